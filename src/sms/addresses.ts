@@ -1,0 +1,42 @@
+/**
+ * Who a message is from and to: which addresses are accepted, and what type of number (TON) and numbering plan (NPI) an SMPP carrier is told.
+ */
+import { DEFAULT_ALPHABET, septetLength } from "./alphabets.ts";
+
+export interface AddressType {
+  ton: number;
+  npi: number;
+}
+
+const INTERNATIONAL: AddressType = Object.freeze({ ton: 1, npi: 1 });
+const NETWORK_SPECIFIC: AddressType = Object.freeze({ ton: 3, npi: 0 });
+const ALPHANUMERIC: AddressType = Object.freeze({ ton: 5, npi: 0 });
+
+const DESTINATION = /^[0-9]{4,15}$/;
+const NUMERIC_SENDER = /^[0-9]{3,15}$/;
+const LETTER = /\p{L}/u;
+const CONTROL = /\p{Cc}/u;
+/** 3GPP TS 23.040 §9.1.2.5: an address holds 10 octets, which is 11 septets. An extension character takes two of them. */
+const SENDER_SEPTETS = Math.floor((10 * 8) / 7);
+/** Short codes have up to 8 digits (Australia, India); an international number that short exists only on a few islands. */
+const SHORT_CODE_DIGITS = 8;
+
+/** Destinations are in international form without the plus sign. */
+export const DESTINATION_TYPE: AddressType = INTERNATIONAL;
+
+/** 4 to 15 digits. */
+export function isDestination(to: string): boolean {
+  return DESTINATION.test(to);
+}
+
+/** 3 to 15 digits, or up to 11 GSM characters of which one at least is a letter. */
+export function isSender(from: string): boolean {
+  if (NUMERIC_SENDER.test(from)) return true;
+  const septets = septetLength(from, DEFAULT_ALPHABET.codes);
+  return septets !== undefined && septets <= SENDER_SEPTETS && LETTER.test(from) && !CONTROL.test(from);
+}
+
+export function senderType(from: string): AddressType {
+  if (!NUMERIC_SENDER.test(from)) return ALPHANUMERIC;
+  return from.length <= SHORT_CODE_DIGITS ? NETWORK_SPECIFIC : INTERNATIONAL;
+}

@@ -1,0 +1,112 @@
+/**
+ * The 7 bit alphabets of 3GPP TS 23.038: which characters have a code, and which code that is.
+ *
+ * A *septet* is one 7 bit code. An alphabet is a *locking* table of 128 characters, of one septet each, and a *single shift* table
+ * whose characters cost two: the escape and a code. Each table is the default one or that of a language.
+ */
+import tables from "./data/gsm-alphabets.json" with { type: "json" };
+
+export const ESCAPE = 0x1b;
+
+export type LockingTable = keyof typeof tables.locking;
+export type SingleShiftTable = keyof typeof tables.single;
+
+/** In `codes`, what is escaped has this bit beside its code. */
+export const ESCAPED = 0x80;
+/** In `codes`, a character that the alphabet does not have: an escape after an escape, which 23.038 §6.2.1.1 leaves free. */
+export const ABSENT = ESCAPED | ESCAPE;
+
+export interface Alphabet {
+  /** By UTF-16 unit: the code, with `ESCAPED` for one from the single shift table, or `ABSENT`. What lies beyond the end is absent too. */
+  codes: Uint8Array;
+  /** By code: the character. */
+  locking: readonly string[];
+  /** By the code that follows an escape: the character, or undefined. */
+  single: readonly (string | undefined)[];
+}
+
+const alphabets = new Map<string, Alphabet>();
+
+export function alphabetOf(locking: LockingTable, single: SingleShiftTable): Alphabet {
+  const key = `${locking} ${single}`;
+  let alphabet = alphabets.get(key);
+  if (alphabet === undefined) {
+    alphabet = buildAlphabet(locking, single);
+    alphabets.set(key, alphabet);
+  }
+  return alphabet;
+}
+
+function buildAlphabet(lockingName: LockingTable, singleName: SingleShiftTable): Alphabet {
+  const locking = Array.from(tables.locking[lockingName]);
+  const single: (string | undefined)[] = new Array(128).fill(undefined);
+  for (const [code, character] of Object.entries(tables.single[singleName])) single[Number(code)] = character;
+
+  const highest = Math.max(...[...locking, ...single].map((character) => character?.charCodeAt(0) ?? 0));
+  const codes = new Uint8Array(highest + 1).fill(ABSENT);
+  // The locking table last: a character that stands in both takes one septet and not two.
+  for (const [code, character] of single.entries()) {
+    if (character !== undefined) codes[character.charCodeAt(0)] = ESCAPED | code;
+  }
+  for (const [code, character] of locking.entries()) {
+    if (code !== ESCAPE) codes[character.charCodeAt(0)] = code;
+  }
+  return { codes, locking, single };
+}
+
+/** The septets that the text takes in this alphabet, or undefined if it has a character that the alphabet has not. */
+export function septetLength(text: string, codes: Uint8Array): number | undefined {
+  let septets = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    const code = unit < codes.length ? codes[unit]! : ABSENT;
+    if (code >= ESCAPED) {
+      if (code === ABSENT) return undefined;
+      septets++;
+    }
+  }
+  return septets;
+}
+
+/** The codes of a text that is known to fit the alphabet, one septet an octet. */
+export function septetsOf(text: string, codes: Uint8Array): Uint8Array {
+  const length = septetLength(text, codes);
+  if (length === undefined) throw new RangeError("the text has a character outside its alphabet");
+  const septets = new Uint8Array(length);
+  let at = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = codes[text.charCodeAt(index)]!;
+    if (code >= ESCAPED) septets[at++] = ESCAPE;
+    septets[at++] = code & 0x7f;
+  }
+  return septets;
+}
+
+/**
+ * The text of these septets, as 23.038 §6.2.1.1 has a phone show it: an escaped code that is not in the single shift table shows the
+ * character of the locking table, and an escape that is followed by another, or by nothing, shows a space.
+ */
+export function textOfSeptets(septets: Uint8Array, alphabet: Alphabet): string {
+  let text = "";
+  for (let index = 0; index < septets.length; index++) {
+    const code = septets[index]! & 0x7f;
+    if (code !== ESCAPE) {
+      text += alphabet.locking[code]!;
+      continue;
+    }
+    const escaped = septets[index + 1];
+    if (escaped === undefined || (escaped & 0x7f) === ESCAPE) text += " ";
+    else text += alphabet.single[escaped & 0x7f] ?? alphabet.locking[escaped & 0x7f]!;
+    index++;
+  }
+  return text;
+}
+
+const standard = alphabetOf("default", "default");
+
+/** Whether every character is of the GSM 7 bit default alphabet or its extension table. */
+export function isGsm(text: string): boolean {
+  return septetLength(text, standard.codes) !== undefined;
+}
+
+export { standard as DEFAULT_ALPHABET };

@@ -1,0 +1,168 @@
+/**
+ * How many parts a text takes, and where it is cut. A part carries 140 octets (3GPP TS 23.040 §9.2.3.16), of which its header takes some:
+ * what is left, counted in the *units* of the encoding (septets, or the 16 bit units of UCS-2), is its capacity.
+ */
+import { ABSENT, ESCAPED } from "./alphabets.ts";
+import { ENCODINGS, type Encoding } from "./encodings.ts";
+import { type Header, headerOctets } from "./header.ts";
+
+export const PART_OCTETS = 140;
+
+export interface Capacity {
+  /** Units in a message of one part. */
+  alone: number;
+  /** Units in each of several parts. */
+  several: number;
+}
+
+export interface Measure {
+  partCount: number;
+  /** How many more characters of one unit fit before there is one part more. */
+  charactersRemaining: number;
+}
+
+function capacityOf(encoding: Encoding, wideReference: boolean): Capacity {
+  const { alphabet, shifts } = ENCODINGS[encoding];
+  const unitBits = alphabet === undefined ? 16 : 7;
+  const unitsAfter = (header: Header) => Math.floor(((PART_OCTETS - headerOctets(header).length) * 8) / unitBits);
+  const concatenation = { reference: 0, total: 1, sequence: 1 };
+  return { alone: unitsAfter(shifts), several: unitsAfter({ ...shifts, concatenation, wideReference }) };
+}
+
+function capacities(wideReference: boolean): Readonly<Record<Encoding, Capacity>> {
+  const names = Object.keys(ENCODINGS) as Encoding[];
+  return Object.fromEntries(names.map((name) => [name, capacityOf(name, wideReference)])) as Record<Encoding, Capacity>;
+}
+
+const NARROW = capacities(false);
+const WIDE = capacities(true);
+
+export function capacity(encoding: Encoding, wideReference = false): Capacity {
+  return (wideReference ? WIDE : NARROW)[encoding];
+}
+
+/** The parts that the text takes, or undefined if the encoding lacks one of its characters. */
+export function measure(text: string, encoding: Encoding, wideReference = false): Measure | undefined {
+  const codes = ENCODINGS[encoding].alphabet?.codes;
+  const limits = capacity(encoding, wideReference);
+  return codes === undefined ? measureUnits(text, limits) : measureSeptets(text, codes, limits);
+}
+
+function measureSeptets(text: string, codes: Uint8Array, { alone, several }: Capacity): Measure | undefined {
+  // The sum if it is one part and the greedy fill if it is more, in one pass: this loop is most of what a message costs us.
+  let septets = 0;
+  let partCount = 1;
+  let left = several;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= codes.length) return undefined;
+    const code = codes[unit]!;
+    let cost = 1;
+    if (code >= ESCAPED) {
+      if (code === ABSENT) return undefined;
+      cost = 2;
+    }
+    septets += cost;
+    if (cost > left) {
+      partCount++;
+      left = several;
+    }
+    left -= cost;
+  }
+  if (septets <= alone) return { partCount: 1, charactersRemaining: alone - septets };
+  return { partCount, charactersRemaining: left };
+}
+
+function measureUnits(text: string, { alone, several }: Capacity): Measure {
+  if (text.length <= alone) return { partCount: 1, charactersRemaining: alone - text.length };
+  let partCount = 1;
+  let start = 0;
+  while (text.length - start > several) {
+    start = outsidePair(text, start + several, -1);
+    partCount++;
+  }
+  return { partCount, charactersRemaining: several - (text.length - start) };
+}
+
+/** Moves an index that lies inside a surrogate pair out of it, one step back or on. */
+function outsidePair(text: string, index: number, step: 1 | -1): number {
+  const insidePair = isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index));
+  return insidePair ? index + step : index;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}
+
+/**
+ * The texts of the parts. Each cut is the latest one that fits, moved back to the border of a grapheme (what a reader takes for one
+ * character) unless what follows would then need a part more.
+ */
+export function cutText(text: string, encoding: Encoding, wideReference = false): string[] {
+  const measured = measure(text, encoding, wideReference);
+  if (measured === undefined) throw new RangeError(`the text has a character that ${encoding} lacks`);
+  if (measured.partCount === 1) return [text];
+
+  const codes = ENCODINGS[encoding].alphabet?.codes;
+  const units = capacity(encoding, wideReference).several;
+  const earliestStarts = earliestStartsOfLastParts(text, codes, units, measured.partCount);
+  const borders = codes === undefined ? graphemes.segment(text) : undefined;
+  const parts: string[] = [];
+  let start = 0;
+  for (let after = measured.partCount - 1; after > 0; after--) {
+    const latest = latestEnd(text, start, codes, units);
+    const border = borders === undefined ? beforeLineEnd(text, latest) : borders.containing(latest)!.index;
+    const end = border > start && border >= earliestStarts[after]! ? border : latest;
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** The 7 bit alphabets have no combining characters: CR LF is their only grapheme of two. */
+function beforeLineEnd(text: string, index: number): number {
+  return text[index - 1] === "\r" && text[index] === "\n" ? index - 1 : index;
+}
+
+/** By n: the first index from which the rest of the text still fits n parts. */
+function earliestStartsOfLastParts(
+  text: string,
+  codes: Uint8Array | undefined,
+  units: number,
+  partCount: number,
+): number[] {
+  const starts = [text.length];
+  for (let count = 1; count < partCount; count++) {
+    starts.push(earliestStart(text, starts[count - 1]!, codes, units));
+  }
+  return starts;
+}
+
+function latestEnd(text: string, start: number, codes: Uint8Array | undefined, units: number): number {
+  if (codes === undefined) return outsidePair(text, start + units, -1);
+  let end = start;
+  for (let left = units - septetCost(text, end, codes); left >= 0; left -= septetCost(text, end, codes)) end++;
+  return end;
+}
+
+function earliestStart(text: string, end: number, codes: Uint8Array | undefined, units: number): number {
+  if (codes === undefined) return outsidePair(text, end - units, 1);
+  let start = end;
+  for (let left = units - septetCost(text, start - 1, codes); left >= 0; left -= septetCost(text, start - 1, codes))
+    start--;
+  return start;
+}
+
+/** Before the start and after the end of the text, NaN, which fits nowhere. */
+function septetCost(text: string, index: number, codes: Uint8Array): number {
+  const code = codes[text.charCodeAt(index)];
+  if (code === undefined) return Number.NaN;
+  return code >= ESCAPED ? 2 : 1;
+}

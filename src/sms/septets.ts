@@ -1,0 +1,41 @@
+/**
+ * Septets packed into octets (3GPP TS 23.038 §6.1.2.1): the first septet lies in the lowest seven bits of the first octet, the next one
+ * follows at once. After a header the text starts at the next multiple of seven bits: the gap is the *fill bits*.
+ */
+
+/** The septets that a header of so many octets pushes aside, its fill bits included. */
+export function headerSeptets(octetLength: number): number {
+  return Math.ceil((octetLength * 8) / 7);
+}
+
+/** The header followed by the packed septets. Bits left over at the end are zero: the septet count, not a padding, ends the text. */
+export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
+  const start = headerSeptets(header.length);
+  const octets = new Uint8Array(Math.ceil(((start + septets.length) * 7) / 8));
+  octets.set(header);
+  let bit = start * 7;
+  for (let index = 0; index < septets.length; index++) {
+    const septet = septets[index]!;
+    const octet = bit >> 3;
+    const shift = bit & 7;
+    octets[octet]! |= septet << shift;
+    if (shift > 1) octets[octet + 1]! |= septet >> (8 - shift);
+    bit += 7;
+  }
+  return octets;
+}
+
+/** The septets after a header of so many octets. `septetLength` counts the whole field, header included, as TP-UDL does. */
+export function unpack(octets: Uint8Array, headerOctetLength: number, septetLength: number): Uint8Array {
+  const start = headerSeptets(headerOctetLength);
+  const held = Math.floor((octets.length * 8) / 7);
+  const septets = new Uint8Array(Math.max(0, Math.min(septetLength, held) - start));
+  let bit = start * 7;
+  for (let index = 0; index < septets.length; index++) {
+    const octet = bit >> 3;
+    const shift = bit & 7;
+    septets[index] = ((octets[octet]! | ((octets[octet + 1] ?? 0) << 8)) >> shift) & 0x7f;
+    bit += 7;
+  }
+  return septets;
+}
