@@ -1,0 +1,33 @@
+/**
+ * The dates of the API. In: ISO 8601 with seconds and an offset, as clients of many languages write it. Out: one form to the letter,
+ * for generated clients take it apart by position.
+ */
+const DATE_TIME =
+  /^(?<date>\d{4}-\d\d-\d\d)T(?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d{1,9}))?(?:Z|(?<sign>[+-])(?<hours>\d\d):?(?<minutes>\d\d))$/;
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Milliseconds since 1970, or null for what is no moment: another form, a day or an hour that does not exist, or no offset (which
+ * would be a guess at the client's time zone). Digits after the millisecond are cut off.
+ */
+export function parseDateTime(text: string): number | null {
+  const found = DATE_TIME.exec(text)?.groups;
+  if (found === undefined) return null;
+  const { date, time, fraction = "", sign, hours = "00", minutes = "00" } = found;
+  if (Number(hours) > 23 || Number(minutes) > 59) return null;
+
+  const seconds = `${date}T${time}`;
+  const localMs = Date.parse(`${seconds}Z`);
+  // Date.parse takes 30 February for 2 March and 24:00 for the next day, so what it understood must read the same.
+  if (Number.isNaN(localMs) || !new Date(localMs).toISOString().startsWith(seconds)) return null;
+
+  const millis = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  return localMs + millis + (sign === "-" ? offsetMs : -offsetMs);
+}
+
+/** `2026-02-12T09:58:20.323+0000`: always UTC, always milliseconds, no colon in the offset. */
+export function formatDateTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace("Z", "+0000");
+}
