@@ -1,0 +1,94 @@
+/**
+ * A clock that stands still until a test moves it. Timers run in the order of their time, and between two of them everything that was
+ * set off gets to run: promises, microtasks and setImmediate. It cannot wait for real I/O (a socket, a thread): for that a test waits
+ * for a condition.
+ */
+import assert from "node:assert/strict";
+import type { Clock, Timer } from "../../src/runtime/clock.ts";
+
+/** How many turns of the event loop count as settled: work that hops through setImmediate more often than this is not waited for. */
+const TURNS_TO_SETTLE = 3;
+
+interface Alarm {
+  readonly dueMs: number;
+  readonly run: () => void;
+}
+
+export class VirtualClock implements Clock {
+  #monotonicMs = 0;
+  #wallMs: number;
+  /** By time; those of the same time in the order in which they were set. */
+  readonly #alarms: Alarm[] = [];
+  #advancing = false;
+  #alarmsSet = 0;
+
+  constructor(startMs = Date.UTC(2026, 0, 5, 12)) {
+    this.#wallMs = startMs;
+  }
+
+  now(): number {
+    return this.#wallMs;
+  }
+
+  monotonic(): number {
+    return this.#monotonicMs;
+  }
+
+  after(delayMs: number, run: () => void): Timer {
+    const alarm = { dueMs: this.#monotonicMs + Math.max(delayMs, 0), run };
+    const firstLater = this.#alarms.findIndex((other) => other.dueMs > alarm.dueMs);
+    this.#alarms.splice(firstLater === -1 ? this.#alarms.length : firstLater, 0, alarm);
+    this.#alarmsSet++;
+    return {
+      cancel: () => {
+        const place = this.#alarms.indexOf(alarm);
+        if (place !== -1) this.#alarms.splice(place, 1);
+      },
+    };
+  }
+
+  /** How many timers wait now: none, once everything has been stopped. */
+  get timersPending(): number {
+    return this.#alarms.length;
+  }
+
+  /** How often a timer was asked for. */
+  get timersSet(): number {
+    return this.#alarmsSet;
+  }
+
+  /** Lets `ms` pass, and runs what comes due meanwhile, what it sets off and what that sets again included. */
+  async advance(ms: number): Promise<void> {
+    assert.ok(!this.#advancing, "the clock is being advanced already: await the first advance");
+    this.#advancing = true;
+    try {
+      const endMs = this.#monotonicMs + ms;
+      await settle();
+      for (let next = this.#alarms[0]; next !== undefined && next.dueMs <= endMs; next = this.#alarms[0]) {
+        this.#alarms.shift();
+        this.#moveTo(next.dueMs);
+        next.run();
+        await settle();
+      }
+      this.#moveTo(endMs);
+    } finally {
+      this.#advancing = false;
+    }
+  }
+
+  /** The machine finds out that its clock was fast. Timers and the monotonic reading do not notice. */
+  stepBack(ms: number): void {
+    this.#wallMs -= ms;
+  }
+
+  #moveTo(monotonicMs: number): void {
+    this.#wallMs += monotonicMs - this.#monotonicMs;
+    this.#monotonicMs = monotonicMs;
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < TURNS_TO_SETTLE; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
