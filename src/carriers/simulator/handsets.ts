@@ -1,0 +1,105 @@
+/**
+ * The phones of the simulated network. How one behaves is told by the last digits of its number; docs/sandbox.md shows this table to
+ * the client's developer. All others are switched on and take what they get.
+ */
+import { errorByName } from "../../sms/errors.ts";
+import type { ReceiptOutcome, Submission } from "../port.ts";
+
+/** What the network says when a part is handed to it. */
+export type Answer = "accept" | Exclude<Submission, { kind: "accepted" }>;
+
+export interface PlannedReceipt {
+  readonly outcome: ReceiptOutcome;
+  readonly errorId: number;
+  /** On top of the second or so that every handset takes to answer; both count from the submit. */
+  readonly laterMs: number;
+}
+
+export interface Handset {
+  readonly name: string;
+  /** To the first submit, the second and so on; the last is for all that follow. */
+  readonly answers: readonly Answer[];
+  /** In the order of their time; the last one is final. Empty: nothing is ever heard of the part again. */
+  readonly receipts: readonly PlannedReceipt[];
+}
+
+/** Six digits, so that counting up numbers for a load test meets them only after 999,000 of them. */
+const SUFFIX_DIGITS = 6;
+
+export const BUSY_FOR_MS = 1000;
+
+const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
+const ACCEPT: readonly Answer[] = ["accept"];
+const BUSY: Answer = { kind: "later", retryAfterMs: BUSY_FOR_MS };
+
+const ORDINARY: Handset = { name: "delivered", answers: ACCEPT, receipts: [DELIVERED] };
+
+export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, Handset>([
+  [
+    "999001",
+    // Longer than the shortest validity, so that one minute of it can be seen to run out.
+    { name: "delivered late", answers: ACCEPT, receipts: [{ ...DELIVERED, laterMs: 90_000 }] },
+  ],
+  [
+    "999002",
+    {
+      name: "absent, then delivered",
+      answers: ACCEPT,
+      receipts: [failed("held", "EC_ABSENT_SUBSCRIBER"), { ...DELIVERED, laterMs: 10_000 }],
+    },
+  ],
+  [
+    "999003",
+    {
+      name: "unknown subscriber",
+      answers: ACCEPT,
+      receipts: [failed("undeliverable", "EC_UNKNOWN_SUBSCRIBER")],
+    },
+  ],
+  [
+    "999004",
+    {
+      name: "handset full",
+      answers: ACCEPT,
+      receipts: [failed("undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED")],
+    },
+  ],
+  [
+    "999005",
+    {
+      name: "rejected by the operator",
+      answers: ACCEPT,
+      receipts: [failed("rejected", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR")],
+    },
+  ],
+  [
+    "999006",
+    {
+      name: "refused by the operator at once",
+      answers: [{ kind: "refused", errorId: errorByName("EC_DESTINATION_BLOCKED_BY_OPERATOR").id }],
+      receipts: [],
+    },
+  ],
+  ["999007", { name: "expired", answers: ACCEPT, receipts: [failed("expired", "EC_MESSAGE_EXPIRED")] }],
+  ["999008", { name: "never a receipt", answers: ACCEPT, receipts: [] }],
+  ["999009", { name: "busy twice, then delivered", answers: [BUSY, BUSY, "accept"], receipts: [DELIVERED] }],
+  [
+    "999010",
+    {
+      name: "connection lost once, then delivered",
+      answers: [{ kind: "unknown" }, "accept"],
+      receipts: [DELIVERED],
+    },
+  ],
+]);
+
+/** What the network says of a part whose handset would have answered only after its validity. */
+export const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
+
+export function handsetOf(number: string): Handset {
+  return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
+}
+
+function failed(outcome: ReceiptOutcome, errorName: string): PlannedReceipt {
+  return { outcome, errorId: errorByName(errorName).id, laterMs: 0 };
+}
