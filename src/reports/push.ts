@@ -1,0 +1,334 @@
+/**
+ * Pushes reports to the clients' URLs.
+ *
+ *   store ──take, dueReports──▶ Host: waiting ──▶ in flight ──▶ Outcomes ──delivered, failed, released──▶ store
+ *
+ * The store is where reports live; here is only a bounded window of them. A batch comes straight from the commit that made it, or
+ * is fetched when the time for its retry has come. It waits for its own host only, goes out, and whatever becomes of it is brought
+ * back to the store: nothing is retried from memory, so a crash at any point costs a repetition and never a report.
+ *
+ * Past the bound a batch goes back to the store untried. One host may hold no more than what is still free for all the others,
+ * so a single one gets at most half, and there is always some room for the next.
+ */
+import type { ReportBatch } from "../message/message.ts";
+import { type Clock, Repeating } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Random } from "../runtime/random.ts";
+import type { Resolve } from "./connector.ts";
+import type { AddressPolicy } from "./guard.ts";
+import type { Host } from "./host.ts";
+import { Hosts } from "./hosts.ts";
+import { type Outcome, Outcomes } from "./outcomes.ts";
+import type { ReportStore } from "./port.ts";
+import { requestFor } from "./request.ts";
+import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
+import { Secrets } from "./secrets.ts";
+import type { PushSettings } from "./settings.ts";
+import { readTarget } from "./target.ts";
+import { type Answer, HttpTransport, type Transport } from "./transport.ts";
+
+export interface PushOptions {
+  readonly store: ReportStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly policy: AddressPolicy;
+  readonly settings: PushSettings;
+  /** How names become addresses; the system's way unless told. */
+  readonly resolve?: Resolve;
+  /** How requests are made; over HTTP unless told. */
+  readonly transport?: Transport;
+}
+
+/** Counted in batches, since the start; what ends in "Now" is a level. */
+export interface PushCounters {
+  delivered: number;
+  /** To be tried again. */
+  failed: number;
+  /** Failed for the last time. */
+  dead: number;
+  /** Of `failed` and `dead`, those that shared the failure of another. */
+  shared: number;
+  /** Answered 410: never tried again. */
+  gone: number;
+  /** Sent back to the store untried. */
+  released: number;
+  /** Requests made, by what came of them. */
+  answered2xx: number;
+  answered3xx: number;
+  answered4xx: number;
+  answered5xx: number;
+  unreachable: number;
+  broken: number;
+  batchesInMemoryNow: number;
+  itemsInMemoryNow: number;
+  requestsInFlightNow: number;
+  hostsNow: number;
+  openCircuitsNow: number;
+}
+
+/** Batches asked of the store in one call, and calls in a row before the next poll. */
+const REFILL_BATCHES = 500;
+const REFILL_CALLS = 20;
+
+export class Push {
+  readonly #options: PushOptions;
+  readonly #transport: Transport;
+  readonly #secrets: Secrets;
+  readonly #outcomes: Outcomes;
+  readonly #hosts: Hosts;
+  #polling: Repeating | null = null;
+  #refilling: Promise<void> = Promise.resolve();
+  #state: "running" | "stopping" | "stopped" = "running";
+  #whenQuiet: (() => void) | null = null;
+  readonly #counters: Omit<PushCounters, "hostsNow" | "openCircuitsNow"> = {
+    delivered: 0,
+    failed: 0,
+    dead: 0,
+    shared: 0,
+    gone: 0,
+    released: 0,
+    answered2xx: 0,
+    answered3xx: 0,
+    answered4xx: 0,
+    answered5xx: 0,
+    unreachable: 0,
+    broken: 0,
+    batchesInMemoryNow: 0,
+    itemsInMemoryNow: 0,
+    requestsInFlightNow: 0,
+  };
+
+  constructor(options: PushOptions) {
+    const { store, clock, log, settings } = options;
+    this.#options = options;
+    const transport = options.transport ?? new HttpTransport(options);
+    this.#transport = transport;
+    this.#secrets = new Secrets(store, clock, settings.secretsMs);
+    this.#hosts = new Hosts({ clock, settings, forgotten: (origin) => transport.forget(origin) });
+    const recorded = (outcome: Outcome) => this.#recorded(outcome);
+    this.#outcomes = new Outcomes({ store, clock, log, storeRetryMs: settings.storeRetryMs, recorded });
+  }
+
+  /** As they are at this moment. */
+  get counters(): PushCounters {
+    return { ...this.#counters, hostsNow: this.#hosts.size, openCircuitsNow: this.#hosts.openCircuits };
+  }
+
+  /** Fetches what an earlier run left, and from now on what comes due. */
+  start(): void {
+    this.#refilling = this.#refill();
+    this.#polling = new Repeating(this.#options.clock, this.#options.settings.pollMs, async () => {
+      this.#hosts.forgetIdle();
+      await this.#refilling;
+      this.#refilling = this.#refill();
+      await this.#refilling;
+    });
+  }
+
+  /** What the store has just committed, in order. */
+  take(batches: readonly ReportBatch[]): void {
+    for (const batch of batches) this.#accept(batch);
+  }
+
+  /** Lets requests under way end, within a bound. What was not delivered stays in the store. */
+  async stop(): Promise<void> {
+    if (this.#state !== "running") return;
+    this.#state = "stopping";
+    const { stopMs } = this.#options.settings;
+    await this.#atMost(stopMs, this.#quiet());
+    this.#state = "stopped";
+    await this.#transport.close();
+    await this.#atMost(stopMs, Promise.all([this.#polling?.stop(), this.#refilling, this.#outcomes.empty()]));
+    this.#outcomes.abandon();
+  }
+
+  /** Never rejects. */
+  async #refill(): Promise<void> {
+    const { store, clock, log } = this.#options;
+    try {
+      for (let calls = 0; calls < REFILL_CALLS; calls++) {
+        const limit = Math.min(REFILL_BATCHES, this.#freeItems());
+        if (limit <= 0 || this.#state !== "running") return;
+        const { batches, more } = await store.dueReports({ nowMs: clock.now(), limit });
+        this.take(batches);
+        if (!more) return;
+      }
+    } catch (error) {
+      log.warn({ error }, "the store did not say which reports are due, asking again");
+    }
+  }
+
+  #freeItems(): number {
+    return this.#options.settings.memoryItems - this.#counters.itemsInMemoryNow;
+  }
+
+  #accept(batch: ReportBatch): void {
+    if (this.#state !== "running") return;
+    const { clock, settings } = this.#options;
+    const target = readTarget(batch.url);
+    if (target === null) {
+      this.#enterMemory(batch);
+      this.#fail(batch, "not an http or https URL", null);
+      return;
+    }
+    const host = this.#hosts.of(target.origin);
+    if (host === null) {
+      this.#release(batch.id, clock.now() + settings.pollMs, 0);
+    } else if (host.waitingItems + batch.items.length > this.#freeItems()) {
+      this.#release(batch.id, host.turnAtMs(clock.now()), 0);
+    } else {
+      this.#enterMemory(batch);
+      host.add(batch);
+      this.#pump(host);
+    }
+  }
+
+  #enterMemory(batch: ReportBatch): void {
+    this.#counters.batchesInMemoryNow++;
+    this.#counters.itemsInMemoryNow += batch.items.length;
+  }
+
+  #pump(host: Host): void {
+    if (this.#state === "running") {
+      for (let batch = host.next(); batch !== null; batch = host.next()) void this.#send(host, batch);
+    }
+    this.#hosts.note(host);
+  }
+
+  /** Never rejects. */
+  async #send(host: Host, batch: ReportBatch): Promise<void> {
+    const { clock } = this.#options;
+    this.#counters.requestsInFlightNow++;
+    const startedMs = clock.monotonic();
+    const answer = await this.#attempt(batch);
+    this.#counters.requestsInFlightNow--;
+    // A request that our own stop cut off says nothing about its receiver.
+    if (this.#state !== "stopped") {
+      if (answer === null) host.unsent();
+      else this.#answered(host, batch, answer, clock.monotonic() - startedMs);
+    }
+    this.#pump(host);
+    if (this.#counters.requestsInFlightNow === 0) this.#whenQuiet?.();
+  }
+
+  /** Null when it could not be sent, which has then been dealt with. */
+  async #attempt(batch: ReportBatch): Promise<Answer | null> {
+    const { clock, log, settings } = this.#options;
+    let keys: readonly Buffer[];
+    try {
+      keys = await this.#secrets.keysOf(batch.accountId);
+    } catch {
+      this.#release(batch.id, clock.now() + settings.storeRetryMs, batch.items.length);
+      return null;
+    }
+    try {
+      return await this.#transport.post(requestFor(batch, readTarget(batch.url)!, keys, clock.now()));
+    } catch (error) {
+      log.error({ error, reportId: batch.id }, "a report could not be written");
+      this.#fail(batch, "the report could not be written", this.#delayMs(batch, null));
+      return null;
+    }
+  }
+
+  #answered(host: Host, batch: ReportBatch, answer: Answer, tookMs: number): void {
+    this.#count(answer);
+    const wasOpen = host.open;
+    const sharing = host.answered(batch, answer, tookMs);
+    if (host.open !== wasOpen) this.#logCircuit(host, answer);
+
+    if (answer.kind === "answered" && (isSuccess(answer.status) || answer.status === GONE)) {
+      if (answer.status === GONE) this.#counters.gone++;
+      else this.#counters.delivered++;
+      this.#outcomes.add({ kind: "delivered", id: batch.id, items: batch.items.length });
+      return;
+    }
+    this.#counters.shared += sharing.length;
+    for (const failed of [batch, ...sharing]) this.#fail(failed, reasonOf(answer), this.#delayMs(failed, answer));
+  }
+
+  #delayMs(batch: ReportBatch, answer: Answer | null): number | null {
+    const { clock, random, settings } = this.#options;
+    const retryAfter = answer?.kind === "answered" && ASKS_FOR_TIME.has(answer.status) ? answer.retryAfter : null;
+    const retryAfterMs = retryAfter === null ? null : readRetryAfterMs(retryAfter, clock.now());
+    return retryDelayMs(settings, random, batch.attempts + 1, retryAfterMs);
+  }
+
+  /** `delayMs` null: it becomes a dead letter. */
+  #fail(batch: ReportBatch, reason: string, delayMs: number | null): void {
+    const { clock, log } = this.#options;
+    const attempts = batch.attempts + 1;
+    const retryAtMs = delayMs === null ? null : clock.now() + delayMs;
+    if (retryAtMs === null) {
+      this.#counters.dead++;
+      log.warn({ reportId: batch.id, accountId: batch.accountId, attempts, reason }, "a report is now a dead letter");
+    } else {
+      this.#counters.failed++;
+      log.debug({ reportId: batch.id, accountId: batch.accountId, attempts, reason }, "a report was not taken");
+    }
+    this.#outcomes.add({
+      kind: "failed",
+      items: batch.items.length,
+      failure: { id: batch.id, attempts, retryAtMs, reason },
+    });
+  }
+
+  #release(id: string, dueAtMs: number, items: number): void {
+    this.#counters.released++;
+    this.#outcomes.add({ kind: "released", items, release: { id, dueAtMs } });
+  }
+
+  #recorded(outcome: Outcome): void {
+    if (outcome.items === 0) return;
+    this.#counters.batchesInMemoryNow--;
+    this.#counters.itemsInMemoryNow -= outcome.items;
+  }
+
+  #count(answer: Answer): void {
+    if (answer.kind === "answered") this.#counters[`answered${hundredsOf(answer.status)}xx`]++;
+    else this.#counters[answer.kind]++;
+  }
+
+  #logCircuit(host: Host, answer: Answer): void {
+    const { log } = this.#options;
+    if (host.open)
+      log.warn(
+        { host: host.origin, reason: reasonOf(answer) },
+        "a report receiver keeps failing, now one probe at a time",
+      );
+    else log.info({ host: host.origin }, "a report receiver is back");
+  }
+
+  #quiet(): Promise<void> {
+    if (this.#counters.requestsInFlightNow === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenQuiet = resolve;
+    });
+  }
+
+  async #atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#options.clock.after(limitMs, resolve);
+      work.finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+const GONE = 410;
+const ASKS_FOR_TIME = new Set([429, 503]);
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** A status beyond 599 is nobody's: it counts as a server's mistake. */
+function hundredsOf(status: number): 2 | 3 | 4 | 5 {
+  return Math.min(Math.trunc(status / 100), 5) as 2 | 3 | 4 | 5;
+}
+
+function reasonOf(answer: Answer): string {
+  return answer.kind === "answered" ? `answered ${answer.status}` : answer.reason;
+}

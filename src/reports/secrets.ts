@@ -1,0 +1,37 @@
+/**
+ * The signing keys of accounts, remembered for a short while: reports come in bursts for the same account, and the store need
+ * not be asked each time. A changed secret takes effect within that while; until then the old one still verifies, because
+ * an account that changes its secret has both.
+ */
+import type { Clock } from "../runtime/clock.ts";
+import type { ReportStore } from "./port.ts";
+import { signingKey } from "./signature.ts";
+
+/** Bounds the memory: at some 300 bytes each, a few megabytes. */
+const ACCOUNTS_REMEMBERED = 10_000;
+
+export class Secrets {
+  readonly #store: ReportStore;
+  readonly #clock: Clock;
+  readonly #rememberMs: number;
+  readonly #remembered = new Map<number, { readonly keys: Promise<readonly Buffer[]>; readonly untilMs: number }>();
+
+  constructor(store: ReportStore, clock: Clock, rememberMs: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#rememberMs = rememberMs;
+  }
+
+  /** Rejects when the store does. */
+  keysOf(accountId: number): Promise<readonly Buffer[]> {
+    const nowMs = this.#clock.monotonic();
+    const known = this.#remembered.get(accountId);
+    if (known !== undefined && known.untilMs > nowMs) return known.keys;
+
+    const keys = this.#store.callbackSecrets({ accountId }).then((secrets) => secrets.map(signingKey));
+    keys.catch(() => this.#remembered.delete(accountId));
+    if (this.#remembered.size >= ACCOUNTS_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(accountId, { keys, untilMs: nowMs + this.#rememberMs });
+    return keys;
+  }
+}

@@ -1,0 +1,41 @@
+/** What an operator can set about pushing reports, and what holds unless he does. */
+import type { RetryRules } from "./retry.ts";
+import type { TransportSettings } from "./transport.ts";
+
+export interface PushSettings extends TransportSettings, RetryRules {
+  /** Report items in memory at a time, for all hosts together. */
+  readonly memoryItems: number;
+  /** Hosts known at a time, each with its connections. */
+  readonly maxHosts: number;
+  /** A host with nothing to do is forgotten after this. */
+  readonly idleHostMs: number;
+  /** So many failures in a row open a host's circuit. */
+  readonly failuresToOpen: number;
+  /** How often the store is asked for what has come due. */
+  readonly pollMs: number;
+  /** How long to wait with the store after it failed. */
+  readonly storeRetryMs: number;
+  /** How long an account's signing secrets are remembered. */
+  readonly secretsMs: number;
+  /** How long a stop waits for answers to requests under way, and then again for the store. */
+  readonly stopMs: number;
+}
+
+export const PUSH_DEFAULTS: PushSettings = {
+  connectionsPerHost: 4,
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 10_000,
+  answerLimitBytes: 4096,
+  retries: 20,
+  jitter: 0.1,
+  retryAfterLimitMs: 3_600_000,
+  memoryItems: 50_000,
+  maxHosts: 1000,
+  idleHostMs: 600_000,
+  failuresToOpen: 5,
+  pollMs: 1000,
+  storeRetryMs: 1000,
+  secretsMs: 30_000,
+  stopMs: 3000,
+};

@@ -1,0 +1,99 @@
+/** Reports to push, and a Push with everything around it, taken down when the test ends. */
+import type { TestContext } from "node:test";
+import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
+import { Push, type PushOptions } from "../../src/reports/push.ts";
+import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { seededRandom } from "../../src/runtime/random.ts";
+import { ReportReceiver } from "../support/report-receiver.ts";
+import { VirtualClock } from "../support/virtual-clock.ts";
+import { MemoryReportStore } from "./memory-store.ts";
+
+export const MINUTE_MS = 60_000;
+
+export function factsOf(changes: Partial<ReportFacts> = {}): ReportFacts {
+  return {
+    bulkId: "1770890300323000001",
+    messageId: "1770890300323000002",
+    to: "41793026727",
+    from: "InfoSMS",
+    sentAtMs: Date.UTC(2026, 1, 12, 9, 58, 20, 323),
+    doneAtMs: Date.UTC(2026, 1, 12, 9, 58, 21, 5),
+    smsCount: 1,
+    mccMnc: "22801",
+    callbackData: "order 7",
+    pricePerPartMicros: 7_500n,
+    currency: "EUR",
+    statusId: 5,
+    errorId: 0,
+    ...changes,
+  };
+}
+
+let batchCount = 0;
+
+export function batchFor(url: string, changes: Partial<ReportBatch> = {}): ReportBatch {
+  batchCount++;
+  const items = [factsOf({ messageId: `message-${batchCount}` })];
+  return {
+    id: `batch-${batchCount}`,
+    accountId: 1,
+    url,
+    contentType: "application/json",
+    items,
+    attempts: 0,
+    ...changes,
+  };
+}
+
+export function batchesFor(url: string, count: number, changes: Partial<ReportBatch> = {}): ReportBatch[] {
+  return Array.from({ length: count }, () => batchFor(url, changes));
+}
+
+export interface Pushing {
+  readonly clock: VirtualClock;
+  readonly store: MemoryReportStore;
+  readonly push: Push;
+  /** Commits batches and passes them on. */
+  send(...batches: ReportBatch[]): void;
+}
+
+/** Time stands still until the test moves it; sockets are real. */
+export function startPush(
+  t: TestContext,
+  changes: Omit<Partial<PushOptions>, "settings"> & {
+    settings?: Partial<PushSettings>;
+    store?: MemoryReportStore;
+  } = {},
+): Pushing {
+  const clock = new VirtualClock();
+  const store = changes.store ?? new MemoryReportStore(clock);
+  const push = new Push({
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    policy: { allowLoopback: true, allowPrivate: false },
+    ...changes,
+    store,
+    settings: { ...PUSH_DEFAULTS, jitter: 0, ...changes.settings },
+  });
+  t.after(async () => {
+    await push.stop();
+  });
+  return { clock, store, push, send: (...batches) => push.take(store.commit(batches)) };
+}
+
+export async function startReceiver(t: TestContext): Promise<ReportReceiver> {
+  const receiver = await ReportReceiver.start();
+  t.after(() => receiver.stop());
+  return receiver;
+}
+
+/** Looks again at every turn of the event loop. */
+export async function until(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,98 @@
+/** A store of reports in memory, for tests of pushing alone: it keeps the promises of the port, and can be made to fail. */
+import type { ReportBatch } from "../../src/message/message.ts";
+import type { ReportFailure, ReportRelease, ReportStore } from "../../src/reports/port.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+
+interface Row {
+  batch: ReportBatch;
+  dueAtMs: number;
+  held: boolean;
+}
+
+export class MemoryReportStore implements ReportStore {
+  readonly #clock: Clock;
+  readonly undelivered = new Map<string, Row>();
+  readonly delivered: string[] = [];
+  readonly deadLetters: ReportFailure[] = [];
+  readonly failures: ReportFailure[] = [];
+  readonly releases: ReportRelease[] = [];
+  secrets: readonly string[] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"];
+  /** As long as it is set, every call is refused. */
+  failing = false;
+  calls = 0;
+  #callsNow = 0;
+  mostCallsNow = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Commits batches and hands them out, as acceptance of a receipt does. */
+  commit(batches: readonly ReportBatch[]): readonly ReportBatch[] {
+    for (const batch of batches) this.undelivered.set(batch.id, { batch, dueAtMs: this.#clock.now(), held: true });
+    return batches;
+  }
+
+  /** Commits batches that nobody holds, as an earlier run leaves them. */
+  leave(batches: readonly ReportBatch[]): void {
+    for (const batch of batches) this.undelivered.set(batch.id, { batch, dueAtMs: this.#clock.now(), held: false });
+  }
+
+  reportsDelivered({ ids }: { ids: readonly string[] }): Promise<void> {
+    return this.#call(() => {
+      for (const id of ids) if (this.undelivered.delete(id)) this.delivered.push(id);
+    });
+  }
+
+  reportsFailed({ failures }: { failures: readonly ReportFailure[] }): Promise<void> {
+    return this.#call(() => {
+      for (const failure of failures) {
+        const row = this.undelivered.get(failure.id)!;
+        this.failures.push(failure);
+        if (failure.retryAtMs === null) {
+          this.undelivered.delete(failure.id);
+          this.deadLetters.push(failure);
+        } else {
+          row.batch = { ...row.batch, attempts: failure.attempts };
+          row.dueAtMs = failure.retryAtMs;
+          row.held = false;
+        }
+      }
+    });
+  }
+
+  reportsReleased({ releases }: { releases: readonly ReportRelease[] }): Promise<void> {
+    return this.#call(() => {
+      for (const release of releases) {
+        const row = this.undelivered.get(release.id)!;
+        this.releases.push(release);
+        row.dueAtMs = release.dueAtMs;
+        row.held = false;
+      }
+    });
+  }
+
+  dueReports({ nowMs, limit }: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }> {
+    return this.#call(() => {
+      const due = [...this.undelivered.values()].filter((row) => !row.held && row.dueAtMs <= nowMs);
+      due.sort((a, b) => a.dueAtMs - b.dueAtMs);
+      const rows = due.slice(0, limit);
+      for (const row of rows) row.held = true;
+      return { batches: rows.map(({ batch }) => batch), more: due.length > limit };
+    });
+  }
+
+  callbackSecrets(): Promise<readonly string[]> {
+    return this.#call(() => this.secrets);
+  }
+
+  async #call<T>(work: () => T): Promise<T> {
+    this.calls++;
+    this.#callsNow++;
+    this.mostCallsNow = Math.max(this.mostCallsNow, this.#callsNow);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#callsNow--;
+    if (this.failing) throw new Error("the store is restarting");
+    return work();
+  }
+}
