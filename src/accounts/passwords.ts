@@ -1,0 +1,67 @@
+/**
+ * Passwords: scrypt with a salt of its own for each, at a cost that is written beside the hash so that it can be raised later.
+ * Checking one takes tens of milliseconds and 32 MB on purpose; so few are checked at once, and past a bound of waiting ones the
+ * answer is "busy" and not a queue.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+
+interface Cost {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+const COST: Cost = { N: 2 ** 15, r: 8, p: 1 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const AT_ONCE = 2;
+const WAITING = 64;
+
+export class TooManyLogins extends Error {}
+
+function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // Node's default ceiling (32 MiB) is just below what N = 2^15 takes.
+    const options = { ...cost, maxmem: 256 * cost.N * cost.r };
+    scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, COST);
+  return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+}
+
+async function matches(password: string, stored: string): Promise<boolean> {
+  const [, N, r, p, salt = "", hash = ""] = stored.split("$");
+  const expected = Buffer.from(hash, "base64url");
+  const actual = await derive(password, Buffer.from(salt, "base64url"), { N: Number(N), r: Number(r), p: Number(p) });
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+export class PasswordChecker {
+  readonly #decoy = hashPassword(randomBytes(SALT_BYTES).toString("hex"));
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /** Takes the same time whether there is a stored hash (a known user) or not. */
+  async check(password: string, stored: string | null): Promise<boolean> {
+    await this.#enter();
+    try {
+      const right = await matches(password, stored ?? (await this.#decoy));
+      return right && stored !== null;
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running >= AT_ONCE) {
+      if (this.#waiting.length >= WAITING) throw new TooManyLogins();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running++;
+  }
+}

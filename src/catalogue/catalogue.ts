@@ -1,0 +1,54 @@
+/** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. */
+import { type Clock, Repeating } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Store } from "../store/port.ts";
+import { Snapshot } from "./snapshot.ts";
+
+const LOOK_EVERY_MS = 500;
+
+export class Catalogue {
+  readonly #store: Pick<Store, "catalogue" | "changeCounter">;
+  readonly #listeners: ((snapshot: Snapshot) => void)[] = [];
+  readonly #log: Log;
+  #current = new Snapshot([]);
+  #changes = -1;
+  #following: Repeating | null = null;
+
+  constructor(store: Pick<Store, "catalogue" | "changeCounter">, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  get current(): Snapshot {
+    return this.#current;
+  }
+
+  /** Called after every change of the catalogue or of an account. */
+  onChange(listener: (snapshot: Snapshot) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async start(clock: Clock): Promise<void> {
+    await this.look();
+    this.#following = new Repeating(clock, LOOK_EVERY_MS, async () => {
+      try {
+        await this.look();
+      } catch (error) {
+        this.#log.warn({ err: error }, "the catalogue could not be read; the last one stays in force");
+      }
+    });
+  }
+
+  /** Reads the catalogue if it has changed. */
+  async look(): Promise<void> {
+    const changes = await this.#store.changeCounter();
+    if (changes === this.#changes) return;
+    this.#current = new Snapshot(await this.#store.catalogue());
+    this.#changes = changes;
+    for (const listener of this.#listeners) listener(this.#current);
+  }
+
+  async stop(): Promise<void> {
+    await this.#following?.stop();
+  }
+}

@@ -1,0 +1,82 @@
+/** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans and exchange rates. */
+import { parse } from "smol-toml";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { parseMicros } from "../ledger/money.ts";
+import type { CatalogueItem } from "../store/port.ts";
+
+const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
+const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
+const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
+const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
+const strict = { additionalProperties: false };
+
+export const SimulatorCarrier = Type.Object(
+  {
+    id: Id,
+    kind: Type.Literal("simulator"),
+    /** How long a handset takes to answer. */
+    answerAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
+    /** Parts in its hands at once. */
+    capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  },
+  strict,
+);
+export const Route = Type.Object({ prefix: Prefix, carrier: Id }, strict);
+export const RatePlan = Type.Object(
+  {
+    id: Id,
+    currency: Currency,
+    rate: Type.Array(Type.Object({ prefix: Prefix, price: Price }, strict), { minItems: 1 }),
+  },
+  strict,
+);
+export const ExchangeRate = Type.Object({ from: Currency, to: Currency, rate: Price }, strict);
+const CatalogueFile = Type.Object(
+  {
+    carrier: Type.Optional(Type.Array(SimulatorCarrier)),
+    route: Type.Optional(Type.Array(Route)),
+    ratePlan: Type.Optional(Type.Array(RatePlan)),
+    exchangeRate: Type.Optional(Type.Array(ExchangeRate)),
+  },
+  strict,
+);
+
+export type CarrierProfile = Static<typeof SimulatorCarrier>;
+export type Route = Static<typeof Route>;
+export type RatePlan = Static<typeof RatePlan>;
+export type ExchangeRate = Static<typeof ExchangeRate>;
+
+/** The file says something that cannot be. The message names the place. */
+export class CatalogueFault extends Error {}
+
+export function readCatalogueFile(text: string): CatalogueItem[] {
+  let file: unknown;
+  try {
+    file = parse(text);
+  } catch (error) {
+    throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
+  }
+  const [fault] = Value.Errors(CatalogueFile, file);
+  if (fault !== undefined) throw new CatalogueFault(`${fault.instancePath.slice(1).replaceAll("/", ".") || "the file"}: ${fault.message}`);
+  const { carrier = [], route = [], ratePlan = [], exchangeRate = [] } = file as Static<typeof CatalogueFile>;
+
+  const items: CatalogueItem[] = [
+    ...carrier.map((item) => ({ kind: "carrier" as const, id: item.id, body: JSON.stringify(item) })),
+    ...route.map((item) => ({ kind: "route" as const, id: item.prefix, body: JSON.stringify(item) })),
+    ...ratePlan.map((item) => ({ kind: "ratePlan" as const, id: item.id, body: JSON.stringify(item) })),
+    ...exchangeRate.map((item) => ({ kind: "exchangeRate" as const, id: `${item.from}/${item.to}`, body: JSON.stringify(item) })),
+  ];
+  const seen = new Set<string>();
+  for (const { kind, id } of items) {
+    if (seen.has(`${kind} ${id}`)) throw new CatalogueFault(`${kind} "${id}" stands there twice`);
+    seen.add(`${kind} ${id}`);
+  }
+  for (const { prefix, carrier: id } of route) {
+    if (!seen.has(`carrier ${id}`)) throw new CatalogueFault(`route "${prefix}" goes to carrier "${id}", which is not in the file`);
+  }
+  for (const { from, to, rate } of exchangeRate) {
+    if ((parseMicros(rate) ?? 0n) === 0n) throw new CatalogueFault(`exchangeRate "${from}/${to}" must be above zero`);
+  }
+  return items;
+}

@@ -1,0 +1,67 @@
+/** The catalogue as the running service uses it: look-ups by number, ready in memory. Pure; made anew when the store's changes. */
+import { type Micros, parseMicros } from "../ledger/money.ts";
+import type { CatalogueItem } from "../store/port.ts";
+import type { CarrierProfile, ExchangeRate, RatePlan, Route } from "./file.ts";
+
+/** The value of the longest prefix of a number. */
+class PrefixTable<Value> {
+  readonly #values = new Map<string, Value>();
+  #longest = 0;
+
+  set(prefix: string, value: Value): void {
+    this.#values.set(prefix, value);
+    this.#longest = Math.max(this.#longest, prefix.length);
+  }
+
+  find(number: string): Value | null {
+    for (let length = Math.min(this.#longest, number.length); length >= 0; length--) {
+      const value = this.#values.get(number.slice(0, length));
+      if (value !== undefined) return value;
+    }
+    return null;
+  }
+}
+
+export class Snapshot {
+  readonly carriers: readonly CarrierProfile[];
+  readonly #routes = new PrefixTable<string>();
+  readonly #prices = new Map<string, PrefixTable<Micros>>();
+  readonly #currencies = new Map<string, string>();
+  readonly #exchange = new Map<string, Record<string, Micros>>();
+
+  constructor(items: readonly CatalogueItem[]) {
+    const of = <Item>(kind: CatalogueItem["kind"]) =>
+      items.filter((item) => item.kind === kind).map((item) => JSON.parse(item.body) as Item);
+    this.carriers = of<CarrierProfile>("carrier");
+    for (const route of of<Route>("route")) this.#routes.set(route.prefix, route.carrier);
+    for (const plan of of<RatePlan>("ratePlan")) {
+      const prices = new PrefixTable<Micros>();
+      for (const { prefix, price } of plan.rate) prices.set(prefix, parseMicros(price)!);
+      this.#prices.set(plan.id, prices);
+      this.#currencies.set(plan.id, plan.currency);
+    }
+    for (const { from, to, rate } of of<ExchangeRate>("exchangeRate")) {
+      this.#exchange.set(from, { ...this.#exchange.get(from), [to]: parseMicros(rate)! });
+    }
+  }
+
+  /** The carrier that serves a number, or null. */
+  carrierFor(number: string): string | null {
+    return this.#routes.find(number);
+  }
+
+  /** What one part to this number costs on a rate plan, or null where it is not sold in that currency. */
+  priceFor(ratePlanId: string, currency: string, number: string): Micros | null {
+    if (this.#currencies.get(ratePlanId) !== currency) return null;
+    return this.#prices.get(ratePlanId)?.find(number) ?? null;
+  }
+
+  ratePlanCurrency(ratePlanId: string): string | null {
+    return this.#currencies.get(ratePlanId) ?? null;
+  }
+
+  /** Units of each other currency for one unit of `currency`. */
+  exchangeRates(currency: string): Readonly<Record<string, Micros>> {
+    return this.#exchange.get(currency) ?? {};
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * Dispatch: what is due goes to its carrier, as fast as the carrier takes it and by turns of the accounts; what became of it goes
+ * to the store. It holds a bounded window of the backlog in memory; the rest waits in the store and is claimed as lanes empty.
+ */
+import type { Carrier } from "../carriers/port.ts";
+import type { QueuedMessage } from "../message/message.ts";
+import { type Clock, Repeating, type Timer } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { isOpen, nextOpening } from "../schedule/window.ts";
+import type { Feed, LaneName, Store, SweepCursor } from "../store/port.ts";
+import { SWEEP_START } from "../store/port.ts";
+import { type Lane, LaneRing, type Waiting } from "./lane.ts";
+import { Outcomes } from "./outcomes.ts";
+import { Submitting } from "./submitting.ts";
+
+export interface DispatchSettings {
+  /** Messages brought from the store in one go. */
+  readonly claimCount: number;
+  /** How long after a message's validity its receipt may still come. */
+  readonly receiptWaitMs: number;
+  readonly sweepEveryMs: number;
+}
+
+export interface DispatchParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: DispatchSettings;
+}
+
+/** However far away the next due message is, the store is asked this often: the clock may be set. */
+const LONGEST_SLEEP_MS = 60_000;
+const OUTSTANDING_PAGE = 1_000;
+/** How long a stop waits for carriers to answer what they were handed. */
+const STOP_WAIT_MS = 5_000;
+
+interface CarrierDesk {
+  readonly carrier: Carrier;
+  readonly ring: LaneRing;
+  /** Messages that were begun and must go on where they stopped. */
+  readonly begun: Map<string, Submitting>;
+  /** The carrier said "later": nothing goes to it until then. */
+  pause: Timer | null;
+  inFlight: number;
+}
+
+export class Dispatcher {
+  readonly #parts: DispatchParts;
+  readonly #desks = new Map<string, CarrierDesk>();
+  readonly #outcomes: Outcomes;
+  readonly counts = { submitted: 0, refused: 0, later: 0, unknown: 0, expired: 0, receipts: 0 };
+  #dueTimer: Timer | null = null;
+  #dueAtMs = Number.POSITIVE_INFINITY;
+  #claimingDue = false;
+  #sweeping: Repeating | null = null;
+  #cursor: SweepCursor = SWEEP_START;
+  #stopping = false;
+
+  constructor(parts: DispatchParts) {
+    this.#parts = parts;
+    this.#outcomes = new Outcomes(parts.store, parts.clock, parts.log, () => this.#refillAll());
+  }
+
+  /** Messages in memory here, waiting or on the wire. */
+  get inMemory(): number {
+    let count = 0;
+    for (const { ring, inFlight } of this.#desks.values()) {
+      count += inFlight;
+      for (const lane of ring.lanes()) count += lane.length;
+    }
+    return count;
+  }
+
+  /** Adds a carrier and tells it what an earlier process had handed to it. */
+  async addCarrier(carrier: Carrier): Promise<void> {
+    const desk: CarrierDesk = { carrier, ring: new LaneRing(carrier.id), begun: new Map(), pause: null, inFlight: 0 };
+    this.#desks.set(carrier.id, desk);
+    carrier.onReceipt((receipt) => {
+      this.counts.receipts++;
+      this.#outcomes.receipt(carrier.id, receipt);
+    });
+    carrier.onRoom(() => this.#pump(desk));
+    if (carrier.resume !== undefined) await this.#resume(carrier);
+    await carrier.start();
+    this.#pump(desk);
+  }
+
+  /** A carrier that the operator took away: what waits for it has no route any more. */
+  async removeCarrier(id: string): Promise<void> {
+    const desk = this.#desks.get(id);
+    if (desk === undefined) return;
+    this.#desks.delete(id);
+    desk.pause?.cancel();
+    await desk.carrier.stop();
+    for (const message of desk.ring.remove(() => true)) this.#unroutable(message);
+  }
+
+  async #resume(carrier: Carrier): Promise<void> {
+    let afterRow = 0;
+    for (;;) {
+      const rows = await this.#parts.store.outstanding({ carrierId: carrier.id, afterRow, limit: OUTSTANDING_PAGE });
+      carrier.resume?.(rows);
+      if (rows.length < OUTSTANDING_PAGE) return;
+      afterRow = rows.at(-1)!.rowId;
+    }
+  }
+
+  /** `spilled` are the lanes that had messages in the store when the service started. */
+  start(spilled: readonly LaneName[]): void {
+    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: this.#parts.clock.now() });
+    const { clock, settings } = this.#parts;
+    this.#sweeping = new Repeating(clock, settings.sweepEveryMs, () => this.#sweep());
+  }
+
+  /** What the store has committed for this node. */
+  take(feed: Feed): void {
+    const touched = new Set<CarrierDesk>();
+    for (const message of feed.messages) {
+      const desk = this.#desks.get(message.carrierId);
+      if (desk === undefined) {
+        this.#unroutable(message);
+        continue;
+      }
+      desk.ring.push(message);
+      touched.add(desk);
+    }
+    for (const { accountId, carrierId } of feed.spilled) {
+      const lane = this.#laneOf({ accountId, carrierId });
+      lane.spilled = true;
+      this.#refill(lane);
+    }
+    if (feed.earliestDueAtMs !== null) this.#wakeAt(feed.earliestDueAtMs);
+    for (const desk of touched) this.#pump(desk);
+  }
+
+  /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
+  #laneOf(name: LaneName): Lane {
+    const desk = this.#desks.get(name.carrierId);
+    return (desk?.ring ?? new LaneRing(name.carrierId)).lane(name.accountId);
+  }
+
+  #unroutable({ key }: QueuedMessage): void {
+    this.#outcomes.ended({ key, event: "no route", errorId: 0, atMs: this.#parts.clock.now() });
+  }
+
+  // --- To the carrier ------------------------------------------------------------------------------------------------------
+
+  #pump(desk: CarrierDesk): void {
+    while (!this.#stopping && desk.pause === null && desk.carrier.room() > 0) {
+      const waiting = desk.ring.next();
+      if (waiting === undefined) break;
+      if (this.#mayGo(waiting.message)) void this.#submit(desk, waiting);
+    }
+    for (const lane of desk.ring.lanes()) this.#refill(lane);
+  }
+
+  /** Past its validity, or outside its window, it does not go. */
+  #mayGo(message: QueuedMessage): boolean {
+    const nowMs = this.#parts.clock.now();
+    if (message.expiresAtMs <= nowMs) {
+      this.#expire(message, nowMs);
+      return false;
+    }
+    if (message.window !== null && !isOpen(message.window, nowMs)) {
+      this.#outcomes.postponed(message.key, Math.min(nextOpening(message.window, nowMs), message.expiresAtMs));
+      return false;
+    }
+    return true;
+  }
+
+  #expire(message: QueuedMessage, atMs: number): void {
+    this.counts.expired++;
+    this.#outcomes.ended({ key: message.key, event: "validity over", errorId: 0, atMs });
+  }
+
+  async #submit(desk: CarrierDesk, waiting: Waiting): Promise<void> {
+    const { message } = waiting;
+    const submitting = desk.begun.get(message.key) ?? new Submitting(message);
+    desk.begun.delete(message.key);
+    desk.inFlight++;
+    const verdict = await submitting.submitTo(desk.carrier);
+    desk.inFlight--;
+    const { key } = message;
+    const atMs = this.#parts.clock.now();
+    switch (verdict.kind) {
+      case "submitted": {
+        this.counts.submitted++;
+        const { carrierMessageIds, refusedErrorId } = verdict;
+        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, carrierMessageIds, refusedErrorId, atMs });
+        break;
+      }
+      case "refused":
+      case "gave up":
+        this.counts.refused++;
+        this.#outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs });
+        break;
+      case "again":
+        this.counts[verdict.unknown ? "unknown" : "later"]++;
+        if (verdict.unknown) this.#outcomes.unknown(key);
+        desk.begun.set(key, submitting);
+        desk.ring.putBack(waiting);
+        if (!this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
+    }
+    this.#pump(desk);
+  }
+
+  /** The carrier as a whole is slowed, not the one message: what comes behind would be told the same. */
+  #pauseDesk(desk: CarrierDesk, forMs: number): void {
+    if (desk.pause !== null || forMs === 0) return;
+    desk.pause = this.#parts.clock.after(forMs, () => {
+      desk.pause = null;
+      this.#pump(desk);
+    });
+  }
+
+  // --- From the store ------------------------------------------------------------------------------------------------------
+
+  #refillAll(): void {
+    for (const { ring } of this.#desks.values()) for (const lane of ring.lanes()) this.#refill(lane);
+  }
+
+  /** Brings in more of a spilled lane when it is half empty. */
+  #refill(lane: Lane): void {
+    const { claimCount } = this.#parts.settings;
+    if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount / 2) return;
+    lane.claiming = true;
+    this.#parts.store
+      .claimLane({ ...lane.name, limit: claimCount })
+      .then(({ more }) => {
+        lane.spilled = more;
+      })
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, "messages could not be claimed; trying again"))
+      .finally(() => {
+        lane.claiming = false;
+        // Nobody else looks after the lane of a carrier that is not there.
+        if (!this.#desks.has(lane.name.carrierId)) this.#refill(lane);
+      });
+  }
+
+  #wakeAt(atMs: number): void {
+    if (atMs >= this.#dueAtMs || this.#stopping) return;
+    this.#dueAtMs = atMs;
+    this.#dueTimer?.cancel();
+    const sleepMs = Math.min(Math.max(atMs - this.#parts.clock.now(), 0), LONGEST_SLEEP_MS);
+    this.#dueTimer = this.#parts.clock.after(sleepMs, () => void this.#claimDue());
+  }
+
+  async #claimDue(): Promise<void> {
+    this.#dueAtMs = Number.POSITIVE_INFINITY;
+    if (this.#claimingDue || this.#stopping) return;
+    this.#claimingDue = true;
+    const { store, clock, settings, log } = this.#parts;
+    let nextAtMs: number;
+    try {
+      const { more, nextDueAtMs } = await store.claimDue({ nowMs: clock.now(), limit: settings.claimCount });
+      nextAtMs = more ? clock.now() : (nextDueAtMs ?? Number.POSITIVE_INFINITY);
+    } catch (error) {
+      log.warn({ err: error }, "due messages could not be claimed; trying again");
+      nextAtMs = clock.now() + 1_000;
+    }
+    this.#claimingDue = false;
+    this.#wakeAt(Math.min(nextAtMs, clock.now() + LONGEST_SLEEP_MS));
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, clock, settings, log } = this.#parts;
+    const nowMs = clock.now();
+    for (const { ring } of this.#desks.values()) {
+      for (const message of ring.remove((waiting) => waiting.expiresAtMs <= nowMs)) this.#expire(message, nowMs);
+    }
+    this.#refillAll();
+    try {
+      const { receiptWaitMs, claimCount: limit } = settings;
+      this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
+    } catch (error) {
+      log.warn({ err: error }, "the round for overdue messages failed; trying again");
+    }
+  }
+
+  /** Nothing new goes out; what carriers have in hand is waited for, in bounds; the rest is handed back. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#dueTimer?.cancel();
+    await this.#sweeping?.stop();
+    const { clock, store } = this.#parts;
+    const deadline = clock.monotonic() + STOP_WAIT_MS;
+    const busy = () => [...this.#desks.values()].some((desk) => desk.inFlight > 0);
+    while (busy() && clock.monotonic() < deadline) await new Promise<void>((resolve) => clock.after(10, resolve));
+    for (const desk of this.#desks.values()) {
+      desk.pause?.cancel();
+      await desk.carrier.stop();
+    }
+    await this.#outcomes.settled();
+    await store.handBack();
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Lanes: one account's messages for one carrier, first in first out. A carrier takes from its lanes in turn, a few parts from each
+ * (deficit round-robin), so that a large bulk of one account does not delay another account's one-time password.
+ */
+import type { QueuedMessage } from "../message/message.ts";
+import type { LaneName } from "../store/port.ts";
+
+/** Parts that a lane may send in its turn. */
+const QUANTUM_PARTS = 10;
+
+/** A message and its place in its lane, which it keeps when it has to go back. */
+export interface Waiting {
+  readonly message: QueuedMessage;
+  readonly place: number;
+}
+
+export class Lane {
+  readonly name: LaneName;
+  /** Some of its messages are still in the store. */
+  spilled = false;
+  /** Messages are being brought from the store. */
+  claiming = false;
+  /** Parts that it may still send in this turn. */
+  deficit = 0;
+  #messages: Waiting[] = [];
+  #lastPlace = 0;
+  /** Where the first message stands: shifting a long array each time would cost more than the message. */
+  #head = 0;
+
+  constructor(name: LaneName) {
+    this.name = name;
+  }
+
+  get length(): number {
+    return this.#messages.length - this.#head;
+  }
+
+  push(message: QueuedMessage): void {
+    this.#messages.push({ message, place: ++this.#lastPlace });
+  }
+
+  /** A message that was taken and could not be sent goes back to where it was; of several, the first taken is the first again. */
+  putBack(waiting: Waiting): void {
+    let at = this.#head;
+    while (at < this.#messages.length && this.#messages[at]!.place < waiting.place) at++;
+    this.#messages.splice(at, 0, waiting);
+  }
+
+  peek(): Waiting | undefined {
+    return this.#messages[this.#head];
+  }
+
+  shift(): void {
+    this.#head++;
+    if (this.#head > 1_000 && this.#head * 2 > this.#messages.length) {
+      this.#messages = this.#messages.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  /** Takes out all messages that `unwanted` names. */
+  remove(unwanted: (message: QueuedMessage) => boolean): QueuedMessage[] {
+    const all = this.#messages.slice(this.#head);
+    const removed = all.filter(({ message }) => unwanted(message));
+    if (removed.length > 0) {
+      this.#messages = all.filter(({ message }) => !unwanted(message));
+      this.#head = 0;
+    }
+    return removed.map(({ message }) => message);
+  }
+}
+
+/** The lanes of one carrier and whose turn it is. */
+export class LaneRing {
+  readonly #carrierId: string;
+  readonly #lanes = new Map<number, Lane>();
+  /** Lanes with messages, in the order of their turns. */
+  #turns: Lane[] = [];
+
+  constructor(carrierId: string) {
+    this.#carrierId = carrierId;
+  }
+
+  lane(accountId: number): Lane {
+    let lane = this.#lanes.get(accountId);
+    if (lane === undefined) {
+      lane = new Lane({ accountId, carrierId: this.#carrierId });
+      this.#lanes.set(accountId, lane);
+    }
+    return lane;
+  }
+
+  lanes(): Iterable<Lane> {
+    return this.#lanes.values();
+  }
+
+  push(message: QueuedMessage): void {
+    const lane = this.lane(message.accountId);
+    lane.push(message);
+    if (lane.length === 1) this.#turns.push(lane);
+  }
+
+  putBack(waiting: Waiting): void {
+    const lane = this.lane(waiting.message.accountId);
+    lane.putBack(waiting);
+    if (lane.length === 1) this.#turns.unshift(lane);
+  }
+
+  /** The next message by turns, or undefined when all lanes are empty. */
+  next(): Waiting | undefined {
+    for (;;) {
+      const lane = this.#turns[0];
+      if (lane === undefined) return undefined;
+      const waiting = lane.peek();
+      if (waiting === undefined) {
+        this.#turns.shift();
+        this.#retire(lane);
+        continue;
+      }
+      const { partCount } = waiting.message;
+      if (lane.deficit < partCount) {
+        lane.deficit += QUANTUM_PARTS;
+        // Its turn comes again after the others'; alone, it goes on at once.
+        this.#turns.shift();
+        this.#turns.push(lane);
+        if (this.#turns.length > 1 || lane.deficit < partCount) continue;
+      }
+      lane.deficit -= partCount;
+      lane.shift();
+      if (lane.length === 0) {
+        this.#turns = this.#turns.filter((other) => other !== lane);
+        this.#retire(lane);
+      }
+      return waiting;
+    }
+  }
+
+  remove(unwanted: (message: QueuedMessage) => boolean): QueuedMessage[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.remove(unwanted));
+  }
+
+  /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */
+  #retire(lane: Lane): void {
+    lane.deficit = 0;
+    if (!lane.spilled) this.#lanes.delete(lane.name.accountId);
+  }
+}

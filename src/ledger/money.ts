@@ -1,0 +1,38 @@
+/**
+ * Money: whole millionths of a currency's unit, as bigint, so that nothing is ever rounded by accident and no sum is too large.
+ */
+export type Micros = bigint;
+
+const MICROS_PER_UNIT = 1_000_000n;
+const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6})0*)?$/;
+/** The store keeps amounts in 64 bits; a thousandth of that leaves room for every sum. */
+export const LARGEST_AMOUNT: Micros = 1_000_000_000n * MICROS_PER_UNIT;
+
+/** Reads a decimal number with at most 6 places, or null when it is anything else. */
+export function parseMicros(decimal: string): Micros | null {
+  const match = DECIMAL.exec(decimal);
+  if (match === null) return null;
+  const [, sign, units = "0", places = ""] = match;
+  const micros = BigInt(units) * MICROS_PER_UNIT + BigInt(places.padEnd(6, "0"));
+  return sign === "-" ? -micros : micros;
+}
+
+/** "47.79134": the shortest decimal that says the same. */
+export function formatMicros(micros: Micros): string {
+  const sign = micros < 0n ? "-" : "";
+  const size = micros < 0n ? -micros : micros;
+  const places = (size % MICROS_PER_UNIT).toString().padStart(6, "0").replace(/0+$/, "");
+  return `${sign}${size / MICROS_PER_UNIT}${places === "" ? "" : `.${places}`}`;
+}
+
+/** As a JSON number: the nearest double, which prints the same decimals for any balance below some 9 billion units. */
+export function microsToNumber(micros: Micros): number {
+  return Number(formatMicros(micros));
+}
+
+/** `amount` of one currency in another; half a millionth rounds away from zero. The only place where money is rounded. */
+export function exchange(amount: Micros, rate: Micros): Micros {
+  const product = amount * rate;
+  const half = product < 0n ? -MICROS_PER_UNIT / 2n : MICROS_PER_UNIT / 2n;
+  return (product + half) / MICROS_PER_UNIT;
+}

@@ -1,0 +1,76 @@
+/**
+ * What a message is to us: the shapes that travel between intake, store, dispatch and reports. Plain data only, so that a batch of
+ * them can cross from one thread to another.
+ */
+import type { DeliveryWindow } from "../schedule/window.ts";
+import type { Encoding } from "../sms/text.ts";
+
+/** An id of our own making: a 19-digit decimal string (runtime/ids.ts). The client may know the message by another name. */
+export type MessageKey = string;
+
+export type NotifyContentType = "application/json" | "application/xml";
+
+/** What one message object of a request says, shared by all its destinations. */
+export interface Content {
+  readonly from: string;
+  /** As the phone will show it: transliterated already. */
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly partCount: number;
+  readonly flash: boolean;
+  readonly notifyUrl: string | null;
+  readonly notifyContentType: NotifyContentType;
+  readonly callbackData: string | null;
+  readonly intermediateReport: boolean;
+  /** When it may first be sent, or null for now. */
+  readonly dueAtMs: number | null;
+  readonly window: DeliveryWindow | null;
+  readonly expiresAtMs: number;
+}
+
+/** A message on its way to a carrier, owned by this node. */
+export interface QueuedMessage {
+  readonly key: MessageKey;
+  readonly accountId: number;
+  readonly carrierId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly partCount: number;
+  readonly flash: boolean;
+  readonly window: DeliveryWindow | null;
+  readonly expiresAtMs: number;
+  /** How often it was handed to a carrier without a known outcome. */
+  readonly unknownCount: number;
+}
+
+/** What a delivery report says of a message, before it is JSON or XML. */
+export interface ReportFacts {
+  readonly bulkId: string | null;
+  readonly messageId: string;
+  readonly to: string;
+  readonly from: string;
+  readonly sentAtMs: number;
+  readonly doneAtMs: number;
+  readonly smsCount: number;
+  readonly mccMnc: string | null;
+  readonly callbackData: string | null;
+  /** Millionths of the currency's unit, for one part. */
+  readonly pricePerPartMicros: bigint;
+  readonly currency: string;
+  readonly statusId: number;
+  readonly errorId: number;
+}
+
+/** Reports for one URL that go out in one request and stay together on every try. */
+export interface ReportBatch {
+  /** Also the webhook-id. */
+  readonly id: string;
+  readonly accountId: number;
+  readonly url: string;
+  readonly contentType: NotifyContentType;
+  readonly items: readonly ReportFacts[];
+  /** How often it was tried. */
+  readonly attempts: number;
+}

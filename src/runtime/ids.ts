@@ -1,0 +1,39 @@
+/**
+ * Ids for messages and bulks: 19-digit decimal strings, ordered by time, unique across nodes.
+ *
+ * An id is a 63-bit number: a counter in the upper bits, the node's number in the lowest ten. The counter is the time in
+ * milliseconds times 2^11, and simply goes on when more than 2^11 ids are wanted in one millisecond, or when the clock steps back.
+ * So the ids of one request are evenly spaced, and the first one and their number describe them all.
+ */
+import type { Clock } from "./clock.ts";
+
+const NODE_BITS = 10n;
+const COUNTER_BITS = 11n;
+const SPACING = 1n << NODE_BITS;
+
+export class IdSource {
+  readonly #clock: Clock;
+  readonly #node: bigint;
+  #counter: bigint;
+
+  /** `after` is the highest id known to be taken: what comes next is above it, even if the clock stepped back meanwhile. */
+  constructor(clock: Clock, node: number, after = 0n) {
+    if (!Number.isInteger(node) || node < 0 || node >= Number(SPACING)) throw new Error(`node number out of range: ${node}`);
+    this.#clock = clock;
+    this.#node = BigInt(node);
+    this.#counter = after >> NODE_BITS;
+  }
+
+  /** Takes `count` ids and returns the first; `nthId` gives the others. */
+  take(count: number): string {
+    const fromTime = BigInt(this.#clock.now()) << COUNTER_BITS;
+    const first = fromTime > this.#counter ? fromTime : this.#counter + 1n;
+    this.#counter = first + BigInt(count) - 1n;
+    return ((first << NODE_BITS) | this.#node).toString();
+  }
+}
+
+/** The id at place `index`, from 0, of those taken together with `first`. */
+export function nthId(first: string, index: number): string {
+  return index === 0 ? first : (BigInt(first) + SPACING * BigInt(index)).toString();
+}

@@ -1,0 +1,30 @@
+/**
+ * Chance, in one place: secrets come from the system's generator, behaviour (delays, jitter, the simulated network) from
+ * a Random that a test can seed.
+ */
+import { randomBytes } from "node:crypto";
+
+export interface Random {
+  /** A number from 0 up to, but without, 1. */
+  next(): number;
+}
+
+export const systemRandom: Random = { next: () => Math.random() };
+
+/** The same seed gives the same sequence (mulberry32: small, and good enough for behaviour; never for secrets). */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return {
+    next() {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    },
+  };
+}
+
+/** A secret that nobody can guess, in letters that are safe in a URL and in a shell. */
+export function secret(byteCount: number): string {
+  return randomBytes(byteCount).toString("base64url");
+}

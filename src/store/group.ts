@@ -1,0 +1,124 @@
+/**
+ * Group commit. While one transaction commits, the commands that arrive wait, and then share the next one; each caller is answered
+ * after the commit that holds its own effects. One flush to disk pays for hundreds of messages.
+ *
+ *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
+ */
+import type { CommandInput, CommandName, CommandOutput, Feed, Store } from "./port.ts";
+import { StoreUnavailable } from "./port.ts";
+
+export interface Call {
+  readonly command: CommandName;
+  readonly input: unknown;
+}
+
+export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+
+export interface GroupResult {
+  /** One for each call, in order. */
+  readonly outcomes: readonly Outcome[];
+  readonly feed: Feed | null;
+}
+
+export interface Engine {
+  run(calls: readonly Call[]): GroupResult;
+}
+
+/** Commands in one transaction, at most: a bound on how long the first caller of a group waits for the last. */
+const LARGEST_GROUP = 1_000;
+
+export class GroupCommit {
+  readonly #engine: Engine;
+  readonly #onFeed: (feed: Feed) => void;
+  #waiting: { call: Call; answer: (outcome: Outcome) => void }[] = [];
+  #scheduled = false;
+
+  constructor(engine: Engine, onFeed: (feed: Feed) => void) {
+    this.#engine = engine;
+    this.#onFeed = onFeed;
+  }
+
+  add(call: Call, answer: (outcome: Outcome) => void): void {
+    this.#waiting.push({ call, answer });
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#commit());
+  }
+
+  #commit(): void {
+    this.#scheduled = false;
+    const group = this.#waiting.splice(0, LARGEST_GROUP);
+    if (this.#waiting.length > 0) this.#schedule();
+    const { outcomes, feed } = this.#engine.run(group.map(({ call }) => call));
+    // The feed first: whoever hears of an acceptance may count on its messages being on their way.
+    if (feed !== null) this.#onFeed(feed);
+    group.forEach(({ answer }, index) => {
+      answer(outcomes[index]!);
+    });
+  }
+}
+
+/** How a command reaches its engine: straight, or over a channel to another thread. */
+export type SendCall = (call: Call) => Promise<unknown>;
+
+/** The names of all commands. A mapped type, so that one left out does not compile. */
+const COMMANDS: Readonly<Record<CommandName, true>> = {
+  accept: true,
+  claimDue: true,
+  claimLane: true,
+  submitted: true,
+  postpone: true,
+  countUnknown: true,
+  finish: true,
+  received: true,
+  outstanding: true,
+  sweep: true,
+  handBack: true,
+  dueReports: true,
+  reportsDelivered: true,
+  reportsFailed: true,
+  releaseReports: true,
+  callbackSecrets: true,
+  createAccount: true,
+  findLogin: true,
+  countAccounts: true,
+  createSession: true,
+  findSession: true,
+  endSession: true,
+  balance: true,
+  fund: true,
+  verifyLedger: true,
+  optOut: true,
+  optIn: true,
+  changeCounter: true,
+  catalogue: true,
+  putCatalogue: true,
+  forget: true,
+};
+
+/** The store port over any way of sending commands. */
+export function storeOver(send: SendCall): Store {
+  const command = <Name extends CommandName>(name: Name) => {
+    return (input: CommandInput<Name>) => send({ command: name, input }) as Promise<CommandOutput<Name>>;
+  };
+  const names = Object.keys(COMMANDS) as CommandName[];
+  return Object.fromEntries(names.map((name) => [name, command(name)])) as unknown as Store;
+}
+
+/** The store on this very thread: for tests and for the command line. */
+export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store {
+  const group = new GroupCommit(engine, onFeed);
+  return storeOver(
+    (call) =>
+      new Promise((resolve, reject) => {
+        group.add(call, (outcome) => {
+          if (outcome.ok) resolve(outcome.value);
+          else reject(outcome.error instanceof Error ? outcome.error : new StoreUnavailable(String(outcome.error)));
+        });
+      }),
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * How many messages of each lane (one account on one carrier) this node has in memory. A lane that is full spills: what comes
+ * after stays in the store, unowned, and nothing overtakes it until the lane has claimed it all back.
+ */
+import type { LaneName } from "./port.ts";
+
+export interface LaneBounds {
+  /** Messages of one lane in memory. */
+  readonly lane: number;
+  /** Messages of all lanes in memory. */
+  readonly total: number;
+}
+
+interface Lane {
+  readonly name: LaneName;
+  owned: number;
+  spilled: boolean;
+}
+
+export class LaneAccounts {
+  readonly #bounds: LaneBounds;
+  readonly #lanes = new Map<string, Lane>();
+  #total = 0;
+
+  constructor(bounds: LaneBounds) {
+    this.#bounds = bounds;
+  }
+
+  #lane(name: LaneName): Lane {
+    const id = `${name.accountId}/${name.carrierId}`;
+    let lane = this.#lanes.get(id);
+    if (lane === undefined) {
+      lane = { name: { accountId: name.accountId, carrierId: name.carrierId }, owned: 0, spilled: false };
+      this.#lanes.set(id, lane);
+    }
+    return lane;
+  }
+
+  /** Takes a place for a new message, or marks the lane as spilled and returns false. */
+  enter(name: LaneName): boolean {
+    const lane = this.#lane(name);
+    if (lane.spilled || lane.owned >= this.#bounds.lane || this.#total >= this.#bounds.total) {
+      lane.spilled = true;
+      return false;
+    }
+    this.take(name, 1);
+    return true;
+  }
+
+  /** How many spilled messages the lane could claim back now. A lane with nothing in memory may always claim one. */
+  room(name: LaneName): number {
+    const lane = this.#lane(name);
+    const least = lane.owned === 0 ? 1 : 0;
+    return Math.max(least, Math.min(this.#bounds.lane - lane.owned, this.#bounds.total - this.#total));
+  }
+
+  take(name: LaneName, count: number): void {
+    this.#lane(name).owned += count;
+    this.#total += count;
+  }
+
+  leave(name: LaneName): void {
+    const lane = this.#lane(name);
+    if (lane.owned === 0) return; // owned by an earlier process: nothing of it is counted here
+    lane.owned--;
+    this.#total--;
+    // Forgotten when empty, so that accounts that once sent something cost nothing.
+    if (lane.owned === 0 && !lane.spilled) this.#lanes.delete(`${name.accountId}/${name.carrierId}`);
+  }
+
+  setSpilled(name: LaneName, spilled: boolean): void {
+    this.#lane(name).spilled = spilled;
+  }
+
+  isSpilled(name: LaneName): boolean {
+    return this.#lane(name).spilled;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * The store port: everything that must survive a power cut, as commands and reads in the words of the domain. Every method takes and
+ * returns plain data, so that it can stand on another thread, and resolves only after the commit that holds its effects.
+ * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
+ */
+import type { Receipt } from "../carriers/port.ts";
+import type { Event } from "../message/life.ts";
+import type { Content, MessageKey, QueuedMessage, ReportBatch } from "../message/message.ts";
+
+// --- Accepting -----------------------------------------------------------------------------------------------------------
+
+export interface NewMessage {
+  /** Which of the acceptance's contents it carries. */
+  readonly content: number;
+  readonly to: string;
+  readonly clientMessageId: string | null;
+  readonly carrierId: string | null;
+  readonly pricePerPartMicros: bigint;
+  /** Set when it is already known that it cannot go: the status that says why. */
+  readonly rejectedStatusId: number | null;
+}
+
+/** Lets a request that comes again be answered as the first time. */
+export interface ReplayGuard {
+  /** The Idempotency-Key header, if there is one. */
+  readonly key: string | null;
+  /** Whether the bulkId is the client's own, and so guards too. */
+  readonly bulk: boolean;
+  /** Tells the same request from another one under the same key. */
+  readonly bodyHash: string;
+}
+
+export interface Acceptance {
+  readonly accountId: number;
+  readonly bulkId: string;
+  readonly replay: ReplayGuard | null;
+  readonly receivedAtMs: number;
+  /** The messages' keys are this one and the ones that follow it (nthId), in order. */
+  readonly firstKey: MessageKey;
+  readonly contents: readonly Content[];
+  readonly messages: readonly NewMessage[];
+}
+
+export type AcceptanceOutcome =
+  /** One status id a message, in order. After a replay bulkId and firstKey are those of the first time. */
+  | { kind: "accepted"; bulkId: string; firstKey: MessageKey; statusIds: number[]; replayed: boolean }
+  /** The Idempotency-Key was used for another request. */
+  | { kind: "conflict" };
+
+// --- Delivering ----------------------------------------------------------------------------------------------------------
+
+export interface SubmittedMessage {
+  readonly key: MessageKey;
+  readonly carrierId: string;
+  /** The carrier's ids of the parts that it took, in order; at least one. */
+  readonly carrierMessageIds: readonly string[];
+  /** Why it refused another part of the message, if it did: the message cannot arrive whole. */
+  readonly refusedErrorId: number | null;
+  readonly atMs: number;
+}
+
+/** The end of a message that no carrier took. */
+export interface Ending {
+  readonly key: MessageKey;
+  readonly event: Extract<Event, "refused" | "gave up" | "no route" | "validity over">;
+  readonly errorId: number;
+  readonly atMs: number;
+}
+
+export interface OutstandingRow {
+  readonly rowId: number;
+  readonly carrierMessageId: string;
+  readonly to: string;
+  readonly submittedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** Where the rounds through the unfinished messages stand (see `sweep`). */
+export interface SweepCursor {
+  readonly part: number;
+  readonly backlog: LaneName & { readonly key: MessageKey };
+}
+
+export const SWEEP_START: SweepCursor = { part: 0, backlog: { carrierId: "", accountId: 0, key: "0" } };
+
+/** What a commit has for delivery on this node. It arrives in the order of the commits. */
+export interface Feed {
+  readonly messages: readonly QueuedMessage[];
+  readonly reports: readonly ReportBatch[];
+  /** Lanes of which some messages stayed in the store, to be claimed when there is room. */
+  readonly spilled: readonly LaneName[];
+  /** The earliest time at which a message scheduled by this commit is due. */
+  readonly earliestDueAtMs: number | null;
+}
+
+export interface LaneName {
+  readonly accountId: number;
+  readonly carrierId: string;
+}
+
+// --- Who, and money --------------------------------------------------------------------------------------------------------
+
+export type AccountKind = "client" | "reseller" | "operator";
+
+export interface Account {
+  readonly id: number;
+  /** The public name, as in `accountKey`. */
+  readonly key: string;
+  readonly kind: AccountKind;
+  readonly parentId: number | null;
+  readonly currency: string;
+  readonly ratePlanId: string;
+  readonly defaultSender: string | null;
+  readonly suspended: boolean;
+}
+
+export interface NewAccount {
+  readonly key: string;
+  readonly kind: AccountKind;
+  readonly parentKey: string | null;
+  readonly currency: string;
+  readonly ratePlanId: string;
+  readonly defaultSender: string | null;
+  readonly creditLimitMicros: bigint;
+  readonly openingBalanceMicros: bigint;
+  readonly callbackSecret: string;
+  readonly username: string;
+  readonly passwordHash: string;
+  readonly atMs: number;
+}
+
+export type AccountCreation =
+  | { kind: "created"; account: Account }
+  | { kind: "key taken" }
+  | { kind: "username taken" }
+  | { kind: "unknown parent" };
+
+export interface Login {
+  readonly account: Account;
+  readonly passwordHash: string;
+}
+
+export interface Funding {
+  readonly resellerId: number;
+  readonly accountKey: string;
+  readonly amountMicros: bigint;
+  /** The currency of the amount, or null for the account's own. */
+  readonly currency: string | null;
+  /** Units of the account's currency for one unit of `currency`, in micros, by account currency. */
+  readonly ratesMicros: Readonly<Record<string, bigint>>;
+  readonly description: string;
+  readonly replay: ReplayGuard | null;
+  readonly atMs: number;
+}
+
+export type FundingOutcome =
+  | { kind: "posted"; transactionId: number }
+  | { kind: "unknown account" }
+  | { kind: "below zero" }
+  | { kind: "too large" }
+  | { kind: "nothing left" } // so little that it is nothing in the account's currency
+  | { kind: "no rate"; currency: string }
+  | { kind: "conflict" };
+
+export interface Balance {
+  readonly balanceMicros: bigint;
+  readonly currency: string;
+}
+
+/** Found wrong by `verifyLedger`; empty when all is well. */
+export type LedgerFault = string;
+
+// --- What the operator sets ------------------------------------------------------------------------------------------------
+
+export interface CatalogueItem {
+  readonly kind: "carrier" | "route" | "ratePlan" | "exchangeRate";
+  readonly id: string;
+  /** JSON, understood by catalogue/. */
+  readonly body: string;
+}
+
+// --- The port ----------------------------------------------------------------------------------------------------------------
+
+export interface Store {
+  /** Writes the messages and their charge, decides each one's status, and hands on to delivery what may go now. */
+  accept(input: Acceptance): Promise<AcceptanceOutcome>;
+
+  /** Moves scheduled messages whose time has come into their lanes. */
+  claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
+  /** Brings spilled messages of a lane into memory, oldest first. */
+  claimLane(input: LaneName & { limit: number }): Promise<{ more: boolean }>;
+  submitted(input: { messages: readonly SubmittedMessage[] }): Promise<void>;
+  /** A message whose window closed goes back to wait for the next opening. */
+  postpone(input: { messages: readonly { key: MessageKey; dueAtMs: number }[] }): Promise<void>;
+  /** The link died before the answer: counted, and kept for the next try. */
+  countUnknown(input: { keys: readonly MessageKey[] }): Promise<void>;
+  finish(input: { endings: readonly Ending[] }): Promise<void>;
+  /** Takes receipts in; those that match no message are kept. */
+  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<{ unmatched: number }>;
+  /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
+  outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
+  /** Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. */
+  sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<SweepCursor>;
+  /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
+  handBack(): Promise<void>;
+
+  dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
+  reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
+  reportsFailed(input: {
+    failures: readonly { id: string; attempts: number; retryAtMs: number | null; reason: string }[];
+  }): Promise<void>;
+  /** Not tried, and out of memory here: to be handed out again by dueReports. */
+  releaseReports(input: { ids: readonly string[] }): Promise<void>;
+  callbackSecrets(input: { accountId: number }): Promise<readonly string[]>;
+
+  createAccount(input: NewAccount): Promise<AccountCreation>;
+  findLogin(input: { username: string }): Promise<Login | null>;
+  countAccounts(input: { kind: AccountKind }): Promise<number>;
+  createSession(input: { tokenHash: string; accountId: number; nowMs: number }): Promise<void>;
+  /** The session's account, if it is alive, and notes that it was used. */
+  findSession(input: { tokenHash: string; nowMs: number; idleMs: number; longestMs: number }): Promise<Account | null>;
+  endSession(input: { tokenHash: string }): Promise<void>;
+
+  balance(input: { accountId: number }): Promise<Balance>;
+  fund(input: Funding): Promise<FundingOutcome>;
+  verifyLedger(): Promise<LedgerFault[]>;
+
+  /** An accountKey of null is the service's own list. */
+  optOut(input: { accountKey: string | null; number: string; atMs: number }): Promise<"added" | "unknown account">;
+  optIn(input: { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
+
+  /** Grows with every change of accounts or catalogue. */
+  changeCounter(): Promise<number>;
+  catalogue(): Promise<CatalogueItem[]>;
+  /** Replaces the whole catalogue. */
+  putCatalogue(input: { items: readonly CatalogueItem[] }): Promise<void>;
+
+  /** Deletes replay answers and sessions that nobody can use any more. */
+  forget(input: { nowMs: number; replayMs: number; sessionMs: number }): Promise<void>;
+}
+
+export type CommandName = keyof Store;
+export type CommandInput<Name extends CommandName> = Parameters<Store[Name]>[0];
+export type CommandOutput<Name extends CommandName> = Awaited<ReturnType<Store[Name]>>;
+
+/** What an engine has to give: every command as a synchronous or asynchronous step inside a transaction. */
+export type CommandHandlers = {
+  [Name in CommandName]: (input: CommandInput<Name>) => CommandOutput<Name>;
+};
+
+/** The store cannot be reached now; the same call may work later. */
+export class StoreUnavailable extends Error {}

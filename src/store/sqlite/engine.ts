@@ -1,0 +1,153 @@
+/**
+ * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
+ * thread of its own (threads/store.ts).
+ */
+import type { Clock } from "../../runtime/clock.ts";
+import { IdSource } from "../../runtime/ids.ts";
+import type { Call, Engine, GroupResult, Outcome } from "../group.ts";
+import { LaneAccounts, type LaneBounds } from "../lanes.ts";
+import type { CommandHandlers, Feed, LaneName } from "../port.ts";
+import { acceptCommand } from "./accept.ts";
+import { accountCommands } from "./accounts.ts";
+import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
+import { deliveryCommands } from "./delivery.ts";
+import { Ledger } from "./ledger.ts";
+import { Replays } from "./replays.ts";
+import { Reports } from "./reports.ts";
+import { Unit } from "./unit.ts";
+
+export interface SqliteOptions {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly lanes: LaneBounds;
+  /**
+   * "deliver" takes the directory for this process and hands accepted messages on; "tool" is for the command line, which may
+   * work beside a running service and delivers nothing.
+   */
+  readonly mode: "deliver" | "tool";
+}
+
+/** The one machine's number among nodes (runtime/ids.ts). */
+const NODE = 0;
+
+export class SqliteEngine implements Engine {
+  readonly #db: Db;
+  readonly #unlock: () => void;
+  readonly #reports: Reports;
+  readonly #handlers: CommandHandlers;
+  readonly #epoch: number;
+  readonly #lanes: LaneAccounts;
+  #unit = new Unit();
+
+  constructor(options: SqliteOptions) {
+    const db = openDatabase(options.directory);
+    this.#db = db;
+    try {
+      this.#unlock = options.mode === "deliver" ? lockDirectory(options.directory) : () => undefined;
+      migrate(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    const unit = (): Unit => this.#unit;
+    // A tool owns nothing: no message it might accept is taken into memory.
+    const lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
+    this.#lanes = lanes;
+    this.#epoch = options.mode === "deliver" ? this.#takeOver() : 0;
+    const epoch = this.#epoch;
+    const ledger = new Ledger(db);
+    const replays = new Replays(db);
+    this.#reports = new Reports({ db, ids: new IdSource(options.clock, NODE), unit, epoch, now: () => options.clock.now() });
+    this.#handlers = {
+      accept: acceptCommand({ db, ledger, replays, lanes, unit, epoch }),
+      ...deliveryCommands({ db, ledger, lanes, unit, epoch }),
+      ...this.#reports.commands(),
+      ...ledger.commands(replays),
+      ...accountCommands(db, ledger),
+    };
+  }
+
+  /** This process is the only one here (it has the lock), so whatever an earlier one owned is free. */
+  #takeOver(): number {
+    return this.#db
+      .transaction(() => {
+        this.#db.exec("UPDATE counter SET starts = starts + 1");
+        this.#db.exec("UPDATE message SET owner = NULL WHERE state = 1 AND owner IS NOT NULL");
+        this.#db.exec("UPDATE report SET held_by = NULL WHERE held_by IS NOT NULL");
+        return (this.#db.prepare("SELECT starts FROM counter").get() as { starts: number }).starts;
+      })
+      .immediate();
+  }
+
+  /** Lanes with messages that no process has in memory, found by hops along the index, however many messages wait. */
+  spilledLanes(): LaneName[] {
+    const next = this.#db.prepare<[string, number], LaneName>(
+      `SELECT carrier_id AS carrierId, account_id AS accountId FROM message
+       WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id) > (?, ?) ORDER BY carrier_id, account_id LIMIT 1`,
+    );
+    const lanes: LaneName[] = [];
+    for (let lane = next.get("", 0); lane !== undefined; lane = next.get(lane.carrierId, lane.accountId)) {
+      this.#lanes.setSpilled(lane, true);
+      lanes.push(lane);
+    }
+    return lanes;
+  }
+
+  /** The highest message key there is, so that new ones are above it. */
+  lastKey(): string {
+    const row = this.#db.prepare<[], { key: string | null }>("SELECT CAST(max(key) AS TEXT) AS key FROM message").get();
+    return row?.key ?? "0";
+  }
+
+  run(calls: readonly Call[]): GroupResult {
+    try {
+      return this.#transaction(calls);
+    } catch (error) {
+      if (calls.length === 1) return { outcomes: [{ ok: false, error }], feed: null };
+      // One command is bad, or the disk is full: each on its own, so that only the bad ones fail.
+      const each = calls.map((call) => this.run([call]));
+      return {
+        outcomes: each.flatMap((result) => result.outcomes),
+        feed: each.reduce<Feed | null>((sum, result) => joinFeeds(sum, result.feed), null),
+      };
+    }
+  }
+
+  #transaction(calls: readonly Call[]): GroupResult {
+    const unit = new Unit();
+    this.#unit = unit;
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const outcomes = calls.map((call): Outcome => {
+        const handler = this.#handlers[call.command] as (input: unknown) => unknown;
+        return { ok: true, value: handler(call.input) };
+      });
+      const reports = this.#reports.flush(unit);
+      this.#db.exec("COMMIT");
+      const { messages, earliestDueAtMs } = unit;
+      const spilled = [...unit.spilled.values()];
+      const empty = messages.length + reports.length + spilled.length === 0 && earliestDueAtMs === null;
+      return { outcomes, feed: empty ? null : { messages, reports, spilled, earliestDueAtMs } };
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      unit.rollback();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+    this.#unlock();
+  }
+}
+
+function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {
+  if (first === null || second === null) return first ?? second;
+  const dueTimes = [first.earliestDueAtMs, second.earliestDueAtMs].filter((atMs) => atMs !== null);
+  return {
+    messages: [...first.messages, ...second.messages],
+    reports: [...first.reports, ...second.reports],
+    spilled: [...first.spilled, ...second.spilled],
+    earliestDueAtMs: dueTimes.length === 0 ? null : Math.min(...dueTimes),
+  };
+}

@@ -1,0 +1,175 @@
+-- The first schema. Times are milliseconds since 1970; amounts are millionths of a currency's unit; an unset owner is NULL.
+
+CREATE TABLE account (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL CHECK (kind IN ('client', 'reseller', 'operator')),
+  parent_id INTEGER REFERENCES account (id),
+  currency TEXT NOT NULL,
+  rate_plan_id TEXT NOT NULL,
+  default_sender TEXT,
+  credit_limit_micros INTEGER NOT NULL DEFAULT 0 CHECK (credit_limit_micros >= 0),
+  callback_secret TEXT NOT NULL,
+  suspended INTEGER NOT NULL DEFAULT 0,
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE login (
+  username TEXT PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  password_hash TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session (
+  token_hash TEXT PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  created_at_ms INTEGER NOT NULL,
+  used_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Money. A purse is a place where money can be: one for each account, and for each currency 'payments' (the world outside) and
+-- 'revenue' (what messages cost). A posting moves an amount from one purse to another, so the purses of a currency always sum to 0.
+CREATE TABLE purse (
+  id INTEGER PRIMARY KEY,
+  account_id INTEGER UNIQUE REFERENCES account (id),
+  name TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  balance_micros INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX purse_of_service ON purse (name, currency) WHERE account_id IS NULL;
+
+CREATE TABLE posting (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('charge', 'refund', 'funds')),
+  from_purse INTEGER NOT NULL REFERENCES purse (id),
+  to_purse INTEGER NOT NULL REFERENCES purse (id),
+  amount_micros INTEGER NOT NULL CHECK (amount_micros > 0),
+  -- A charge names the first message and how many parts it pays for; a refund names its message.
+  message_key INTEGER,
+  part_count INTEGER,
+  description TEXT,
+  actor_id INTEGER
+) STRICT;
+CREATE TRIGGER posting_is_not_changed BEFORE UPDATE ON posting BEGIN SELECT RAISE(ABORT, 'postings are append-only'); END;
+CREATE TRIGGER posting_is_not_deleted BEFORE DELETE ON posting BEGIN SELECT RAISE(ABORT, 'postings are append-only'); END;
+
+-- What was answered to a request that may come again: by Idempotency-Key ('key') or by the client's own bulkId ('bulk').
+CREATE TABLE replay (
+  account_id INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('key', 'bulk')),
+  token TEXT NOT NULL,
+  body_hash TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (account_id, kind, token, body_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replay_by_age ON replay (at_ms) WHERE kind = 'key';
+
+-- Account 0 is the service's own list.
+CREATE TABLE opt_out (
+  account_id INTEGER NOT NULL,
+  number TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (account_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- state: 0 scheduled, 1 queued, 3 submitted, 4 done (2, submitting, is never stored).
+CREATE TABLE message (
+  key INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL,
+  bulk_id TEXT NOT NULL,
+  client_message_id TEXT,
+  state INTEGER NOT NULL,
+  status_id INTEGER NOT NULL,
+  error_id INTEGER NOT NULL DEFAULT 0,
+  owner INTEGER,
+  carrier_id TEXT,
+  unknown_count INTEGER NOT NULL DEFAULT 0,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  body TEXT NOT NULL,
+  encoding TEXT NOT NULL,
+  part_count INTEGER NOT NULL,
+  flash INTEGER NOT NULL,
+  price_micros INTEGER NOT NULL, -- for one part
+  charged_micros INTEGER NOT NULL, -- for the whole message; 0 when rejected or given back
+  currency TEXT NOT NULL,
+  notify_url TEXT,
+  notify_type TEXT,
+  callback_data TEXT,
+  intermediate INTEGER NOT NULL,
+  due_at_ms INTEGER NOT NULL,
+  delivery_window TEXT,
+  expires_at_ms INTEGER NOT NULL,
+  received_at_ms INTEGER NOT NULL,
+  sent_at_ms INTEGER,
+  done_at_ms INTEGER,
+  mcc_mnc TEXT,
+  -- While submitted: parts without a last word, and the worst word so far (an event of the message's life).
+  parts_pending INTEGER NOT NULL DEFAULT 0,
+  worst_event TEXT,
+  -- The newest report batch with an item of this message; kept only where one message has several reports.
+  last_report_id INTEGER
+) STRICT;
+CREATE INDEX message_of_account ON message (account_id, key);
+CREATE UNIQUE INDEX message_named_by_client ON message (account_id, client_message_id)
+  WHERE client_message_id IS NOT NULL AND status_id <> 23;
+CREATE INDEX message_scheduled ON message (due_at_ms, key) WHERE state = 0;
+CREATE INDEX message_queued ON message (owner, carrier_id, account_id, key) WHERE state = 1;
+
+-- A row for each part that a carrier holds; it goes when the last word about it has come.
+CREATE TABLE part (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  carrier_id TEXT NOT NULL,
+  carrier_message_id TEXT NOT NULL,
+  message_key INTEGER NOT NULL,
+  submitted_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX part_by_carrier_id ON part (carrier_id, carrier_message_id);
+
+-- Receipts that matched no message when they came.
+CREATE TABLE parked_receipt (
+  id INTEGER PRIMARY KEY,
+  carrier_id TEXT NOT NULL,
+  carrier_message_id TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  error_id INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  mcc_mnc TEXT
+) STRICT;
+CREATE INDEX parked_receipt_by_carrier_id ON parked_receipt (carrier_id, carrier_message_id);
+
+-- Report batches that still have to be taken by their receiver. held_by: the node that has it in memory.
+CREATE TABLE report (
+  id INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  items TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at_ms INTEGER NOT NULL,
+  held_by INTEGER,
+  -- Goes out only after this batch, which has an earlier item of one of its messages, is settled.
+  after_id INTEGER,
+  dead_at_ms INTEGER,
+  reason TEXT
+) STRICT;
+CREATE INDEX report_due ON report (due_at_ms, id) WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL;
+CREATE INDEX report_held ON report (held_by) WHERE held_by IS NOT NULL;
+CREATE INDEX report_after ON report (after_id) WHERE after_id IS NOT NULL;
+
+CREATE TABLE catalogue_item (
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+
+-- One row: how often accounts or catalogue were changed, and how often a node has started.
+CREATE TABLE counter (
+  changes INTEGER NOT NULL,
+  starts INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter (changes, starts) VALUES (0, 0);

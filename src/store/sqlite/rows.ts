@@ -1,0 +1,97 @@
+/** A message's row as the commands read it, and the shapes made from it. Integers beyond 2^53 are read as text. */
+import type { State } from "../../message/life.ts";
+import type { QueuedMessage, ReportFacts } from "../../message/message.ts";
+
+export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
+  scheduled: 0,
+  queued: 1,
+  submitted: 3,
+  done: 4,
+};
+
+export interface MessageRow {
+  readonly key: string;
+  readonly account_id: number;
+  readonly bulk_id: string;
+  readonly client_message_id: string | null;
+  readonly state: number;
+  readonly status_id: number;
+  readonly error_id: number;
+  readonly carrier_id: string;
+  readonly unknown_count: number;
+  readonly sender: string;
+  readonly recipient: string;
+  readonly body: string;
+  readonly encoding: QueuedMessage["encoding"];
+  readonly part_count: number;
+  readonly flash: number;
+  readonly price: string;
+  readonly charged: string;
+  readonly currency: string;
+  readonly notify_url: string | null;
+  readonly notify_type: string;
+  readonly callback_data: string | null;
+  readonly intermediate: number;
+  readonly delivery_window: string | null;
+  readonly expires_at_ms: number;
+  readonly received_at_ms: number;
+  readonly sent_at_ms: number | null;
+  readonly mcc_mnc: string | null;
+  readonly parts_pending: number;
+  readonly worst_event: string | null;
+  readonly last_report_id: string | null;
+}
+
+export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, client_message_id, state, status_id, error_id, carrier_id,
+  unknown_count, sender, recipient, body, encoding, part_count, flash, CAST(price_micros AS TEXT) AS price,
+  CAST(charged_micros AS TEXT) AS charged, currency, notify_url, notify_type, callback_data, intermediate, delivery_window,
+  expires_at_ms, received_at_ms, sent_at_ms, mcc_mnc, parts_pending, worst_event, CAST(last_report_id AS TEXT) AS last_report_id`;
+
+export function queuedMessage(row: MessageRow): QueuedMessage {
+  return {
+    key: row.key,
+    accountId: row.account_id,
+    carrierId: row.carrier_id,
+    from: row.sender,
+    to: row.recipient,
+    text: row.body,
+    encoding: row.encoding,
+    partCount: row.part_count,
+    flash: row.flash === 1,
+    window: row.delivery_window === null ? null : JSON.parse(row.delivery_window),
+    expiresAtMs: row.expires_at_ms,
+    unknownCount: row.unknown_count,
+  };
+}
+
+/** What a report says of the message once it has this status. */
+export function reportFacts(
+  row: MessageRow,
+  now: { statusId: number; errorId: number; atMs: number; mccMnc: string | null },
+): ReportFacts {
+  return {
+    bulkId: row.bulk_id,
+    messageId: row.client_message_id ?? row.key,
+    to: row.recipient,
+    from: row.sender,
+    sentAtMs: row.sent_at_ms ?? row.received_at_ms,
+    doneAtMs: now.atMs,
+    smsCount: row.part_count,
+    mccMnc: now.mccMnc,
+    callbackData: row.callback_data,
+    pricePerPartMicros: BigInt(row.price),
+    currency: row.currency,
+    statusId: now.statusId,
+    errorId: now.errorId,
+  };
+}
+
+/** Report items are stored as JSON, which has no bigint. */
+export function serializeFacts(items: readonly ReportFacts[]): string {
+  return JSON.stringify(items, (_, value) => (typeof value === "bigint" ? value.toString() : value));
+}
+
+export function parseFacts(text: string): ReportFacts[] {
+  const items = JSON.parse(text) as (Omit<ReportFacts, "pricePerPartMicros"> & { pricePerPartMicros: string })[];
+  return items.map((item) => ({ ...item, pricePerPartMicros: BigInt(item.pricePerPartMicros) }));
+}

@@ -1,0 +1,75 @@
+/**
+ * A unit of work: one transaction of a group of commands, with what it gathers beside its rows: the feed for delivery, the report
+ * batches, and how to undo changes in memory when the transaction fails.
+ */
+import type { QueuedMessage, ReportFacts } from "../../message/message.ts";
+import type { LaneName } from "../port.ts";
+
+/** Items for one URL in one request, at most (the API family's limit). */
+const BATCH_ITEMS = 100;
+
+export interface PendingBatch {
+  readonly accountId: number;
+  readonly url: string;
+  readonly contentType: string;
+  readonly items: ReportFacts[];
+  /** Stored batches with an earlier item of a message of this one: the newest of them must be settled first. */
+  afterId: string | null;
+  /** A batch of this same unit that must go first. */
+  readonly afterPending: PendingBatch | null;
+  /** Messages that have several reports: their rows are told the batch's id. */
+  readonly ordered: string[];
+}
+
+export class Unit {
+  readonly messages: QueuedMessage[] = [];
+  readonly spilled = new Map<string, LaneName>();
+  readonly batches: PendingBatch[] = [];
+  /** Ids of batches that wait no longer for another. */
+  readonly unblocked: string[] = [];
+  earliestDueAtMs: number | null = null;
+  readonly #open = new Map<string, PendingBatch>();
+  readonly #lastOfMessage = new Map<string, PendingBatch>();
+  readonly #undo: (() => void)[] = [];
+
+  onRollback(undo: () => void): void {
+    this.#undo.push(undo);
+  }
+
+  rollback(): void {
+    for (const undo of this.#undo.reverse()) undo();
+  }
+
+  due(atMs: number): void {
+    if (this.earliestDueAtMs === null || atMs < this.earliestDueAtMs) this.earliestDueAtMs = atMs;
+  }
+
+  spill(lane: LaneName): void {
+    this.spilled.set(`${lane.accountId}/${lane.carrierId}`, lane);
+  }
+
+  /**
+   * Adds a report. Those of one unit for one URL share batches. `order` is given for a message with several reports: its key, and
+   * the stored batch with its previous report if that one is not settled yet.
+   */
+  report(
+    target: { accountId: number; url: string; contentType: string },
+    facts: ReportFacts,
+    order: { key: string; afterId: string | null } | null,
+  ): void {
+    const previous = order === null ? null : (this.#lastOfMessage.get(order.key) ?? null);
+    const afterId = previous === null ? (order?.afterId ?? null) : null;
+    const id = `${target.accountId} ${target.contentType} ${afterId ?? ""} ${target.url}`;
+    let batch = previous !== null && previous.items.length < BATCH_ITEMS ? previous : this.#open.get(id);
+    if (batch === undefined || batch.items.length >= BATCH_ITEMS || (previous !== null && batch !== previous)) {
+      batch = { ...target, items: [], afterId, afterPending: previous, ordered: [] };
+      this.batches.push(batch);
+      this.#open.set(id, batch);
+    }
+    batch.items.push(facts);
+    if (order !== null) {
+      batch.ordered.push(order.key);
+      this.#lastOfMessage.set(order.key, batch);
+    }
+  }
+}

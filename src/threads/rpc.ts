@@ -1,0 +1,87 @@
+/**
+ * Calls between threads. What is called in one turn of the event loop crosses as one message, and so do the answers: a hop costs
+ * some microseconds, and under load hundreds of calls share it.
+ */
+import type { MessagePort } from "node:worker_threads";
+import { StoreUnavailable } from "../store/port.ts";
+
+type CallEnvelope = [id: number, name: string, input: unknown];
+type AnswerEnvelope = [id: number, ok: boolean, value: unknown];
+type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] } | { event: unknown };
+
+/** Gathers items and sends them together at the end of the turn. */
+class Gathering<Item> {
+  readonly #send: (items: Item[]) => void;
+  #items: Item[] = [];
+
+  constructor(send: (items: Item[]) => void) {
+    this.#send = send;
+  }
+
+  add(item: Item): void {
+    if (this.#items.push(item) > 1) return;
+    setImmediate(() => {
+      const items = this.#items;
+      this.#items = [];
+      this.#send(items);
+    });
+  }
+}
+
+/** Answers the calls that come over a port. */
+export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): void {
+  const answers = new Gathering<AnswerEnvelope>((items) => port.postMessage({ answers: items } satisfies Envelope));
+  port.on("message", (envelope: Envelope) => {
+    if (!("calls" in envelope)) return;
+    for (const [id, name, input] of envelope.calls) {
+      handle(name, input).then(
+        (value) => answers.add([id, true, value]),
+        (error: unknown) => answers.add([id, false, error instanceof Error ? error.message : String(error)]),
+      );
+    }
+  });
+}
+
+/** Something that happened, told without an answer. Arrives in order with the answers. */
+export function tell(port: MessagePort, event: unknown): void {
+  port.postMessage({ event } satisfies Envelope);
+}
+
+/** The calling end of a port. */
+export class Caller {
+  readonly #calls: Gathering<CallEnvelope>;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  #lastId = 0;
+  #lost: string | null = null;
+
+  constructor(port: MessagePort, onEvent: (event: unknown) => void = () => undefined) {
+    this.#calls = new Gathering((items) => port.postMessage({ calls: items } satisfies Envelope));
+    port.on("message", (envelope: Envelope) => {
+      if ("event" in envelope) onEvent(envelope.event);
+      if (!("answers" in envelope)) return;
+      for (const [id, ok, value] of envelope.answers) {
+        const waiting = this.#waiting.get(id);
+        this.#waiting.delete(id);
+        if (ok) waiting?.resolve(value);
+        else waiting?.reject(new StoreUnavailable(String(value)));
+      }
+    });
+    port.on("close", () => this.fail("the other thread ended"));
+  }
+
+  call(name: string, input: unknown): Promise<unknown> {
+    if (this.#lost !== null) return Promise.reject(new StoreUnavailable(this.#lost));
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#calls.add([id, name, input]);
+    });
+  }
+
+  /** Nobody will answer any more. */
+  fail(reason: string): void {
+    this.#lost = reason;
+    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(reason));
+    this.#waiting.clear();
+  }
+}
