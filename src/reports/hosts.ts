@@ -36,6 +36,7 @@ export class Hosts {
     if (this.#known.size >= settings.maxHosts && !this.#forgetIdlest()) return null;
     const host = new Host(origin, settings.connectionsPerHost, settings.failuresToOpen);
     this.#known.set(origin, host);
+    this.note(host);
     return host;
   }
 

@@ -26,6 +26,7 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   #waiting: Outcome[] = [];
   #busy = false;
+  #abandoned = false;
   #pause: Timer | null = null;
   #whenEmpty: (() => void)[] = [];
 
@@ -47,8 +48,8 @@ export class Outcomes {
 
   /** Brings nothing any more: the store still has these batches as undelivered. */
   abandon(): void {
+    this.#abandoned = true;
     this.#pause?.cancel();
-    this.#waiting = [];
   }
 
   async #bring(): Promise<void> {
@@ -56,6 +57,7 @@ export class Outcomes {
     const outcomes = this.#waiting;
     this.#waiting = [];
     const kept = await this.#record(outcomes);
+    if (this.#abandoned) return;
     if (kept.length > 0) {
       this.#waiting = kept.concat(this.#waiting);
       this.#pause = clock.after(storeRetryMs, () => this.#bring());
@@ -87,7 +89,7 @@ export class Outcomes {
       await call();
     } catch (error) {
       this.#options.log.warn(
-        { error, count: outcomes.length },
+        { err: error, count: outcomes.length },
         "the store did not take the outcomes of reports, trying again",
       );
       return outcomes;

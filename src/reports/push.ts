@@ -10,11 +10,13 @@
  * Past the bound a batch goes back to the store untried. One host may hold no more than what is still free for all the others,
  * so a single one gets at most half, and there is always some room for the next.
  */
+import type { KeyObject } from "node:crypto";
 import type { ReportBatch } from "../message/message.ts";
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Random } from "../runtime/random.ts";
 import type { Resolve } from "./connector.ts";
+import { countAnswer, type PushCounters, zeroCounters } from "./counters.ts";
 import type { AddressPolicy } from "./guard.ts";
 import type { Host } from "./host.ts";
 import { Hosts } from "./hosts.ts";
@@ -40,33 +42,6 @@ export interface PushOptions {
   readonly transport?: Transport;
 }
 
-/** Counted in batches, since the start; what ends in "Now" is a level. */
-export interface PushCounters {
-  delivered: number;
-  /** To be tried again. */
-  failed: number;
-  /** Failed for the last time. */
-  dead: number;
-  /** Of `failed` and `dead`, those that shared the failure of another. */
-  shared: number;
-  /** Answered 410: never tried again. */
-  gone: number;
-  /** Sent back to the store untried. */
-  released: number;
-  /** Requests made, by what came of them. */
-  answered2xx: number;
-  answered3xx: number;
-  answered4xx: number;
-  answered5xx: number;
-  unreachable: number;
-  broken: number;
-  batchesInMemoryNow: number;
-  itemsInMemoryNow: number;
-  requestsInFlightNow: number;
-  hostsNow: number;
-  openCircuitsNow: number;
-}
-
 /** Batches asked of the store in one call, and calls in a row before the next poll. */
 const REFILL_BATCHES = 500;
 const REFILL_CALLS = 20;
@@ -81,23 +56,7 @@ export class Push {
   #refilling: Promise<void> = Promise.resolve();
   #state: "running" | "stopping" | "stopped" = "running";
   #whenQuiet: (() => void) | null = null;
-  readonly #counters: Omit<PushCounters, "hostsNow" | "openCircuitsNow"> = {
-    delivered: 0,
-    failed: 0,
-    dead: 0,
-    shared: 0,
-    gone: 0,
-    released: 0,
-    answered2xx: 0,
-    answered3xx: 0,
-    answered4xx: 0,
-    answered5xx: 0,
-    unreachable: 0,
-    broken: 0,
-    batchesInMemoryNow: 0,
-    itemsInMemoryNow: 0,
-    requestsInFlightNow: 0,
-  };
+  readonly #counters = zeroCounters();
 
   constructor(options: PushOptions) {
     const { store, clock, log, settings } = options;
@@ -155,7 +114,7 @@ export class Push {
         if (!more) return;
       }
     } catch (error) {
-      log.warn({ error }, "the store did not say which reports are due, asking again");
+      log.warn({ err: error }, "the store did not say which reports are due, asking again");
     }
   }
 
@@ -215,7 +174,7 @@ export class Push {
   /** Null when it could not be sent, which has then been dealt with. */
   async #attempt(batch: ReportBatch): Promise<Answer | null> {
     const { clock, log, settings } = this.#options;
-    let keys: readonly Buffer[];
+    let keys: readonly KeyObject[];
     try {
       keys = await this.#secrets.keysOf(batch.accountId);
     } catch {
@@ -225,14 +184,14 @@ export class Push {
     try {
       return await this.#transport.post(requestFor(batch, readTarget(batch.url)!, keys, clock.now()));
     } catch (error) {
-      log.error({ error, reportId: batch.id }, "a report could not be written");
+      log.error({ err: error, reportId: batch.id }, "a report could not be written");
       this.#fail(batch, "the report could not be written", this.#delayMs(batch, null));
       return null;
     }
   }
 
   #answered(host: Host, batch: ReportBatch, answer: Answer, tookMs: number): void {
-    this.#count(answer);
+    countAnswer(this.#counters, answer);
     const wasOpen = host.open;
     const sharing = host.answered(batch, answer, tookMs);
     if (host.open !== wasOpen) this.#logCircuit(host, answer);
@@ -284,11 +243,6 @@ export class Push {
     this.#counters.itemsInMemoryNow -= outcome.items;
   }
 
-  #count(answer: Answer): void {
-    if (answer.kind === "answered") this.#counters[`answered${hundredsOf(answer.status)}xx`]++;
-    else this.#counters[answer.kind]++;
-  }
-
   #logCircuit(host: Host, answer: Answer): void {
     const { log } = this.#options;
     if (host.open)
@@ -309,10 +263,11 @@ export class Push {
   async #atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = this.#options.clock.after(limitMs, resolve);
-      work.finally(() => {
+      const done = () => {
         timer.cancel();
         resolve();
-      });
+      };
+      work.then(done, done);
     });
   }
 }
@@ -322,11 +277,6 @@ const ASKS_FOR_TIME = new Set([429, 503]);
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-/** A status beyond 599 is nobody's: it counts as a server's mistake. */
-function hundredsOf(status: number): 2 | 3 | 4 | 5 {
-  return Math.min(Math.trunc(status / 100), 5) as 2 | 3 | 4 | 5;
 }
 
 function reasonOf(answer: Answer): string {

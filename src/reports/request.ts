@@ -1,4 +1,5 @@
 /** The request that carries a batch: its body, and the headers by which a receiver knows it for ours. */
+import type { KeyObject } from "node:crypto";
 import type { ReportBatch } from "../message/message.ts";
 import { bodyOf } from "./body.ts";
 import { signatures } from "./signature.ts";
@@ -6,7 +7,7 @@ import type { Target } from "./target.ts";
 import type { Post } from "./transport.ts";
 
 /** The id stays the same on every try; the time and the signatures are those of this one. */
-export function requestFor(batch: ReportBatch, target: Target, keys: readonly Buffer[], nowMs: number): Post {
+export function requestFor(batch: ReportBatch, target: Target, keys: readonly KeyObject[], nowMs: number): Post {
   const timestampSeconds = Math.floor(nowMs / 1000);
   const body = bodyOf(batch);
   return {

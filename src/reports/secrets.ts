@@ -3,6 +3,7 @@
  * not be asked each time. A changed secret takes effect within that while; until then the old one still verifies, because
  * an account that changes its secret has both.
  */
+import type { KeyObject } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import type { ReportStore } from "./port.ts";
 import { signingKey } from "./signature.ts";
@@ -14,7 +15,7 @@ export class Secrets {
   readonly #store: ReportStore;
   readonly #clock: Clock;
   readonly #rememberMs: number;
-  readonly #remembered = new Map<number, { readonly keys: Promise<readonly Buffer[]>; readonly untilMs: number }>();
+  readonly #remembered = new Map<number, { readonly keys: Promise<readonly KeyObject[]>; readonly untilMs: number }>();
 
   constructor(store: ReportStore, clock: Clock, rememberMs: number) {
     this.#store = store;
@@ -23,7 +24,7 @@ export class Secrets {
   }
 
   /** Rejects when the store does. */
-  keysOf(accountId: number): Promise<readonly Buffer[]> {
+  keysOf(accountId: number): Promise<readonly KeyObject[]> {
     const nowMs = this.#clock.monotonic();
     const known = this.#remembered.get(accountId);
     if (known !== undefined && known.untilMs > nowMs) return known.keys;

@@ -2,7 +2,7 @@
  * One HTTP request to a receiver, from the connection to the end of its answer. It knows nothing of reports, retries or queues:
  * it says what happened.
  */
-import { type Dispatcher, Pool } from "undici";
+import { Client, type Dispatcher } from "undici";
 import type { Clock, Timer } from "../runtime/clock.ts";
 import { guardedConnector, type Resolve, resolveName } from "./connector.ts";
 import type { AddressPolicy } from "./guard.ts";
@@ -51,7 +51,8 @@ export class HttpTransport implements Transport {
   readonly #clock: Clock;
   readonly #settings: TransportSettings;
   readonly #connect: ReturnType<typeof guardedConnector>;
-  readonly #pools = new Map<string, Pool>();
+  readonly #origins = new Map<string, Connections>();
+  #closed = false;
 
   constructor(options: { clock: Clock; settings: TransportSettings; policy: AddressPolicy; resolve?: Resolve }) {
     this.#clock = options.clock;
@@ -63,105 +64,120 @@ export class HttpTransport implements Transport {
     });
   }
 
-  post(post: Post): Promise<Answer> {
-    return new Promise((resolve) => {
+  async post(post: Post): Promise<Answer> {
+    if (this.#closed) return { kind: "unreachable", reason: "stopping" };
+    const connections = this.#connectionsTo(post.origin);
+    const client = connections.idle.pop() ?? this.#newClient(post.origin);
+    connections.busy.add(client);
+    const { answer, reusable } = await new Promise<Ending>((resolve) => {
       const exchange = new Exchange(this.#clock, this.#settings, resolve);
-      this.#poolOf(post.origin).dispatch(
-        { method: "POST", path: post.path, headers: post.headers, body: post.body },
-        exchange,
-      );
+      client.dispatch({ method: "POST", path: post.path, headers: post.headers, body: post.body }, exchange);
     });
+    connections.busy.delete(client);
+    if (reusable && this.#origins.get(post.origin) === connections) connections.idle.push(client);
+    else client.destroy().catch(ignore);
+    return answer;
   }
 
   forget(origin: string): void {
-    const pool = this.#pools.get(origin);
-    this.#pools.delete(origin);
-    pool?.destroy().catch(ignore);
+    const connections = this.#origins.get(origin);
+    this.#origins.delete(origin);
+    for (const client of connections?.idle ?? []) client.destroy().catch(ignore);
   }
 
   async close(): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
-    await Promise.all(pools.map((pool) => pool.destroy().catch(ignore)));
+    this.#closed = true;
+    const clients = [...this.#origins.values()].flatMap(({ idle, busy }) => [...idle, ...busy]);
+    this.#origins.clear();
+    await Promise.all(clients.map((client) => client.destroy().catch(ignore)));
   }
 
-  #poolOf(origin: string): Pool {
-    let pool = this.#pools.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connections: this.#settings.connectionsPerHost,
-        pipelining: 1,
-        connect: this.#connect,
-        keepAliveTimeout: IDLE_CONNECTION_MS,
-        // Ours run by the clock, and the one for the body bounds the whole of it: undici's starts again with every byte.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      this.#pools.set(origin, pool);
-    }
-    return pool;
+  #connectionsTo(origin: string): Connections {
+    const known = this.#origins.get(origin);
+    if (known !== undefined) return known;
+    const connections: Connections = { idle: [], busy: new Set() };
+    this.#origins.set(origin, connections);
+    return connections;
+  }
+
+  #newClient(origin: string): Client {
+    return new Client(origin, {
+      connect: this.#connect,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      // Ours run by the clock, and the one for the body bounds the whole of it: undici's starts again with every byte.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
   }
 }
 
-/** What undici calls back with in the course of one request. */
+/**
+ * The connections to one origin, as undici's clients, one connection each; the one used last is used next. It is a Pool of our own,
+ * because a Pool's client whose request was cut off connects anew at once, to no purpose, and the hosts whose requests are cut off
+ * are the very ones to leave alone. How many there are is the caller's care: as many as it posts at a time.
+ */
+interface Connections {
+  readonly idle: Client[];
+  readonly busy: Set<Client>;
+}
+
+interface Ending {
+  readonly answer: Answer;
+  /** The answer was read to its end: the connection is ready for the next request. */
+  readonly reusable: boolean;
+}
+
+/** One request and its answer, as undici tells of them. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #settings: TransportSettings;
-  readonly #settle: (answer: Answer) => void;
+  readonly #resolve: (ending: Ending) => void;
   #timer: Timer | null = null;
   #connected = false;
   #answer: Answer | null = null;
   #bodyBytes = 0;
 
-  constructor(clock: Clock, settings: TransportSettings, settle: (answer: Answer) => void) {
+  constructor(clock: Clock, settings: TransportSettings, resolve: (ending: Ending) => void) {
     this.#clock = clock;
     this.#settings = settings;
-    this.#settle = settle;
+    this.#resolve = resolve;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(): void {
     this.#connected = true;
-    this.#limit(controller, this.#settings.headersTimeoutMs, "no answer in time");
+    this.#limit(this.#settings.headersTimeoutMs, "no answer in time");
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return;
     const retryAfter = headers["retry-after"];
     this.#answer = { kind: "answered", status, retryAfter: typeof retryAfter === "string" ? retryAfter : null };
-    this.#limit(controller, this.#settings.bodyTimeoutMs, "the answer did not end in time");
+    this.#limit(this.#settings.bodyTimeoutMs, "no end of the answer in time");
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > this.#settings.answerLimitBytes) controller.abort(new Error("the answer is too long"));
+    if (this.#bodyBytes > this.#settings.answerLimitBytes) this.#end("the answer is too long");
   }
 
   onResponseEnd(): void {
     this.#end(null);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(error);
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end(wordsFor(error));
+  }
+
+  #limit(timeoutMs: number, problem: string): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(timeoutMs, () => this.#end(problem));
   }
 
   /** The status decides: once it is here, it does not matter how the body ends. */
-  #end(error: Error | null): void {
+  #end(problem: string | null): void {
     this.#timer?.cancel();
-    this.#settle(
-      this.#answer ?? {
-        kind: this.#connected ? "broken" : "unreachable",
-        reason: error === null ? "no answer" : wordsFor(error),
-      },
-    );
-  }
-
-  #limit(controller: Dispatcher.DispatchController, timeoutMs: number, reason: string): void {
-    this.#timer?.cancel();
-    this.#timer = this.#clock.after(timeoutMs, () => controller.abort(new Error(reason)));
+    const kind = this.#connected ? "broken" : "unreachable";
+    this.#resolve({ answer: this.#answer ?? { kind, reason: problem ?? "no answer" }, reusable: problem === null });
   }
 }
 
@@ -177,6 +193,12 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: "name not found",
   EAI_AGAIN: "name server does not answer",
   ETIMEOUT: "name server does not answer",
+  ERR_TLS_CERT_ALTNAME_INVALID: "certificate of another name",
+  CERT_HAS_EXPIRED: "certificate expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "certificate not trusted",
+  SELF_SIGNED_CERT_IN_CHAIN: "certificate not trusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "certificate not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "certificate not trusted",
 };
 
 function wordsFor(error: Error & { code?: unknown }): string {

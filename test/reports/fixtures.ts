@@ -5,7 +5,7 @@ import { Push, type PushOptions } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { ReportReceiver } from "../support/report-receiver.ts";
+import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
 
@@ -58,16 +58,15 @@ export interface Pushing {
   send(...batches: ReportBatch[]): void;
 }
 
+type Changes = Omit<Partial<PushOptions>, "settings" | "store" | "clock"> & {
+  settings?: Partial<PushSettings>;
+  startMs?: number;
+};
+
 /** Time stands still until the test moves it; sockets are real. */
-export function startPush(
-  t: TestContext,
-  changes: Omit<Partial<PushOptions>, "settings"> & {
-    settings?: Partial<PushSettings>;
-    store?: MemoryReportStore;
-  } = {},
-): Pushing {
-  const clock = new VirtualClock();
-  const store = changes.store ?? new MemoryReportStore(clock);
+export function startPush(t: TestContext, changes: Changes = {}): Pushing {
+  const clock = new VirtualClock(changes.startMs);
+  const store = new MemoryReportStore(clock);
   const push = new Push({
     clock,
     random: seededRandom(1),
@@ -77,14 +76,13 @@ export function startPush(
     store,
     settings: { ...PUSH_DEFAULTS, jitter: 0, ...changes.settings },
   });
-  t.after(async () => {
-    await push.stop();
-  });
+  // Time passes while it stops: it may be waiting for a receiver that never answers.
+  t.after(() => Promise.all([push.stop(), clock.advance(MINUTE_MS)]));
   return { clock, store, push, send: (...batches) => push.take(store.commit(batches)) };
 }
 
-export async function startReceiver(t: TestContext): Promise<ReportReceiver> {
-  const receiver = await ReportReceiver.start();
+export async function startReceiver(t: TestContext, tls: Tls | null = null): Promise<ReportReceiver> {
+  const receiver = await ReportReceiver.start(tls);
   t.after(() => receiver.stop());
   return receiver;
 }

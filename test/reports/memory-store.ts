@@ -38,6 +38,11 @@ export class MemoryReportStore implements ReportStore {
     for (const batch of batches) this.undelivered.set(batch.id, { batch, dueAtMs: this.#clock.now(), held: false });
   }
 
+  /** The process that held batches is gone. */
+  restart(): void {
+    for (const row of this.undelivered.values()) row.held = false;
+  }
+
   reportsDelivered({ ids }: { ids: readonly string[] }): Promise<void> {
     return this.#call(() => {
       for (const id of ids) if (this.undelivered.delete(id)) this.delivered.push(id);

@@ -9,7 +9,8 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
 import { XMLParser } from "fast-xml-parser";
 
 export interface ReceivedReport {
@@ -23,6 +24,11 @@ export interface ReceivedReport {
 /** As loose as what a client would see: a test looks at the fields it is about. */
 // biome-ignore lint/suspicious/noExplicitAny: any field may be looked at
 export type ReceivedItem = Record<string, any>;
+
+export interface Tls {
+  readonly key: string;
+  readonly cert: string;
+}
 
 /** Answers one request, or does something worse. */
 export type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -46,6 +52,26 @@ export const closeInBody: Answering = (request, response) => {
   response.write("only this much", () => request.socket.destroy());
 };
 
+/** Says a status, and then a little of its body for ever. */
+export function dripBody(code: number): Answering {
+  return (_request, response) => {
+    response.writeHead(code);
+    dripInto(response);
+  };
+}
+
+/** Begins an answer whose head never ends. */
+export const dripHead: Answering = (request) => {
+  request.socket.write("HTTP/1.1 200 OK\r\nx-endless: ");
+  dripInto(request.socket);
+};
+
+function dripInto(target: Socket | ServerResponse): void {
+  const timer = setInterval(() => target.write("z"), 5);
+  target.on("close", () => clearInterval(timer));
+  target.on("error", () => clearInterval(timer));
+}
+
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 export class ReportReceiver {
@@ -54,12 +80,23 @@ export class ReportReceiver {
   #waiters: { enough: () => boolean; resolve: () => void }[] = [];
   readonly requests: ReceivedReport[] = [];
 
-  private constructor() {
-    this.#server = createServer((request, response) => this.#receive(request, response));
+  readonly #connections = new Set<Socket>();
+  #connectionsMade = 0;
+  #mostConnections = 0;
+
+  private constructor(tls: Tls | null) {
+    const receive = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
+    this.#server = tls === null ? createServer(receive) : createSecureServer(tls, receive);
+    this.#server.on("connection", (socket: Socket) => {
+      this.#connections.add(socket);
+      this.#connectionsMade++;
+      this.#mostConnections = Math.max(this.#mostConnections, this.#connections.size);
+      socket.on("close", () => this.#connections.delete(socket));
+    });
   }
 
-  static async start(): Promise<ReportReceiver> {
-    const receiver = new ReportReceiver();
+  static async start(tls: Tls | null = null): Promise<ReportReceiver> {
+    const receiver = new ReportReceiver(tls);
     await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve));
     return receiver;
   }
@@ -70,6 +107,21 @@ export class ReportReceiver {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}/reports`;
+  }
+
+  /** Connections that are open now. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Connections since the start. */
+  get connectionsMade(): number {
+    return this.#connectionsMade;
+  }
+
+  /** The most that were ever open at a time. */
+  get mostConnections(): number {
+    return this.#mostConnections;
   }
 
   /** The items of all requests so far, in order. */
@@ -94,8 +146,9 @@ export class ReportReceiver {
 
   /** Ends connections too, whatever they wait for. */
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,0 +1,95 @@
+/** What a report says, in XML: the same as in JSON, whatever is in it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import type { ReportFacts } from "../../src/message/message.ts";
+import { type ReportItem, reportItem } from "../../src/reports/item.ts";
+import { xmlBody } from "../../src/reports/xml.ts";
+import { factsOf } from "./fixtures.ts";
+
+const parser = new XMLParser({
+  parseTagValue: false,
+  trimValues: false,
+  htmlEntities: true, // among them the numeric ones
+  isArray: (name) => name === "result",
+});
+
+function read(body: string): unknown {
+  assert.equal(XMLValidator.validate(body), true);
+  return parser.parse(body).reportResponse.results.result;
+}
+
+test("a report in XML has the names of the JSON one", () => {
+  const body = xmlBody([reportItem(factsOf({ mccMnc: null }))]);
+  assert.equal(
+    body,
+    '<?xml version="1.0" encoding="UTF-8"?><reportResponse><results><result>' +
+      "<bulkId>1770890300323000001</bulkId><messageId>1770890300323000002</messageId><to>41793026727</to><from>InfoSMS</from>" +
+      "<sentAt>2026-02-12T09:58:20.323+0000</sentAt><doneAt>2026-02-12T09:58:21.005+0000</doneAt><smsCount>1</smsCount>" +
+      "<mccMnc/><callbackData>order 7</callbackData>" +
+      "<price><pricePerMessage>0.0075</pricePerMessage><currency>EUR</currency></price>" +
+      "<status><groupId>3</groupId><groupName>DELIVERED</groupName><id>5</id><name>DELIVERED_TO_HANDSET</name>" +
+      "<description>Message delivered to handset</description></status>" +
+      "<error><groupId>0</groupId><groupName>OK</groupName><id>0</id><name>NO_ERROR</name>" +
+      "<description>No Error</description><permanent>false</permanent></error>" +
+      "</result></results></reportResponse>",
+  );
+});
+
+test("markup in a text is text", () => {
+  const body = xmlBody([reportItem(factsOf({ callbackData: `</callbackData><a b='c'>&lt; ]]> "<!-- \r\n` }))]);
+  assert.match(
+    body,
+    /<callbackData>&lt;\/callbackData&gt;&lt;a b=&apos;c&apos;&gt;&amp;lt; \]\]&gt; &quot;&lt;!-- &#13;\n<\/callbackData>/,
+  );
+});
+
+test("what XML cannot hold is replaced, and nothing else is", () => {
+  const body = xmlBody([
+    reportItem(factsOf({ callbackData: "\0\b\v\x1f\x7f\x85\ud800\udbff!\udc00\ufffe\uffff\u{10ffff}😀\ufffd\t" })),
+  ]);
+  assert.match(
+    body,
+    /<callbackData>\ufffd\ufffd\ufffd\ufffd\x7f\x85\ufffd\ufffd!\ufffd\ufffd\ufffd\u{10ffff}😀\ufffd\t<\/callbackData>/u,
+  );
+});
+
+test("for any contents the XML is valid and says what the JSON says", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.string({ unit: fc.constantFrom(..."<>&'\"/;!-[] \t\r\n\0\ud800\udc00\uffffa#x1") }),
+    fc.constantFrom("]]>", "&amp;", "&#13;", "<!--", "<![CDATA[x]]>", "true", "1e5", "007", "-0", "__proto__"),
+  );
+  const facts: fc.Arbitrary<ReportFacts> = fc.record({
+    bulkId: fc.option(text),
+    messageId: text,
+    to: text,
+    from: text,
+    sentAtMs: fc.nat(4_000_000_000_000),
+    doneAtMs: fc.nat(4_000_000_000_000),
+    smsCount: fc.nat(25),
+    mccMnc: fc.option(text),
+    callbackData: fc.option(text),
+    pricePerPartMicros: fc.bigInt({ min: 0n, max: 10n ** 12n }),
+    currency: fc.constantFrom("EUR", "USD"),
+    statusId: fc.constantFrom(2, 5, 7, 15),
+    errorId: fc.constantFrom(0, 1),
+  });
+  fc.assert(
+    fc.property(fc.array(facts, { minLength: 1, maxLength: 3 }), (list) => {
+      const items = list.map(reportItem);
+      assert.deepEqual(read(xmlBody(items)), items.map(asXmlReads));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The item as a reader of XML sees it: all values are texts, null is an empty one. */
+function asXmlReads(item: ReportItem): unknown {
+  return JSON.parse(JSON.stringify(item), (_key, value) => {
+    if (value === null) return "";
+    if (typeof value === "object") return value;
+    return String(value).replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+  });
+}
