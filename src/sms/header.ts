@@ -10,13 +10,16 @@ export interface Concatenation {
   sequence: number;
 }
 
-export interface Header {
+/** The national language identifiers of the shift tables in use. */
+export interface Shifts {
+  singleShift?: number;
+  lockingShift?: number;
+}
+
+export interface Header extends Shifts {
   concatenation?: Concatenation;
   /** Carries the reference in 16 bits instead of 8: one octet more. */
   wideReference?: boolean;
-  /** National language identifiers of the shift tables in use. */
-  singleShift?: number;
-  lockingShift?: number;
 }
 
 const CONCATENATION_8 = 0x00;

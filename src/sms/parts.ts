@@ -2,7 +2,7 @@
  * How many parts a text takes, and where it is cut. A part carries 140 octets (3GPP TS 23.040 §9.2.3.16), of which its header takes some:
  * what is left, counted in the *units* of the encoding (septets, or the 16 bit units of UCS-2), is its capacity.
  */
-import { ABSENT, ESCAPED } from "./alphabets.ts";
+import { ESCAPED, septetLength } from "./alphabets.ts";
 import { ENCODINGS, type Encoding } from "./encodings.ts";
 import { type Header, headerOctets } from "./header.ts";
 
@@ -49,27 +49,20 @@ export function measure(text: string, encoding: Encoding, wideReference = false)
 }
 
 function measureSeptets(text: string, codes: Uint8Array, { alone, several }: Capacity): Measure | undefined {
-  // The sum if it is one part and the greedy fill if it is more, in one pass: this loop is most of what a message costs us.
-  let septets = 0;
+  const septets = septetLength(text, codes);
+  if (septets === undefined) return undefined;
+  if (septets <= alone) return { partCount: 1, charactersRemaining: alone - septets };
+
   let partCount = 1;
   let left = several;
   for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit >= codes.length) return undefined;
-    const code = codes[unit]!;
-    let cost = 1;
-    if (code >= ESCAPED) {
-      if (code === ABSENT) return undefined;
-      cost = 2;
-    }
-    septets += cost;
+    const cost = septetCost(text, index, codes);
     if (cost > left) {
       partCount++;
       left = several;
     }
     left -= cost;
   }
-  if (septets <= alone) return { partCount: 1, charactersRemaining: alone - septets };
   return { partCount, charactersRemaining: left };
 }
 
@@ -99,8 +92,8 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The texts of the parts. Each cut is the latest one that fits, moved back to the border of a grapheme (what a reader takes for one
- * character) unless what follows would then need a part more.
+ * The texts of the parts. Each cut is the latest one that fits, moved back to the border of a grapheme (what a reader takes for one character) unless
+ * what follows would then need a part more.
  */
 export function cutText(text: string, encoding: Encoding, wideReference = false): string[] {
   const measured = measure(text, encoding, wideReference);
@@ -109,14 +102,14 @@ export function cutText(text: string, encoding: Encoding, wideReference = false)
 
   const codes = ENCODINGS[encoding].alphabet?.codes;
   const units = capacity(encoding, wideReference).several;
-  const earliestStarts = earliestStartsOfLastParts(text, codes, units, measured.partCount);
   const borders = codes === undefined ? graphemes.segment(text) : undefined;
   const parts: string[] = [];
   let start = 0;
-  for (let after = measured.partCount - 1; after > 0; after--) {
+  for (let partsAfter = measured.partCount - 1; partsAfter > 0; partsAfter--) {
     const latest = latestEnd(text, start, codes, units);
     const border = borders === undefined ? beforeLineEnd(text, latest) : borders.containing(latest)!.index;
-    const end = border > start && border >= earliestStarts[after]! ? border : latest;
+    const moves = border < latest && border > start && border >= earliestStart(text, codes, units, partsAfter);
+    const end = moves ? border : latest;
     parts.push(text.slice(start, end));
     start = end;
   }
@@ -131,38 +124,33 @@ function beforeLineEnd(text: string, index: number): number {
   return text[index - 1] === "\r" && text[index] === "\n" ? index - 1 : index;
 }
 
-/** By n: the first index from which the rest of the text still fits n parts. */
-function earliestStartsOfLastParts(
-  text: string,
-  codes: Uint8Array | undefined,
-  units: number,
-  partCount: number,
-): number[] {
-  const starts = [text.length];
-  for (let count = 1; count < partCount; count++) {
-    starts.push(earliestStart(text, starts[count - 1]!, codes, units));
-  }
-  return starts;
-}
-
+/** The last index at which a part that starts here can end. */
 function latestEnd(text: string, start: number, codes: Uint8Array | undefined, units: number): number {
   if (codes === undefined) return outsidePair(text, start + units, -1);
   let end = start;
-  for (let left = units - septetCost(text, end, codes); left >= 0; left -= septetCost(text, end, codes)) end++;
+  for (let left = units; end < text.length; end++) {
+    left -= septetCost(text, end, codes);
+    if (left < 0) break;
+  }
   return end;
 }
 
-function earliestStart(text: string, end: number, codes: Uint8Array | undefined, units: number): number {
-  if (codes === undefined) return outsidePair(text, end - units, 1);
-  let start = end;
-  for (let left = units - septetCost(text, start - 1, codes); left >= 0; left -= septetCost(text, start - 1, codes))
-    start--;
+/** The first index from which the rest of the text still fits so many parts: they are filled from the end. */
+function earliestStart(text: string, codes: Uint8Array | undefined, units: number, partCount: number): number {
+  let start = text.length;
+  for (let count = 0; count < partCount; count++) {
+    if (codes === undefined) {
+      start = outsidePair(text, start - units, 1);
+      continue;
+    }
+    for (let left = units; start > 0; start--) {
+      left -= septetCost(text, start - 1, codes);
+      if (left < 0) break;
+    }
+  }
   return start;
 }
 
-/** Before the start and after the end of the text, NaN, which fits nowhere. */
 function septetCost(text: string, index: number, codes: Uint8Array): number {
-  const code = codes[text.charCodeAt(index)];
-  if (code === undefined) return Number.NaN;
-  return code >= ESCAPED ? 2 : 1;
+  return codes[text.charCodeAt(index)]! >= ESCAPED ? 2 : 1;
 }

@@ -18,12 +18,13 @@ export interface Preview {
   previews: PreviewItem[];
 }
 
-/** The plain text first; then, if any are given, with the options. */
-export function preview(text: string, options: PreviewOptions): Preview {
-  const previews = [previewWith(text, {})];
-  if (options.languageCode !== undefined || options.transliteration !== undefined)
-    previews.push(previewWith(text, options));
-  return { originalText: text, previews };
+/** The plain text first; then each option alone; last, if there are two, both together. */
+export function preview(text: string, { languageCode, transliteration }: PreviewOptions): Preview {
+  const choices: PreviewOptions[] = [{}];
+  if (languageCode !== undefined) choices.push({ languageCode });
+  if (transliteration !== undefined) choices.push({ transliteration });
+  if (languageCode !== undefined && transliteration !== undefined) choices.push({ languageCode, transliteration });
+  return { originalText: text, previews: choices.map((options) => previewWith(text, options)) };
 }
 
 function previewWith(text: string, options: PreviewOptions): PreviewItem {

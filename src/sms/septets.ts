@@ -13,15 +13,20 @@ export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
   const start = headerSeptets(header.length);
   const octets = new Uint8Array(Math.ceil(((start + septets.length) * 7) / 8));
   octets.set(header);
-  let bit = start * 7;
+  const firstBit = start * 7;
+  let octet = firstBit >> 3;
+  let bitCount = firstBit & 7;
+  let bits = 0;
   for (let index = 0; index < septets.length; index++) {
-    const septet = septets[index]!;
-    const octet = bit >> 3;
-    const shift = bit & 7;
-    octets[octet]! |= septet << shift;
-    if (shift > 1) octets[octet + 1]! |= septet >> (8 - shift);
-    bit += 7;
+    bits |= septets[index]! << bitCount;
+    bitCount += 7;
+    if (bitCount >= 8) {
+      octets[octet++] = bits & 0xff;
+      bits >>= 8;
+      bitCount -= 8;
+    }
   }
+  if (bitCount > 0) octets[octet] = bits;
   return octets;
 }
 

@@ -2,7 +2,7 @@
  * The one way in for everything above SMPP: a client's text becomes what the phone shows, the encoding that carries it, and the number of parts
  * that it costs.
  */
-import type { Encoding, LanguageCode } from "./encodings.ts";
+import { ENCODINGS, type Encoding, type LanguageCode } from "./encodings.ts";
 import { type Measure, measure } from "./parts.ts";
 import { type Transliteration, transliterate } from "./transliteration.ts";
 
@@ -31,27 +31,38 @@ export interface PreparedText {
   charactersRemaining: number;
 }
 
-export function prepareText(text: string, options: TextOptions): PreparedText {
-  const shown = options.transliteration === undefined ? text : transliterate(text, options.transliteration);
-  const plain = measure(shown, "gsm7");
-  if (plain !== undefined) return prepared(shown, "gsm7", plain);
+/** No transliteration brings a text of this length down to `MAX_PARTS`: it is counted as it stands, and refused. */
+const HOPELESS_LENGTH = MAX_PARTS * 160 * 4;
 
-  const best = options.languageCode === undefined ? undefined : fewestParts(shown, options.languageCode, options);
-  if (best !== undefined) return best;
+export function prepareText(text: string, options: TextOptions): PreparedText {
+  const plain = measure(text, "gsm7");
+  if (plain !== undefined) return prepared(text, "gsm7", plain);
+  if (options.transliteration === undefined || text.length > HOPELESS_LENGTH) return smallest(text, options);
+  const shown = transliterate(text, options.transliteration);
+  const measured = measure(shown, "gsm7");
+  return measured === undefined ? smallest(shown, options) : prepared(shown, "gsm7", measured);
+}
+
+/** The smallest encoding of a text that is not GSM. */
+function smallest(text: string, options: TextOptions): PreparedText {
+  const national = options.languageCode === undefined ? undefined : fewestParts(text, options.languageCode, options);
+  if (national !== undefined) return national;
   // A lone surrogate has no form in UTF-8, so no store would give it back: the phone shows the replacement character.
-  const wellFormed = shown.toWellFormed();
+  const wellFormed = text.toWellFormed();
   return prepared(wellFormed, "ucs2", measure(wellFormed, "ucs2")!);
 }
 
 /**
- * Of the language's encodings that hold the text, the one with the fewest parts, the first of equals. UCS-2 need not compete: an escaped character
- * takes 14 bits, so even with both headers there is room for 73 of them in a part, and for 67 in UCS-2.
+ * Of the language's encodings that hold the text, the one with the fewest parts, the first of equals. UCS-2 need not compete: an escaped character takes
+ * 14 bits, so a part with both tables in its header holds at least 73 of them, and 67 in UCS-2.
  */
 function fewestParts(text: string, languageCode: LanguageCode, options: TextOptions): PreparedText | undefined {
   const { singleShift = true, lockingShift = false } = options;
   let best: PreparedText | undefined;
-  for (const { encoding, single, locking } of NATIONAL_ENCODINGS[languageCode]) {
-    if ((single && !singleShift) || (locking && !lockingShift)) continue;
+  for (const encoding of NATIONAL_ENCODINGS[languageCode]) {
+    const { shifts } = ENCODINGS[encoding];
+    if ((shifts.singleShift !== undefined && !singleShift) || (shifts.lockingShift !== undefined && !lockingShift))
+      continue;
     const measured = measure(text, encoding);
     if (measured === undefined || (best !== undefined && best.partCount <= measured.partCount)) continue;
     best = prepared(text, encoding, measured);
@@ -59,25 +70,11 @@ function fewestParts(text: string, languageCode: LanguageCode, options: TextOpti
   return best;
 }
 
-interface NationalEncoding {
-  encoding: Encoding;
-  single: boolean;
-  locking: boolean;
-}
-
 /** The gentlest first: a phone that lacks a single shift table shows the plain letter, one that lacks a locking table shows nonsense. */
-const NATIONAL_ENCODINGS: Readonly<Record<LanguageCode, readonly NationalEncoding[]>> = {
-  TR: [
-    { encoding: "gsm7+tr.s", single: true, locking: false },
-    { encoding: "gsm7+tr.l", single: false, locking: true },
-    { encoding: "gsm7+tr.ls", single: true, locking: true },
-  ],
-  ES: [{ encoding: "gsm7+es.s", single: true, locking: false }],
-  PT: [
-    { encoding: "gsm7+pt.s", single: true, locking: false },
-    { encoding: "gsm7+pt.l", single: false, locking: true },
-    { encoding: "gsm7+pt.ls", single: true, locking: true },
-  ],
+const NATIONAL_ENCODINGS: Readonly<Record<LanguageCode, readonly Encoding[]>> = {
+  TR: ["gsm7+tr.s", "gsm7+tr.l", "gsm7+tr.ls"],
+  ES: ["gsm7+es.s"],
+  PT: ["gsm7+pt.s", "gsm7+pt.l", "gsm7+pt.ls"],
 };
 
 function prepared(text: string, encoding: Encoding, { partCount, charactersRemaining }: Measure): PreparedText {

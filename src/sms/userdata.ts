@@ -2,10 +2,9 @@
  * The user data field: the octets that a phone receives, header and text, and back. Encoding and decoding are each other's inverse for every
  * text that an encoding holds; what arrives broken from outside is read as 23.040 has a phone read it, and never throws.
  */
-import { alphabetOf, type LockingTable, type SingleShiftTable, septetsOf, textOfSeptets } from "./alphabets.ts";
-import tables from "./data/gsm-alphabets.json" with { type: "json" };
+import { septetsOf, textOfSeptets } from "./alphabets.ts";
 import { type DataAlphabet, dataCodingOf, readDataCoding } from "./datacoding.ts";
-import { ENCODINGS, type Encoding } from "./encodings.ts";
+import { alphabetFor, ENCODINGS, type Encoding } from "./encodings.ts";
 import { type Concatenation, type Header, headerOctets, readHeader } from "./header.ts";
 import { cutText } from "./parts.ts";
 import { headerSeptets, pack, unpack } from "./septets.ts";
@@ -106,33 +105,10 @@ function textOf(received: ReceivedUserData, alphabet: DataAlphabet, header: Head
   if (alphabet === "octets") return "";
   if (alphabet === "ucs2") return textOfUcs2(octets.subarray(headerLength));
   const septets = received.unpacked ? octets.subarray(headerLength) : unpack(octets, headerLength, length);
-  return textOfSeptets(
-    septets,
-    alphabetOf(lockingTableOf(header.lockingShift), singleShiftTableOf(header.singleShift)),
-  );
+  return textOfSeptets(septets, alphabetFor(header));
 }
 
-const { TR, ES, PT } = tables.nationalLanguageIdentifier;
-const SINGLE_SHIFT_TABLES = new Map<number, SingleShiftTable>([
-  [TR, "turkish"],
-  [ES, "spanish"],
-  [PT, "portuguese"],
-]);
-const LOCKING_TABLES = new Map<number, LockingTable>([
-  [TR, "turkish"],
-  [PT, "portuguese"],
-]);
-
-/** §9.2.3.24.15: a language that the reader does not know is read with the default table. */
-function singleShiftTableOf(identifier: number | undefined): SingleShiftTable {
-  return (identifier !== undefined && SINGLE_SHIFT_TABLES.get(identifier)) || "default";
-}
-
-function lockingTableOf(identifier: number | undefined): LockingTable {
-  return (identifier !== undefined && LOCKING_TABLES.get(identifier)) || "default";
-}
-
-function ucs2Octets(text: string): Uint8Array {
+export function ucs2Octets(text: string): Uint8Array {
   const octets = new Uint8Array(text.length * 2);
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -142,7 +118,7 @@ function ucs2Octets(text: string): Uint8Array {
   return octets;
 }
 
-function textOfUcs2(octets: Uint8Array): string {
+export function textOfUcs2(octets: Uint8Array): string {
   let text = "";
   for (let index = 0; index + 1 < octets.length; index += 2) {
     text += String.fromCharCode((octets[index]! << 8) | octets[index + 1]!);
