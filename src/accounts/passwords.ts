@@ -23,7 +23,9 @@ function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Node's default ceiling (32 MiB) is just below what N = 2^15 takes.
     const options = { ...cost, maxmem: 256 * cost.N * cost.r };
-    scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
   });
 }
 

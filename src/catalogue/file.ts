@@ -58,14 +58,19 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
     throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
   }
   const [fault] = Value.Errors(CatalogueFile, file);
-  if (fault !== undefined) throw new CatalogueFault(`${fault.instancePath.slice(1).replaceAll("/", ".") || "the file"}: ${fault.message}`);
+  if (fault !== undefined)
+    throw new CatalogueFault(`${fault.instancePath.slice(1).replaceAll("/", ".") || "the file"}: ${fault.message}`);
   const { carrier = [], route = [], ratePlan = [], exchangeRate = [] } = file as Static<typeof CatalogueFile>;
 
   const items: CatalogueItem[] = [
     ...carrier.map((item) => ({ kind: "carrier" as const, id: item.id, body: JSON.stringify(item) })),
     ...route.map((item) => ({ kind: "route" as const, id: item.prefix, body: JSON.stringify(item) })),
     ...ratePlan.map((item) => ({ kind: "ratePlan" as const, id: item.id, body: JSON.stringify(item) })),
-    ...exchangeRate.map((item) => ({ kind: "exchangeRate" as const, id: `${item.from}/${item.to}`, body: JSON.stringify(item) })),
+    ...exchangeRate.map((item) => ({
+      kind: "exchangeRate" as const,
+      id: `${item.from}/${item.to}`,
+      body: JSON.stringify(item),
+    })),
   ];
   const seen = new Set<string>();
   for (const { kind, id } of items) {
@@ -73,7 +78,8 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
     seen.add(`${kind} ${id}`);
   }
   for (const { prefix, carrier: id } of route) {
-    if (!seen.has(`carrier ${id}`)) throw new CatalogueFault(`route "${prefix}" goes to carrier "${id}", which is not in the file`);
+    if (!seen.has(`carrier ${id}`))
+      throw new CatalogueFault(`route "${prefix}" goes to carrier "${id}", which is not in the file`);
   }
   for (const { from, to, rate } of exchangeRate) {
     if ((parseMicros(rate) ?? 0n) === 0n) throw new CatalogueFault(`exchangeRate "${from}/${to}" must be above zero`);

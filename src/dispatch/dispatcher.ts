@@ -32,7 +32,7 @@ export interface DispatchParts {
 const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
 /** How long a stop waits for carriers to answer what they were handed. */
-const STOP_WAIT_MS = 5_000;
+const STOP_WAIT_MS = 2_000;
 
 interface CarrierDesk {
   readonly carrier: Carrier;

@@ -136,7 +136,10 @@ export class LaneRing {
   }
 
   remove(unwanted: (message: QueuedMessage) => boolean): QueuedMessage[] {
-    return [...this.#lanes.values()].flatMap((lane) => lane.remove(unwanted));
+    const removed = [...this.#lanes.values()].flatMap((lane) => lane.remove(unwanted));
+    for (const lane of this.#turns) if (lane.length === 0) this.#retire(lane);
+    this.#turns = this.#turns.filter((lane) => lane.length > 0);
+    return removed;
   }
 
   /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */

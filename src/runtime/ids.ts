@@ -18,7 +18,8 @@ export class IdSource {
 
   /** `after` is the highest id known to be taken: what comes next is above it, even if the clock stepped back meanwhile. */
   constructor(clock: Clock, node: number, after = 0n) {
-    if (!Number.isInteger(node) || node < 0 || node >= Number(SPACING)) throw new Error(`node number out of range: ${node}`);
+    if (!Number.isInteger(node) || node < 0 || node >= Number(SPACING))
+      throw new Error(`node number out of range: ${node}`);
     this.#clock = clock;
     this.#node = BigInt(node);
     this.#counter = after >> NODE_BITS;

@@ -5,7 +5,10 @@ export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
 
 export function createLog(level: string, bindings: Record<string, unknown> = {}): Log {
   // Written at once: the last lines before a crash are the ones that matter, and it works alike on every thread.
-  return pino({ level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  return pino(
+    { level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: true }),
+  );
 }
 
 export const silentLog: Log = pino({ level: "silent" });

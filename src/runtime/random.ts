@@ -28,3 +28,8 @@ export function seededRandom(seed: number): Random {
 export function secret(byteCount: number): string {
   return randomBytes(byteCount).toString("base64url");
 }
+
+/** A key for signing callbacks, in the form of the Standard Webhooks. */
+export function webhookSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}

@@ -172,6 +172,8 @@ export type LedgerFault = string;
 
 // --- What the operator sets ------------------------------------------------------------------------------------------------
 
+export type Purpose = "sandbox" | "production";
+
 export interface CatalogueItem {
   readonly kind: "carrier" | "route" | "ratePlan" | "exchangeRate";
   readonly id: string;
@@ -209,8 +211,8 @@ export interface Store {
   reportsFailed(input: {
     failures: readonly { id: string; attempts: number; retryAtMs: number | null; reason: string }[];
   }): Promise<void>;
-  /** Not tried, and out of memory here: to be handed out again by dueReports. */
-  releaseReports(input: { ids: readonly string[] }): Promise<void>;
+  /** Not tried, for want of room: handed out again by dueReports from then on. */
+  reportsReleased(input: { releases: readonly { id: string; dueAtMs: number }[] }): Promise<void>;
   callbackSecrets(input: { accountId: number }): Promise<readonly string[]>;
 
   createAccount(input: NewAccount): Promise<AccountCreation>;
@@ -229,6 +231,10 @@ export interface Store {
   optOut(input: { accountKey: string | null; number: string; atMs: number }): Promise<"added" | "unknown account">;
   optIn(input: { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
 
+  /** What the data is for: whoever comes first says so, and it stays. Sandbox accounts have known passwords. */
+  claimPurpose(input: { purpose: Purpose }): Promise<Purpose>;
+  /** Null for data that nobody has set up yet. */
+  purpose(): Promise<Purpose | null>;
   /** Grows with every change of accounts or catalogue. */
   changeCounter(): Promise<number>;
   catalogue(): Promise<CatalogueItem[]>;

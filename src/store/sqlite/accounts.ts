@@ -1,5 +1,5 @@
 /** Who, in SQLite: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
-import type { Account, AccountCreation, CatalogueItem, CommandHandlers, NewAccount } from "../port.ts";
+import type { Account, AccountCreation, CatalogueItem, CommandHandlers, NewAccount, Purpose } from "../port.ts";
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -27,6 +27,8 @@ type AccountCommand =
   | "endSession"
   | "optOut"
   | "optIn"
+  | "claimPurpose"
+  | "purpose"
   | "changeCounter"
   | "catalogue"
   | "putCatalogue"
@@ -55,13 +57,19 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
   );
   const useSession = db.prepare<[number, string]>("UPDATE session SET used_at_ms = ? WHERE token_hash = ?");
   const endSession = db.prepare<[string]>("DELETE FROM session WHERE token_hash = ?");
-  const insertOptOut = db.prepare<[number, string, number]>("INSERT OR IGNORE INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?)");
+  const insertOptOut = db.prepare<[number, string, number]>(
+    "INSERT OR IGNORE INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?)",
+  );
   const deleteOptOut = db.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
   const changed = db.prepare("UPDATE counter SET changes = changes + 1");
   const changes = db.prepare<[], { changes: number }>("SELECT changes FROM counter");
+  const setPurpose = db.prepare<[Purpose]>("UPDATE counter SET purpose = ? WHERE purpose IS NULL");
+  const purposeOf = db.prepare<[], { purpose: Purpose | null }>("SELECT purpose FROM counter");
   const items = db.prepare<[], CatalogueItem>("SELECT kind, id, body FROM catalogue_item ORDER BY kind, id");
   const clearItems = db.prepare("DELETE FROM catalogue_item");
-  const insertItem = db.prepare<[string, string, string]>("INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)");
+  const insertItem = db.prepare<[string, string, string]>(
+    "INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)",
+  );
   const forgetReplays = db.prepare<[number]>("DELETE FROM replay WHERE kind = 'key' AND at_ms < ?");
   const forgetSessions = db.prepare<[number]>("DELETE FROM session WHERE created_at_ms < ?");
 
@@ -140,6 +148,13 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
       deleteOptOut.run(list, number);
       return "removed";
     },
+
+    claimPurpose({ purpose }) {
+      setPurpose.run(purpose);
+      return purposeOf.get()!.purpose!;
+    },
+
+    purpose: () => purposeOf.get()!.purpose,
 
     changeCounter: () => changes.get()!.changes,
 

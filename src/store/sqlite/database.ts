@@ -28,7 +28,9 @@ export function openDatabase(directory: string): Db {
 
 /** Brings the schema up to date and returns how many steps that took. Safe to run twice, and by two processes at once. */
 export function migrate(db: Db): number {
-  const files = readdirSync(MIGRATIONS).filter((name) => /^\d{3}-.*\.sql$/.test(name)).sort();
+  const files = readdirSync(MIGRATIONS)
+    .filter((name) => /^\d{3}-.*\.sql$/.test(name))
+    .sort();
   return db
     .transaction(() => {
       const applied = db.pragma("user_version", { simple: true }) as number;

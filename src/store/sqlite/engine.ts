@@ -57,7 +57,13 @@ export class SqliteEngine implements Engine {
     const epoch = this.#epoch;
     const ledger = new Ledger(db);
     const replays = new Replays(db);
-    this.#reports = new Reports({ db, ids: new IdSource(options.clock, NODE), unit, epoch, now: () => options.clock.now() });
+    this.#reports = new Reports({
+      db,
+      ids: new IdSource(options.clock, NODE),
+      unit,
+      epoch,
+      now: () => options.clock.now(),
+    });
     this.#handlers = {
       accept: acceptCommand({ db, ledger, replays, lanes, unit, epoch }),
       ...deliveryCommands({ db, ledger, lanes, unit, epoch }),

@@ -47,7 +47,9 @@ export class Ledger {
     this.#purseOfService = db.prepare<[string, string], { id: number }>(
       "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ?",
     );
-    this.#openPurse = db.prepare<[number | null, string, string]>("INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)");
+    this.#openPurse = db.prepare<[number | null, string, string]>(
+      "INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)",
+    );
     this.#insertPosting = db.prepare(
       `INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -14,7 +14,9 @@ export class Replays {
     this.#findOther = db.prepare<[number, string, string], { body_hash: string }>(
       "SELECT body_hash FROM replay WHERE account_id = ? AND kind = 'key' AND token = ? AND body_hash <> ? LIMIT 1",
     );
-    this.#insert = db.prepare("INSERT INTO replay (account_id, kind, token, body_hash, answer, at_ms) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#insert = db.prepare(
+      "INSERT INTO replay (account_id, kind, token, body_hash, answer, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+    );
   }
 
   /** What was answered before, null if nothing was, "conflict" if the key belongs to another request. */

@@ -36,7 +36,7 @@ export interface ReportParts {
   readonly now: () => number;
 }
 
-type ReportCommand = "dueReports" | "reportsDelivered" | "reportsFailed" | "releaseReports" | "callbackSecrets";
+type ReportCommand = "dueReports" | "reportsDelivered" | "reportsFailed" | "reportsReleased" | "callbackSecrets";
 
 export class Reports {
   readonly #parts: ReportParts;
@@ -88,7 +88,7 @@ export class Reports {
        WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, id LIMIT ?`,
     );
     const hold = db.prepare<[number, bigint]>("UPDATE report SET held_by = ? WHERE id = ?");
-    const release = db.prepare<[bigint]>("UPDATE report SET held_by = NULL WHERE id = ?");
+    const release = db.prepare<[number, bigint]>("UPDATE report SET held_by = NULL, due_at_ms = ? WHERE id = ?");
     const remove = db.prepare<[bigint]>("DELETE FROM report WHERE id = ?");
     const retry = db.prepare<[number, number, string, bigint]>(
       "UPDATE report SET attempts = ?, due_at_ms = ?, reason = ?, held_by = NULL WHERE id = ?",
@@ -96,9 +96,13 @@ export class Reports {
     const bury = db.prepare<[number, number, string, bigint]>(
       "UPDATE report SET attempts = ?, dead_at_ms = ?, reason = ?, held_by = NULL WHERE id = ?",
     );
-    const followers = db.prepare<[bigint], { id: string }>("SELECT CAST(id AS TEXT) AS id FROM report WHERE after_id = ?");
+    const followers = db.prepare<[bigint], { id: string }>(
+      "SELECT CAST(id AS TEXT) AS id FROM report WHERE after_id = ?",
+    );
     const follow = db.prepare<[number, bigint]>("UPDATE report SET after_id = NULL, held_by = ? WHERE id = ?");
-    const secretOf = db.prepare<[number], { secret: string }>("SELECT callback_secret AS secret FROM account WHERE id = ?");
+    const secretOf = db.prepare<[number], { secret: string }>(
+      "SELECT callback_secret AS secret FROM account WHERE id = ?",
+    );
 
     const settle = (id: string): void => {
       for (const follower of followers.all(BigInt(id))) {
@@ -129,8 +133,8 @@ export class Reports {
           }
         }
       },
-      releaseReports({ ids }) {
-        for (const id of ids) release.run(BigInt(id));
+      reportsReleased({ releases }) {
+        for (const { id, dueAtMs } of releases) release.run(dueAtMs, BigInt(id));
       },
       callbackSecrets({ accountId }) {
         return secretOf.all(accountId).map((row) => row.secret);

@@ -167,9 +167,10 @@ CREATE TABLE catalogue_item (
   PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 
--- One row: how often accounts or catalogue were changed, and how often a node has started.
+-- One row: how often accounts or catalogue were changed, how often a service has started, and what the data is for.
 CREATE TABLE counter (
   changes INTEGER NOT NULL,
-  starts INTEGER NOT NULL
+  starts INTEGER NOT NULL,
+  purpose TEXT CHECK (purpose IN ('sandbox', 'production'))
 ) STRICT;
 INSERT INTO counter (changes, starts) VALUES (0, 0);

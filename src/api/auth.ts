@@ -1,0 +1,73 @@
+/** Who is calling: Basic for messaging and balance, a session token (IBSSO) for reseller operations and wherever Basic is taken. */
+import type { Credentials } from "../accounts/credentials.ts";
+import { TooManyLogins } from "../accounts/passwords.ts";
+import type { Sessions } from "../accounts/sessions.ts";
+import type { Account } from "../store/port.ts";
+import { ApiError } from "./errors.ts";
+
+export interface AuthParts {
+  readonly credentials: Credentials;
+  readonly sessions: Sessions;
+}
+
+export interface NamedPassword {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Splits an Authorization header into its scheme, in lower case, and the rest. */
+function readHeader(header: string | undefined): { scheme: string; value: string } {
+  const match = /^ *([A-Za-z]+) +(\S+) *$/.exec(header ?? "");
+  return { scheme: match?.[1]?.toLowerCase() ?? "", value: match?.[2] ?? "" };
+}
+
+export function readBasic(header: string | undefined): NamedPassword | null {
+  const { scheme, value } = readHeader(header);
+  if (scheme !== "basic") return null;
+  const pair = Buffer.from(value, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  return colon < 0 ? null : { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
+
+export function readToken(header: string | undefined): string | null {
+  const { scheme, value } = readHeader(header);
+  return scheme === "ibsso" ? value : null;
+}
+
+/** Checks a password; too many at once is the caller's to try again. */
+export async function checkPassword(credentials: Credentials, pair: NamedPassword): Promise<Account | null> {
+  try {
+    return await credentials.verify(pair.username, pair.password);
+  } catch (error) {
+    if (!(error instanceof TooManyLogins)) throw error;
+    throw new ApiError("tooManyRequests", {
+      description: "Too many passwords are being checked right now.",
+      headers: { "retry-after": "1" },
+    });
+  }
+}
+
+function active(account: Account | null, challenge: string): Account {
+  if (account === null) throw new ApiError("unauthorized", { headers: { "www-authenticate": challenge } });
+  if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
+  return account;
+}
+
+/** For messaging and balance. */
+export async function authenticate(parts: AuthParts, header: string | undefined): Promise<Account> {
+  const basic = readBasic(header);
+  const token = readToken(header);
+  let account: Account | null = null;
+  if (basic !== null) account = await checkPassword(parts.credentials, basic);
+  else if (token !== null) account = await parts.sessions.find(token);
+  return active(account, 'Basic realm="heliograph", charset="UTF-8"');
+}
+
+/** For reseller operations: only a session token counts, and the account must be a reseller. */
+export async function authenticateReseller(parts: AuthParts, header: string | undefined): Promise<Account> {
+  const token = readToken(header);
+  const account = active(token === null ? null : await parts.sessions.find(token), 'IBSSO realm="heliograph"');
+  if (account.kind !== "reseller")
+    throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
+  return account;
+}

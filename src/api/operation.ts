@@ -1,0 +1,75 @@
+/** What every operation of the API is made with: who may call it, what it takes, what it answers; and who is calling. */
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from "fastify";
+import type { TSchema } from "typebox";
+import type { Account } from "../store/port.ts";
+import { ErrorResponse } from "./schemas.ts";
+
+export type Api = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** "account": Basic or a token. "session": a token. "reseller": a token of a reseller. */
+export type Auth = "none" | "account" | "session" | "reseller";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    auth?: Auth;
+    /** Takes a form body too. */
+    form?: boolean;
+    /** Speaks JSON, and so refuses a caller that wants anything else. */
+    json?: boolean;
+  }
+  interface FastifyRequest {
+    account: Account | null;
+    rawBody: Buffer | null;
+  }
+}
+
+export interface OperationOptions<Schema> {
+  readonly tag: string;
+  readonly summary: string;
+  readonly auth: Auth;
+  readonly form?: boolean;
+  readonly schema?: Schema;
+  readonly answer?: TSchema;
+}
+
+const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
+  none: [],
+  account: [{ basic: [] }, { session: [] }],
+  session: [{ session: [] }],
+  reseller: [{ session: [] }],
+};
+
+/** The options of a route, for the router, the validator and the page at /docs alike. */
+export function operation<const Schema extends { body?: TSchema }>(options: OperationOptions<Schema>) {
+  const { tag, summary, auth, form = false, schema, answer } = options;
+  return {
+    config: { auth, form, json: true },
+    schema: {
+      ...(schema as Schema),
+      tags: [tag],
+      summary,
+      security: SECURITY[auth],
+      response: { ...(answer === undefined ? {} : { 200: answer }), "4xx": ErrorResponse, "5xx": ErrorResponse },
+    },
+  };
+}
+
+/** The account that the authentication of this request found. */
+export function accountOf(request: FastifyRequest): Account {
+  if (request.account === null) throw new Error(`${request.routeOptions.url} has no authentication`);
+  return request.account;
+}

@@ -1,0 +1,177 @@
+/** The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. */
+import { type Static, type TSchema, Type } from "typebox";
+import { DAYS } from "../schedule/window.ts";
+import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
+
+/** One of a list of words: as `enum`, which gives a clear error and a readable page. */
+function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
+  return Type.Unsafe<Words[number]>({ type: "string", enum: words, description });
+}
+
+const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+
+const TimeOfDay = Type.Object({
+  hour: Type.Integer({ minimum: 0, maximum: 23 }),
+  minute: Type.Integer({ minimum: 0, maximum: 59 }),
+});
+
+const DeliveryTimeWindow = Type.Object(
+  {
+    days: Type.Array(OneOf(DAYS, "A day on which sending is allowed."), { minItems: 1, maxItems: 7 }),
+    from: optional(TimeOfDay),
+    to: optional(TimeOfDay),
+  },
+  {
+    description:
+      "When sending is allowed, in UTC. from and to are given both or not at all; from later than to goes over midnight.",
+  },
+);
+
+const LanguageCode = OneOf(LANGUAGE_CODES, "Turkish, Spanish or Portuguese letters in the 7 bit alphabet.");
+const Text = Type.String({ minLength: 1, description: "The message." });
+const From = Type.String({ description: "Sender: 3 to 15 digits, or 1 to 11 characters with a letter." });
+const To = Type.String({ description: "Recipient in international form without a plus sign: 4 to 15 digits." });
+/** A number, or several: real clients of the family send both. */
+const ToOneOrMany = Type.Unsafe<string | string[]>({
+  type: ["string", "array"],
+  items: { type: "string" },
+  minItems: 1,
+  description: "Recipient, or an array of recipients.",
+});
+
+/** The optional fields of a message, the same in every sending operation. */
+const messageOptions = {
+  flash: optional(Type.Boolean({ description: "Shown on the phone at once and not kept. Default false." })),
+  language: optional(
+    Type.Object({
+      languageCode: optional(LanguageCode),
+      singleShift: optional(Type.Boolean()),
+      lockingShift: optional(Type.Boolean()),
+    }),
+  ),
+  languageCode: optional(LanguageCode),
+  transliteration: optional(
+    OneOf(TRANSLITERATIONS, "Turns letters of a script into the closest ones of the 7 bit alphabet."),
+  ),
+  intermediateReport: optional(Type.Boolean({ description: "Also report changes that are not final." })),
+  notifyUrl: optional(Type.String({ description: "Where delivery reports are posted: absolute, http or https." })),
+  notifyContentType: optional(OneOf(["application/json", "application/xml"], "The form of the delivery reports.")),
+  callbackData: optional(Type.String({ maxLength: 200, description: "Comes back in the delivery report." })),
+  validityPeriod: optional(Type.Integer({ minimum: 1, description: "Minutes; more than 2880 is taken as 2880." })),
+  sendAt: optional(
+    Type.String({ description: "When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead." }),
+  ),
+  deliveryTimeWindow: optional(DeliveryTimeWindow),
+};
+
+const MessageId = Type.String({
+  maxLength: 200,
+  description: "An id of your own for this message; unique in your account.",
+});
+const BulkId = Type.String({
+  maxLength: 100,
+  description: "An id of your own for this request. The same request again is not sent twice.",
+});
+
+const AdvancedMessage = Type.Object({
+  from: optional(From),
+  destinations: Type.Array(Type.Object({ to: To, messageId: optional(MessageId) }), { minItems: 1 }),
+  text: Text,
+  ...messageOptions,
+});
+
+export const AdvancedRequest = Type.Object({
+  bulkId: optional(BulkId),
+  messages: Type.Array(AdvancedMessage, { minItems: 1 }),
+});
+
+export const AdvancedRequestV2 = Type.Object({
+  ...AdvancedRequest.properties,
+  includeSmsCountInResponse: optional(Type.Boolean({ description: "Put smsCount into the answer." })),
+});
+
+const SimpleMessage = Type.Object({ from: optional(From), to: ToOneOrMany, text: Text, ...messageOptions });
+
+export const SingleRequest = Type.Object({
+  ...SimpleMessage.properties,
+  bulkId: optional(BulkId),
+  messageId: optional(MessageId),
+});
+export const MultiRequest = Type.Object({
+  bulkId: optional(BulkId),
+  messages: Type.Array(SimpleMessage, { minItems: 1 }),
+});
+
+export type AdvancedRequest = Static<typeof AdvancedRequest>;
+export type SingleRequest = Static<typeof SingleRequest>;
+export type MultiRequest = Static<typeof MultiRequest>;
+
+export const PreviewRequest = Type.Object({
+  text: Type.String({ minLength: 1, maxLength: 10_000 }),
+  languageCode: optional(LanguageCode),
+  transliteration: messageOptions.transliteration,
+});
+
+// --- Answers ---------------------------------------------------------------------------------------------------------------
+
+const Status = Type.Object({
+  groupId: Type.Integer(),
+  groupName: Type.String(),
+  id: Type.Integer(),
+  name: Type.String(),
+  description: Type.String(),
+});
+
+const MessageResults = Type.Array(
+  Type.Object({
+    to: Type.String(),
+    status: Status,
+    smsCount: optional(Type.Integer({ description: "Number of parts; absent for a message that waits for its time." })),
+    messageId: optional(Type.String()),
+  }),
+);
+
+export const AdvancedResponse = Type.Object({
+  bulkId: Type.String(),
+  trackingProcessKey: Type.String(),
+  messages: MessageResults,
+});
+export const BulkResponse = Type.Object({ bulkId: Type.String(), messages: MessageResults });
+export const SingleResponse = Type.Object({ bulkId: optional(Type.String()), messages: MessageResults });
+
+export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: Type.String() });
+export const LoginResponse = Type.Object({
+  login: Type.Object({ verified: Type.Boolean(), ibAuthCookie: Type.String() }),
+});
+export const FundsResponse = Type.Object({ transactionId: Type.Integer() });
+export const PreviewResponse = Type.Object({
+  originalText: Type.String(),
+  previews: Type.Array(
+    Type.Object({
+      textPreview: Type.String(),
+      messageCount: Type.Integer(),
+      charactersRemaining: Type.Integer(),
+      configuration: Type.Object({
+        language: optional(Type.Object({ languageCode: Type.String() })),
+        transliteration: optional(Type.String()),
+      }),
+    }),
+  ),
+});
+
+const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+export const ErrorResponse = Type.Object(
+  {
+    requestError: Type.Object({
+      clientCorrelator: nullable(Type.String()),
+      serviceException: Type.Object({
+        messageId: Type.String(),
+        text: Type.String(),
+        variables: nullable(Type.Array(Type.String())),
+        additionalDescription: nullable(Type.String()),
+      }),
+      variables: nullable(Type.Array(Type.String())),
+    }),
+  },
+  { description: "What went wrong." },
+);

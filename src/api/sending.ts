@@ -1,0 +1,171 @@
+/** The sending operations: advanced (both versions), multi and single. */
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import type { Intake } from "../intake/intake.ts";
+import type { MessageFields, RequestedMessage, SendAnswer, SendRequest } from "../intake/request.ts";
+import { STATUS, statusById } from "../sms/statuses.ts";
+import { ApiError } from "./errors.ts";
+import { type Api, accountOf, operation } from "./operation.ts";
+import * as schemas from "./schemas.ts";
+
+const LONGEST_IDEMPOTENCY_KEY = 255;
+
+/** The Idempotency-Key header, if there is one. */
+export function idempotencyKey(request: FastifyRequest): string | null {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return null;
+  if (typeof key !== "string" || key.length === 0 || key.length > LONGEST_IDEMPOTENCY_KEY) {
+    throw new ApiError("badRequest", {
+      variables: ["Idempotency-Key"],
+      description: `Idempotency-Key must be 1 to ${LONGEST_IDEMPOTENCY_KEY} characters long.`,
+    });
+  }
+  return key;
+}
+
+/** Tells one request from another: the operation and every byte of the body. */
+export function bodyHash(request: FastifyRequest): string {
+  const hash = createHash("sha256").update(`${request.method} ${request.routeOptions.url}\n`);
+  return hash.update(request.rawBody ?? "").digest("base64url");
+}
+
+export const keyReused = (): ApiError =>
+  new ApiError("conflict", { description: "The Idempotency-Key was used for another request." });
+
+function sendRequest(request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]): SendRequest {
+  return {
+    bulkId: bulkId === undefined || bulkId === "" ? null : bulkId,
+    messages,
+    idempotencyKey: idempotencyKey(request),
+    bodyHash: () => bodyHash(request),
+  };
+}
+
+function listOf(to: string | string[]): string[] {
+  return typeof to === "string" ? [to] : to;
+}
+
+type Accepted = Extract<SendAnswer, { kind: "accepted" }>;
+
+/** The accepted answer, or the error that the other kinds are. */
+function accepted(answer: SendAnswer): Accepted {
+  if (answer.kind === "conflict") throw keyReused();
+  if (answer.kind === "wrong") {
+    throw new ApiError("badRequest", {
+      variables: answer.problems.map(({ field }) => field),
+      description: `${answer.problems.map(({ field, says }) => `${field} ${says}`).join("; ")}.`,
+    });
+  }
+  return answer;
+}
+
+function statusObject(id: number) {
+  const { groupId, groupName, name, description } = statusById(id);
+  return { groupId, groupName, id, name, description };
+}
+
+function results(answer: Accepted) {
+  return answer.results.map(({ to, statusId, smsCount, messageId }) => ({
+    to,
+    status: statusObject(statusId),
+    ...(statusId === STATUS.PENDING_ACCEPTED.id ? {} : { smsCount }),
+    ...(messageId === null ? {} : { messageId }),
+  }));
+}
+
+/** Version 2 answers before anything is handed on: what is accepted is pending, and parts are counted for whoever asks. */
+function resultsV2(answer: Accepted, withSmsCount: boolean) {
+  return answer.results.map(({ to, statusId, smsCount, messageId }) => ({
+    to,
+    status: statusObject(statusId === STATUS.PENDING_ENROUTE.id ? STATUS.PENDING_ACCEPTED.id : statusId),
+    ...(withSmsCount ? { smsCount } : {}),
+    ...(messageId === null ? {} : { messageId }),
+  }));
+}
+
+export function sendingOperations(api: Api, intake: Intake): void {
+  const advanced = async (request: FastifyRequest, body: schemas.AdvancedRequest): Promise<Accepted> => {
+    const messages = body.messages.map(({ destinations, ...fields }, index) => ({
+      path: `messages[${index}]`,
+      fields: fields as MessageFields,
+      destinations: destinations as RequestedMessage["destinations"],
+    }));
+    return accepted(await intake.send(accountOf(request), sendRequest(request, body.bulkId, messages)));
+  };
+
+  api.post(
+    "/sms/1/text/advanced",
+    operation({
+      tag: "Sending",
+      summary: "Send fully featured messages",
+      auth: "account",
+      schema: { body: schemas.AdvancedRequest },
+      answer: schemas.AdvancedResponse,
+    }),
+    async (request) => {
+      const answer = await advanced(request, request.body);
+      return { bulkId: answer.bulkId, trackingProcessKey: answer.trackingProcessKey, messages: results(answer) };
+    },
+  );
+
+  api.post(
+    "/sms/2/text/advanced",
+    operation({
+      tag: "Sending",
+      summary: "Send fully featured messages, version 2",
+      auth: "account",
+      schema: { body: schemas.AdvancedRequestV2 },
+      answer: schemas.BulkResponse,
+    }),
+    async (request) => {
+      const answer = await advanced(request, request.body);
+      return { bulkId: answer.bulkId, messages: resultsV2(answer, request.body.includeSmsCountInResponse === true) };
+    },
+  );
+
+  api.post(
+    "/sms/1/text/multi",
+    operation({
+      tag: "Sending",
+      summary: "Send different texts to different destinations",
+      auth: "account",
+      schema: { body: schemas.MultiRequest },
+      answer: schemas.BulkResponse,
+    }),
+    async (request) => {
+      const messages = request.body.messages.map(({ to, ...fields }, index) => ({
+        path: `messages[${index}]`,
+        fields: fields as MessageFields,
+        destinations: listOf(to).map((number) => ({ to: number })),
+      }));
+      const answer = accepted(
+        await intake.send(accountOf(request), sendRequest(request, request.body.bulkId, messages)),
+      );
+      return { bulkId: answer.bulkId, messages: results(answer) };
+    },
+  );
+
+  api.post(
+    "/sms/1/text/single",
+    operation({
+      tag: "Sending",
+      summary: "Send one text to one or more destinations",
+      auth: "account",
+      schema: { body: schemas.SingleRequest },
+      answer: schemas.SingleResponse,
+    }),
+    async (request) => {
+      const { to, bulkId, messageId, ...fields } = request.body;
+      const numbers = listOf(to);
+      // A messageId of the client's can name only one message.
+      const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
+      const message = {
+        path: "",
+        fields: fields as MessageFields,
+        destinations: numbers.map((number) => ({ to: number, ...named })),
+      };
+      const answer = accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, [message])));
+      return { ...(numbers.length > 1 ? { bulkId: answer.bulkId } : {}), messages: results(answer) };
+    },
+  );
+}

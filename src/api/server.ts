@@ -1,0 +1,240 @@
+/** The HTTP edge: the server, what is checked before any operation, how errors are told, and the operations themselves. */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Intake } from "../intake/intake.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { StoreUnavailable } from "../store/port.ts";
+import { authenticate, authenticateReseller, readToken } from "./auth.ts";
+import { parseForm, parseJson } from "./body.ts";
+import { ApiError, type ErrorName } from "./errors.ts";
+import { type HealthParts, healthOperations } from "./health.ts";
+import { type MoneyParts, moneyOperations } from "./money.ts";
+import { checkAccept, checkContentType } from "./negotiation.ts";
+import type { Api } from "./operation.ts";
+import { previewOperations } from "./previews.ts";
+import { sendingOperations } from "./sending.ts";
+import { describe } from "./validation.ts";
+
+export interface ApiParts extends MoneyParts, HealthParts {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly intake: Intake;
+  /** Told of every answer, for the figures. */
+  readonly onAnswer: (route: string, status: number, durationMs: number) => void;
+}
+
+const HEADER_BYTES = 16 * 1024;
+const RETRY_SOON = { "retry-after": "1" };
+
+export interface ApiServer {
+  readonly api: Api;
+  /** From now on every new request is told that the service stops. */
+  drain(): void;
+}
+
+export async function buildServer(parts: ApiParts): Promise<ApiServer> {
+  const { settings, log } = parts;
+  let draining = false;
+  let requests = 0;
+
+  const api = Fastify({
+    bodyLimit: settings.limits.bodyBytes,
+    requestTimeout: settings.server.requestTimeoutMs,
+    http: {
+      headersTimeout: settings.server.headersTimeoutMs,
+      // How late a slow request may be noticed: a tenth of the shorter time-out.
+      connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
+      maxHeaderSize: HEADER_BYTES,
+      noDelay: true,
+    },
+    // Requests that come while the server closes get our own answer, below.
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    routerOptions: { ignoreTrailingSlash: true },
+    rewriteUrl: (request) => pathOf(request.url ?? "/"),
+    clientErrorHandler: answerBrokenRequest,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
+    schemaErrorFormatter: describe,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  api.server.maxConnections = settings.server.maxConnections;
+  api.decorateRequest("account", null);
+  api.decorateRequest("rawBody", null);
+
+  readBodies(api);
+  const methodsOf = new Map<string, Set<string>>();
+  api.addHook("onRoute", ({ url, method }) => {
+    const path = url.replace(/\/$/, "") || "/";
+    const methods = methodsOf.get(path) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    methodsOf.set(path, methods);
+  });
+
+  api.addHook("onRequest", async (request, reply) => {
+    requests++;
+    // However it ends, answered or abandoned, the answer is closed once.
+    reply.raw.once("close", () => requests--);
+    const { auth = "none", form = false, json = false } = request.routeOptions.config;
+    if (draining)
+      throw new ApiError("unavailable", {
+        description: "The service is stopping.",
+        headers: { ...RETRY_SOON, connection: "close" },
+      });
+    if (request.is404) return;
+    if (requests > settings.server.maxRequests) {
+      throw new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
+    }
+    const header = request.headers.authorization;
+    if (auth === "account") request.account = await authenticate(parts, header);
+    if (auth === "reseller") request.account = await authenticateReseller(parts, header);
+    if (auth === "session")
+      request.account = await authenticate(parts, readToken(header) === null ? undefined : header);
+    if (json) checkAccept(request.headers.accept);
+    if (json && request.method !== "GET" && request.method !== "HEAD")
+      checkContentType(request.headers["content-type"], form);
+  });
+  api.addHook("onResponse", async (request, reply) => {
+    parts.onAnswer(request.routeOptions.url ?? "unknown", reply.statusCode, reply.elapsedTime);
+  });
+
+  api.setErrorHandler((error: FastifyError, request, reply) => sendError(toApiError(error, request, log), reply));
+  api.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
+    const methods = methodsOf.get(path);
+    if (methods === undefined) return sendError(new ApiError("notFound"), reply);
+    return sendError(new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } }), reply);
+  });
+
+  await documentApi(api);
+  sendingOperations(api, parts.intake);
+  previewOperations(api);
+  moneyOperations(api, parts);
+  healthOperations(api, parts);
+  api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
+  await api.ready();
+  return {
+    api,
+    drain: () => {
+      draining = true;
+    },
+  };
+}
+
+/** A request target in absolute form, as old clients and proxies send it, is served by its path. */
+function pathOf(target: string): string {
+  const match = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
+  if (match === null) return target;
+  const path = match[1]!;
+  return path.startsWith("/") ? path : `/${path}`;
+}
+
+function readBodies(api: Api): void {
+  api.removeAllContentTypeParsers();
+  const asJson = async (request: FastifyRequest, body: Buffer | string) => {
+    request.rawBody = body as Buffer;
+    return parseJson(body as Buffer);
+  };
+  api.addContentTypeParser("application/json", { parseAs: "buffer" }, asJson);
+  api.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, body: Buffer | string) => {
+      request.rawBody = body as Buffer;
+      return parseForm(body as Buffer);
+    },
+  );
+  // Only what has no Content-Type comes here: the others were refused before their body was read.
+  api.addContentTypeParser("*", { parseAs: "buffer" }, asJson);
+}
+
+async function documentApi(api: Api): Promise<void> {
+  await api.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Heliograph",
+        version: "1",
+        description:
+          "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.",
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      components: {
+        securitySchemes: {
+          basic: { type: "http", scheme: "basic" },
+          session: {
+            type: "apiKey",
+            in: "header",
+            name: "Authorization",
+            description: "IBSSO and the token from login",
+          },
+        },
+      },
+    },
+  });
+  await api.register(swaggerUi, {
+    routePrefix: "/docs",
+    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0 },
+  });
+  api.get("/openapi.json", { schema: { hide: true } }, async () => api.swagger());
+}
+
+/** What the framework itself objects to, in the API's words. */
+const FRAMEWORK_ERRORS: Readonly<Record<string, [ErrorName, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ["requestTooLarge", "The body is larger than the service takes."],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["badRequest", "The body is not as long as Content-Length says."],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupportedMediaType", "Content-Type must be application/json."],
+  FST_ERR_BAD_URL: ["notFound", "The path is not a valid URL."],
+};
+
+function toApiError(error: FastifyError, request: FastifyRequest, log: Log): ApiError {
+  if (error instanceof ApiError) return error;
+  const known = FRAMEWORK_ERRORS[error.code];
+  if (known !== undefined) return new ApiError(known[0], { description: known[1] });
+  if (error instanceof StoreUnavailable) {
+    log.error({ err: error, route: request.routeOptions.url }, "the store did not answer");
+    return new ApiError("unavailable", { headers: RETRY_SOON });
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+    return new ApiError("badRequest");
+  log.error({ err: error, route: request.routeOptions.url }, "a request failed");
+  return new ApiError("general");
+}
+
+function sendError(error: ApiError, reply: FastifyReply): FastifyReply {
+  return (
+    reply
+      .code(error.kind.status)
+      // Not closed: the rest of a body that is too large is read and dropped, so that the client gets to see the answer.
+      .removeHeader("connection")
+      .headers(error.details.headers ?? {})
+      .type("application/json; charset=utf-8")
+      .serializer(JSON.stringify)
+      .send(error.body())
+  );
+}
+
+const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
+  HPE_HEADER_OVERFLOW: "headersTooLarge",
+  ERR_HTTP_REQUEST_TIMEOUT: "requestTimeout",
+};
+
+/** What cannot even be read as HTTP is told so, and the connection ends. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const apiError = new ApiError(BROKEN_REQUESTS[error.code ?? ""] ?? "badRequest", {
+    description: "The request could not be read.",
+  });
+  const body = JSON.stringify(apiError.body());
+  const { status } = apiError.kind;
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

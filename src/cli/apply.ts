@@ -1,0 +1,37 @@
+/** `heliograph apply FILE`: puts a catalogue of carriers, routes and prices in force. */
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { readCatalogueFile } from "../catalogue/file.ts";
+import {
+  CommandFault,
+  type CommonOptions,
+  requireData,
+  say,
+  settingsOf,
+  withStore,
+  withStoreOptions,
+} from "./support.ts";
+
+export function applyCommand(): Command {
+  const command = new Command("apply").description(
+    "Put a catalogue in force: carriers, routes, rate plans, exchange rates. A running service follows within a second.",
+  );
+  return withStoreOptions(command)
+    .argument("<file>", "TOML; sandbox.catalogue.toml shows the form")
+    .action(async (file: string, options: CommonOptions) => {
+      const settings = settingsOf(options);
+      requireData(settings);
+      let text: string;
+      try {
+        text = readFileSync(file, "utf8");
+      } catch {
+        throw new CommandFault(`${file} cannot be read`);
+      }
+      const items = readCatalogueFile(text);
+      await withStore(settings, (store) => store.putCatalogue({ items }));
+      const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
+      say(
+        `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}.`,
+      );
+    });
+}

@@ -1,0 +1,45 @@
+/** `heliograph init`: sets up the data of a real service and makes its first operator. */
+import { Command } from "commander";
+import { createAccount } from "./account.ts";
+import { CommandFault, type CommonOptions, say, settingsOf, withStore, withStoreOptions } from "./support.ts";
+
+interface InitOptions extends CommonOptions {
+  readonly username: string;
+}
+
+export function initCommand(): Command {
+  const command = new Command("init").description(
+    "Set up a real service: its store and its first operator, whose password is printed once.",
+  );
+  return withStoreOptions(command)
+    .option("--username <name>", "the operator's", "operator")
+    .action(async (options: InitOptions) => {
+      const settings = settingsOf(options);
+      await withStore(settings, async (store) => {
+        if ((await store.claimPurpose({ purpose: "production" })) !== "production") {
+          throw new CommandFault(
+            `${settings.store.data} is a sandbox's, with passwords that everybody knows: name another directory with --data`,
+          );
+        }
+        if ((await store.countAccounts({ kind: "operator" })) > 0) {
+          throw new CommandFault(
+            `${settings.store.data} is set up already; "heliograph account create" makes more accounts`,
+          );
+        }
+        await createAccount(store, {
+          kind: "operator",
+          key: "OPERATOR1",
+          username: options.username,
+          currency: "EUR",
+          ratePlan: "standard",
+          creditLimit: "0",
+          funds: "0",
+        });
+      });
+      say(`
+Next:
+  heliograph apply FILE        carriers, routes and prices; sandbox.catalogue.toml shows the form
+  heliograph account create    clients and resellers
+  heliograph serve             run it`);
+    });
+}

@@ -1,0 +1,25 @@
+/** `heliograph migrate`: brings the store's schema up to date. The service does so itself at its start. */
+import { Command } from "commander";
+import { migrate, openDatabase } from "../store/sqlite/database.ts";
+import { type CommonOptions, requireData, say, settingsOf, withStoreOptions } from "./support.ts";
+
+export function migrateCommand(): Command {
+  const command = new Command("migrate").description(
+    "Bring the store's schema up to date (the service does so at its start).",
+  );
+  return withStoreOptions(command).action((options: CommonOptions) => {
+    const settings = settingsOf(options);
+    requireData(settings);
+    const db = openDatabase(settings.store.data);
+    try {
+      const steps = migrate(db);
+      say(
+        steps === 0
+          ? "The store is up to date."
+          : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
+      );
+    } finally {
+      db.close();
+    }
+  });
+}

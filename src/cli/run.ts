@@ -1,0 +1,108 @@
+/** `heliograph sandbox` and `heliograph serve`: run the service until a signal stops it. */
+import { Command } from "commander";
+import { createLog } from "../runtime/log.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { type Service, startService } from "../service.ts";
+import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
+import {
+  CommandFault,
+  type CommonOptions,
+  requireData,
+  say,
+  settingsOf,
+  withStore,
+  withStoreOptions,
+} from "./support.ts";
+
+interface RunOptions extends CommonOptions {
+  readonly dangerousExposeSandbox?: boolean;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
+function runCommand(name: string, description: string): Command {
+  return withStoreOptions(new Command(name).description(description))
+    .option("--host <address>", "where to listen (default: 127.0.0.1)")
+    .option("--port <number>", "0 takes any free port (default: 8080)");
+}
+
+export function sandboxCommand(): Command {
+  return runCommand("sandbox", "Try it out: demo accounts and a simulated phone network, on this machine only.")
+    .option(
+      "--dangerous-expose-sandbox",
+      "listen on an address that others can reach, with passwords that everybody knows",
+    )
+    .action(async (options: RunOptions) => {
+      const settings = settingsOf(options, SANDBOX_SETTINGS);
+      if (!LOOPBACK.test(settings.server.host) && options.dangerousExposeSandbox !== true) {
+        throw new CommandFault(
+          `the sandbox has passwords that everybody knows, and ${settings.server.host} can be reached by others: ` +
+            "use 127.0.0.1, or say --dangerous-expose-sandbox if you mean it",
+        );
+      }
+      await withStore(settings, prepareSandbox);
+      await run(settings, true, welcome);
+    });
+}
+
+export function serveCommand(): Command {
+  return runCommand("serve", "Run the service for real. Set it up with `heliograph init` first.").action(
+    async (options: RunOptions) => {
+      const settings = settingsOf(options);
+      requireData(settings);
+      await withStore(settings, async (store) => {
+        if ((await store.purpose()) === "sandbox") {
+          throw new CommandFault(
+            `${settings.store.data} is a sandbox's, with passwords that everybody knows: name another directory with --data, and set it up with "heliograph init"`,
+          );
+        }
+        if ((await store.countAccounts({ kind: "operator" })) === 0) {
+          throw new CommandFault('there is no operator yet: run "heliograph init"');
+        }
+        const catalogue = await store.catalogue();
+        if (!catalogue.some((item) => item.kind === "route")) {
+          say(
+            'No route is set, so every message will be rejected: "heliograph apply FILE" sets carriers, routes and prices.',
+          );
+        }
+      });
+      await run(settings, false, () => "");
+    },
+  );
+}
+
+async function run(settings: Settings, sandbox: boolean, greeting: (url: string) => string): Promise<void> {
+  const log = createLog(settings.log.level, { part: "main" });
+  const service = await startService({
+    settings,
+    sandbox,
+    onFailure(error) {
+      // Whatever was accepted is on disk: the next start goes on from there.
+      log.error({ err: error }, "a part of the service died; ending");
+      process.exit(1);
+    },
+  });
+  stopOnSignal(service);
+  say(`Heliograph listens on ${service.url}`);
+  const more = greeting(service.url);
+  if (more !== "") say(more);
+}
+
+/** The first signal stops in order, the second at once. */
+function stopOnSignal(service: Service): void {
+  let stopping = false;
+  const onSignal = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    say("Heliograph stops; the same signal again ends it at once.");
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`heliograph: it did not stop in order: ${(error as Error).stack}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}

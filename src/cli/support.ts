@@ -1,0 +1,82 @@
+/** What the commands share: their options, the store for those that work beside the service, and how a failure is told. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { CatalogueFault } from "../catalogue/file.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { type PartialSettings, readSettings, type Settings, SettingsFault } from "../runtime/settings.ts";
+import { StartFault } from "../service.ts";
+import { localStore } from "../store/group.ts";
+import type { Store } from "../store/port.ts";
+import { SqliteEngine } from "../store/sqlite/engine.ts";
+
+/** Something is wrong that the user can put right; the message says how. */
+export class CommandFault extends Error {}
+
+export interface CommonOptions {
+  readonly data?: string;
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+}
+
+export function withStoreOptions(command: Command): Command {
+  return command
+    .option("--data <directory>", "where the embedded store is (default: ./data)")
+    .option("--config <file>", "a TOML file with settings; heliograph.default.toml lists them all");
+}
+
+export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
+  const { data, config, host, port } = options;
+  if (port !== undefined && !/^\d{1,5}$/.test(port))
+    throw new CommandFault(`--port must be a number from 0 to 65535, not "${port}"`);
+  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: Number(port) }) };
+  return readSettings({
+    configFile: config,
+    environment: process.env,
+    flags: { server, store: data === undefined ? {} : { data } },
+    mode,
+  });
+}
+
+export function hasData(settings: Settings): boolean {
+  return existsSync(join(settings.store.data, "heliograph.sqlite"));
+}
+
+/** Works on the store directly. It may be done while a service runs on it; the service sees the change within a second. */
+export async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const engine = new SqliteEngine({
+    directory: settings.store.data,
+    clock: systemClock,
+    lanes: { lane: 0, total: 0 },
+    mode: "tool",
+  });
+  try {
+    return await work(localStore(engine, () => undefined));
+  } finally {
+    engine.close();
+  }
+}
+
+/** For commands on a service that was set up before. */
+export function requireData(settings: Settings): void {
+  if (hasData(settings)) return;
+  throw new CommandFault(
+    `there is no data in ${settings.store.data}: set it up with "heliograph init", or name its directory with --data`,
+  );
+}
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const EXPECTED = [CommandFault, SettingsFault, CatalogueFault, StartFault];
+
+/** What the user can put right is told in a line; a bug is told whole. */
+export function fail(error: unknown): void {
+  const expected = EXPECTED.some((kind) => error instanceof kind);
+  process.stderr.write(
+    expected ? `heliograph: ${(error as Error).message}\n` : `heliograph: ${(error as Error).stack ?? error}\n`,
+  );
+  process.exitCode = 1;
+}

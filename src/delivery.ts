@@ -1,0 +1,150 @@
+/** The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. */
+import type { Carrier } from "./carriers/port.ts";
+import { SimulatedCarrier } from "./carriers/simulator/simulator.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
+import type { CarrierProfile } from "./catalogue/file.ts";
+import type { Snapshot } from "./catalogue/snapshot.ts";
+import { Dispatcher } from "./dispatch/dispatcher.ts";
+import { Push } from "./reports/push.ts";
+import { PUSH_DEFAULTS } from "./reports/settings.ts";
+import type { Clock } from "./runtime/clock.ts";
+import type { Log } from "./runtime/log.ts";
+import type { Figure } from "./runtime/metrics.ts";
+import type { Random } from "./runtime/random.ts";
+import type { Settings } from "./runtime/settings.ts";
+import type { Feed, LaneName, Store } from "./store/port.ts";
+
+export interface DeliveryParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly settings: Settings;
+  /** In the sandbox reports may go to this very machine. */
+  readonly sandbox: boolean;
+}
+
+/** A stop must end within ten seconds altogether: the edge's time-out, and twice this. */
+const REPORT_STOP_MS = 2_000;
+
+export class Delivery {
+  readonly #parts: DeliveryParts;
+  readonly #catalogue: Catalogue;
+  readonly #dispatcher: Dispatcher;
+  readonly #push: Push;
+  /** The profiles of the carriers that run, as JSON, to tell which have changed. */
+  readonly #running = new Map<string, string>();
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(parts: DeliveryParts) {
+    const { store, clock, random, log, settings, sandbox } = parts;
+    this.#parts = parts;
+    this.#catalogue = new Catalogue(store, log);
+    this.#dispatcher = new Dispatcher({
+      store,
+      clock,
+      log,
+      settings: {
+        claimCount: settings.dispatch.claimMessages,
+        receiptWaitMs: settings.dispatch.receiptWaitMs,
+        sweepEveryMs: settings.dispatch.sweepEveryMs,
+      },
+    });
+    const {
+      connectionsPerHost,
+      timeoutMs,
+      memoryReports,
+      dangerousAllowPrivateCallbacks: allowPrivate,
+    } = settings.reports;
+    this.#push = new Push({
+      store,
+      clock,
+      random,
+      log,
+      policy: { allowLoopback: sandbox || allowPrivate, allowPrivate },
+      settings: {
+        ...PUSH_DEFAULTS,
+        connectionsPerHost,
+        connectTimeoutMs: timeoutMs,
+        headersTimeoutMs: timeoutMs,
+        bodyTimeoutMs: timeoutMs,
+        memoryItems: memoryReports,
+        stopMs: REPORT_STOP_MS,
+      },
+    });
+  }
+
+  async start(spilled: readonly LaneName[]): Promise<void> {
+    const { clock } = this.#parts;
+    await this.#catalogue.start(clock);
+    await this.#setCarriers(this.#catalogue.current);
+    this.#catalogue.onChange((snapshot) => {
+      this.#changing = this.#changing.then(() => this.#setCarriers(snapshot));
+    });
+    this.#dispatcher.start(spilled);
+    this.#push.start();
+  }
+
+  take(feed: Feed): void {
+    this.#push.take(feed.reports);
+    this.#dispatcher.take(feed);
+  }
+
+  /** Starts the carriers that are new, stops those that are gone, and does both for those that changed. */
+  async #setCarriers(snapshot: Snapshot): Promise<void> {
+    const { log } = this.#parts;
+    const wanted = new Map(snapshot.carriers.map((profile) => [profile.id, profile]));
+    try {
+      for (const [id, profile] of this.#running) {
+        if (JSON.stringify(wanted.get(id)) === profile) continue;
+        await this.#dispatcher.removeCarrier(id);
+        this.#running.delete(id);
+        log.info({ carrier: id }, "a carrier was stopped");
+      }
+      for (const [id, profile] of wanted) {
+        if (this.#running.has(id)) continue;
+        await this.#dispatcher.addCarrier(this.#carrier(profile));
+        this.#running.set(id, JSON.stringify(profile));
+        log.info({ carrier: id }, "a carrier was started");
+      }
+    } catch (error) {
+      log.error({ err: error }, "the carriers could not be changed");
+    }
+  }
+
+  #carrier({ kind: _, ...profile }: CarrierProfile): Carrier {
+    return new SimulatedCarrier(profile, this.#parts.clock, this.#parts.random);
+  }
+
+  figures(): Figure[] {
+    const { counts } = this.#dispatcher;
+    const { counters } = this.#push;
+    const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
+    const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
+    return [
+      counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
+      counter(
+        "dispatch_refused_total",
+        "Messages that a carrier refused, or whose outcome stayed unknown",
+        counts.refused,
+      ),
+      counter("dispatch_later_total", "Answers of a carrier that it is busy", counts.later),
+      counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
+      counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
+      counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
+      gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", this.#dispatcher.inMemory),
+      ...Object.entries(counters).map(([name, value]) => {
+        const now = name.endsWith("Now");
+        const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        const figure = now ? gauge : counter;
+        return figure(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
+      }),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    await this.#catalogue.stop();
+    await this.#changing;
+    await Promise.all([this.#dispatcher.stop(), this.#push.stop()]);
+  }
+}

@@ -1,0 +1,98 @@
+/** The edge side of the service: the HTTP API with what it needs, over a store that may be on another thread. */
+import type { AddressInfo } from "node:net";
+import { Credentials } from "./accounts/credentials.ts";
+import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
+import { type ApiServer, buildServer } from "./api/server.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
+import { Intake } from "./intake/intake.ts";
+import { type Clock, Repeating } from "./runtime/clock.ts";
+import { IdSource } from "./runtime/ids.ts";
+import type { Log } from "./runtime/log.ts";
+import { type Figure, Metrics } from "./runtime/metrics.ts";
+import type { Settings } from "./runtime/settings.ts";
+import type { Store } from "./store/port.ts";
+
+export interface EdgeParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+  /** The number of this node, and the highest message key there is. */
+  readonly node: number;
+  readonly lastKey: string;
+  /** The figures of the other side. */
+  readonly figures: () => Promise<readonly Figure[]>;
+}
+
+/** Idempotency keys are kept this long. */
+const REPLAY_MS = 24 * 60 * 60_000;
+const FORGET_EVERY_MS = 10 * 60_000;
+const READY_WITHIN_MS = 1_000;
+
+export class Edge {
+  readonly #parts: EdgeParts;
+  readonly #catalogue: Catalogue;
+  readonly #metrics = new Metrics();
+  #server: ApiServer | null = null;
+  #forgetting: Repeating | null = null;
+
+  constructor(parts: EdgeParts) {
+    this.#parts = parts;
+    this.#catalogue = new Catalogue(parts.store, parts.log);
+  }
+
+  /** Starts to listen and returns the URL. */
+  async start(): Promise<string> {
+    const { store, clock, log, settings, node, lastKey } = this.#parts;
+    const credentials = new Credentials(store, clock);
+    await this.#catalogue.start(clock);
+    this.#catalogue.onChange(() => credentials.forgetAll());
+    const ids = new IdSource(clock, node, BigInt(lastKey));
+    this.#server = await buildServer({
+      store,
+      clock,
+      log,
+      settings,
+      credentials,
+      sessions: new Sessions(store, clock),
+      catalogue: this.#catalogue,
+      intake: new Intake({ store, catalogue: this.#catalogue, clock, ids, limits: settings.limits }),
+      ready: () => this.#ready(),
+      metrics: async () => this.#metrics.page(await this.#parts.figures()),
+      onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
+    });
+    this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {
+      await store
+        .forget({ nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS })
+        .catch((error: unknown) => log.warn({ err: error }, "old sessions and replays could not be forgotten"));
+    });
+    const { api } = this.#server;
+    await api.listen({ host: settings.server.host, port: settings.server.port });
+    const { address, port, family } = api.server.address() as AddressInfo;
+    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  async #ready(): Promise<void> {
+    const { store, clock } = this.#parts;
+    let late: { cancel(): void } | undefined;
+    await Promise.race([
+      store.changeCounter(),
+      new Promise((_, reject) => {
+        late = clock.after(READY_WITHIN_MS, () => reject(new Error("the store does not answer")));
+      }),
+    ]).finally(() => late?.cancel());
+  }
+
+  /** No new requests; those in flight are answered, within a bound. */
+  async stop(): Promise<void> {
+    const { clock, settings } = this.#parts;
+    const api = this.#server?.api;
+    this.#server?.drain();
+    const impatient = clock.after(settings.server.stopTimeoutMs, () => api?.server.closeAllConnections());
+    await api?.close();
+    impatient.cancel();
+    await this.#forgetting?.stop();
+    await this.#catalogue.stop();
+    this.#metrics.stop();
+  }
+}

@@ -1,0 +1,131 @@
+/** Intake: a client's request becomes accepted messages. Everything that does not need the store is decided here, and then it is one command. */
+import { createHash } from "node:crypto";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Content } from "../message/message.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { type IdSource, nthId } from "../runtime/ids.ts";
+import { isDestination } from "../sms/addresses.ts";
+import { STATUS } from "../sms/statuses.ts";
+import type { Account, NewMessage, Store } from "../store/port.ts";
+import { clipAddress, prepareContent } from "./content.ts";
+import type { Problem, SendAnswer, SendRequest } from "./request.ts";
+
+export interface IntakeParts {
+  readonly store: Pick<Store, "accept">;
+  readonly catalogue: Catalogue;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly limits: { readonly destinationsPerRequest: number; readonly sendAtDays: number };
+}
+
+/** Problems told of in one answer, at most. */
+const TOLD_PROBLEMS = 10;
+
+export class Intake {
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  async send(account: Account, request: SendRequest): Promise<SendAnswer> {
+    const { clock, limits } = this.#parts;
+    const count = request.messages.reduce((sum, message) => sum + message.destinations.length, 0);
+    if (count > limits.destinationsPerRequest) {
+      return wrong([
+        {
+          field: "messages",
+          says: `have ${count} destinations, and one request may have ${limits.destinationsPerRequest}`,
+        },
+      ]);
+    }
+
+    const nowMs = clock.now();
+    const problems: Problem[] = [];
+    const contents: Content[] = [];
+    const messages: NewMessage[] = [];
+    for (const { path, fields, destinations } of request.messages) {
+      const rules = { nowMs, defaultSender: account.defaultSender, sendAtDays: limits.sendAtDays };
+      const prepared = prepareContent(path, fields, rules);
+      if (Array.isArray(prepared)) {
+        problems.push(...prepared);
+        if (problems.length >= TOLD_PROBLEMS) break;
+        continue;
+      }
+      contents.push(prepared.content);
+      for (const { to, messageId } of destinations) {
+        const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
+        const target = this.#target(account, to, prepared.rejectedStatusId);
+        messages.push({ content: contents.length - 1, clientMessageId, ...target });
+      }
+    }
+    if (problems.length > 0) return wrong(problems.slice(0, TOLD_PROBLEMS));
+    return this.#accept(account, request, contents, messages, nowMs);
+  }
+
+  /** Where a message to this number goes and what it costs, or the status that says why it does not. */
+  #target(
+    account: Account,
+    to: string,
+    rejectedStatusId: number | null,
+  ): Omit<NewMessage, "content" | "clientMessageId"> {
+    const nowhere = { to: clipAddress(to), carrierId: null, pricePerPartMicros: 0n };
+    if (!isDestination(to)) return { ...nowhere, rejectedStatusId: STATUS.REJECTED_DESTINATION.id };
+    if (rejectedStatusId !== null) return { ...nowhere, rejectedStatusId };
+    const snapshot = this.#parts.catalogue.current;
+    const carrierId = snapshot.carrierFor(to);
+    const price = snapshot.priceFor(account.ratePlanId, account.currency, to);
+    if (carrierId === null || price === null)
+      return { ...nowhere, rejectedStatusId: STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id };
+    return { to, carrierId, pricePerPartMicros: price, rejectedStatusId: null };
+  }
+
+  async #accept(
+    account: Account,
+    request: SendRequest,
+    contents: readonly Content[],
+    messages: readonly NewMessage[],
+    nowMs: number,
+  ): Promise<SendAnswer> {
+    const { store, ids } = this.#parts;
+    const ownBulkId = request.bulkId;
+    // A bulkId of our own making comes just before its messages' ids.
+    const first = ids.take(messages.length + (ownBulkId === null ? 1 : 0));
+    const guarded = ownBulkId !== null || request.idempotencyKey !== null;
+    const outcome = await store.accept({
+      accountId: account.id,
+      bulkId: ownBulkId ?? first,
+      replay: guarded ? { key: request.idempotencyKey, bulk: ownBulkId !== null, bodyHash: request.bodyHash() } : null,
+      receivedAtMs: nowMs,
+      firstKey: ownBulkId === null ? nthId(first, 1) : first,
+      contents,
+      messages,
+    });
+    if (outcome.kind === "conflict") return outcome;
+    return {
+      kind: "accepted",
+      bulkId: outcome.bulkId,
+      trackingProcessKey: trackingKey(outcome.firstKey),
+      results: messages.map((message, index) => {
+        const statusId = outcome.statusIds[index]!;
+        const named = message.clientMessageId;
+        const nameless = named === null && statusId === STATUS.REJECTED_DESTINATION.id;
+        return {
+          to: message.to,
+          statusId,
+          smsCount: contents[message.content]!.partCount,
+          messageId: nameless ? null : (named ?? nthId(outcome.firstKey, index)),
+        };
+      }),
+    };
+  }
+}
+
+function wrong(problems: Problem[]): SendAnswer {
+  return { kind: "wrong", problems };
+}
+
+/** Derived from the request's first message, so that a replayed answer has it too without its being stored. */
+function trackingKey(firstKey: string): string {
+  return createHash("sha256").update(`tracking ${firstKey}`).digest("hex").slice(0, 32);
+}

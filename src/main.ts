@@ -1,0 +1,32 @@
+/** The command line. Each command is a file in cli/. */
+import { Command } from "commander";
+import { accountCommand } from "./cli/account.ts";
+import { applyCommand } from "./cli/apply.ts";
+import { initCommand } from "./cli/init.ts";
+import { migrateCommand } from "./cli/migrate.ts";
+import { optOutCommand } from "./cli/opt-out.ts";
+import { sandboxCommand, serveCommand } from "./cli/run.ts";
+import { fail } from "./cli/support.ts";
+
+const program = new Command("heliograph")
+  .description("An SMS messaging service that anyone can run for themselves.")
+  .configureHelp({ sortSubcommands: false })
+  .showHelpAfterError("(heliograph --help lists the commands)");
+
+for (const command of [
+  sandboxCommand(),
+  serveCommand(),
+  initCommand(),
+  migrateCommand(),
+  applyCommand(),
+  accountCommand(),
+  optOutCommand(),
+]) {
+  program.addCommand(command);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,145 @@
+/**
+ * Settings, read in one place: heliograph.default.toml, then the operator's file, then the environment, then the command line.
+ * The default file is the list of what there is: a name or a type that it does not have is an error that says so.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+
+export interface Settings {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly requestTimeoutMs: number;
+    readonly headersTimeoutMs: number;
+    readonly maxConnections: number;
+    readonly maxRequests: number;
+    readonly stopTimeoutMs: number;
+  };
+  readonly store: { readonly data: string };
+  readonly limits: {
+    readonly bodyBytes: number;
+    readonly destinationsPerRequest: number;
+    readonly sendAtDays: number;
+  };
+  readonly dispatch: {
+    readonly laneMessages: number;
+    readonly memoryMessages: number;
+    readonly claimMessages: number;
+    readonly receiptWaitMs: number;
+    readonly sweepEveryMs: number;
+  };
+  readonly reports: {
+    readonly connectionsPerHost: number;
+    readonly timeoutMs: number;
+    readonly memoryReports: number;
+    readonly dangerousAllowPrivateCallbacks: boolean;
+  };
+  readonly log: { readonly level: string };
+}
+
+/** What is wrong with a setting, in a sentence for whoever wrote it. */
+export class SettingsFault extends Error {}
+
+type Value = string | number | boolean;
+type Sections = Record<string, Record<string, Value>>;
+/** Some settings, from one source. */
+export type PartialSettings = { readonly [Section in keyof Settings]?: Partial<Settings[Section]> };
+
+const DEFAULT_FILE = join(import.meta.dirname, "../../heliograph.default.toml");
+const ENVIRONMENT_PREFIX = "HELIOGRAPH_";
+const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
+
+function readToml(text: string, name: string): Sections {
+  try {
+    return parse(text) as Sections;
+  } catch (error) {
+    throw new SettingsFault(`${name} is not readable as TOML: ${(error as Error).message}`);
+  }
+}
+
+/** "destinationsPerRequest" → "DESTINATIONS_PER_REQUEST" */
+function shout(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+function fromEnvironment(defaults: Sections, environment: NodeJS.ProcessEnv): Sections {
+  const byVariable = new Map<string, [section: string, name: string]>();
+  for (const [section, values] of Object.entries(defaults)) {
+    for (const name of Object.keys(values))
+      byVariable.set(`${ENVIRONMENT_PREFIX}${shout(section)}_${shout(name)}`, [section, name]);
+  }
+  const sections: Sections = {};
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith(ENVIRONMENT_PREFIX) || text === undefined) continue;
+    const place = byVariable.get(variable);
+    if (place === undefined)
+      throw new SettingsFault(`${variable} is not a setting; heliograph.default.toml lists them all`);
+    const [section, name] = place;
+    sections[section] = { ...sections[section], [name]: readAs(typeof defaults[section]![name]!, text, variable) };
+  }
+  return sections;
+}
+
+function readAs(type: string, text: string, variable: string): Value {
+  if (type === "string") return text;
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (type === "number" && /^\d{1,15}$/.test(text)) return Number(text);
+  throw new SettingsFault(`${variable} must be a ${type === "number" ? "whole number" : type}, not "${text}"`);
+}
+
+function overlay(base: Sections, change: Sections, source: string): Sections {
+  const merged: Sections = { ...base };
+  for (const [section, values] of Object.entries(change)) {
+    if (base[section] === undefined || typeof values !== "object") {
+      throw new SettingsFault(`${source}: there is no section [${section}]; heliograph.default.toml lists them all`);
+    }
+    merged[section] = { ...merged[section] };
+    for (const [name, value] of Object.entries(values)) {
+      const known = base[section][name];
+      if (known === undefined) {
+        throw new SettingsFault(
+          `${source}: [${section}] has no setting "${name}"; heliograph.default.toml lists them all`,
+        );
+      }
+      if (typeof value !== typeof known)
+        throw new SettingsFault(`${source}: [${section}] ${name} must be a ${typeof known}`);
+      if (typeof value === "number" && (!Number.isSafeInteger(value) || value < 0)) {
+        throw new SettingsFault(`${source}: [${section}] ${name} must be a whole number of 0 or more`);
+      }
+      merged[section][name] = value;
+    }
+  }
+  return merged;
+}
+
+export interface SettingsSources {
+  /** The operator's file, if there is one. */
+  readonly configFile?: string | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  /** From the command line. */
+  readonly flags: PartialSettings;
+  /** Other defaults than those of the file, for a mode such as the sandbox: weaker than everything the operator says. */
+  readonly mode?: PartialSettings;
+}
+
+export function readSettings({ configFile, environment, flags, mode = {} }: SettingsSources): Settings {
+  const defaults = readToml(readFileSync(DEFAULT_FILE, "utf8"), "heliograph.default.toml");
+  let sections = overlay(defaults, mode as Sections, "the mode");
+  if (configFile !== undefined) {
+    let text: string;
+    try {
+      text = readFileSync(configFile, "utf8");
+    } catch {
+      throw new SettingsFault(`the file named with --config, ${configFile}, cannot be read`);
+    }
+    sections = overlay(sections, readToml(text, configFile), configFile);
+  }
+  sections = overlay(sections, fromEnvironment(defaults, environment), "the environment");
+  sections = overlay(sections, flags as Sections, "the command line");
+  const settings = sections as unknown as Settings;
+  if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
+  if (!LOG_LEVELS.includes(settings.log.level))
+    throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
+  return settings;
+}

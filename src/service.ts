@@ -1,0 +1,125 @@
+/**
+ * The service whole: builds the parts, starts them in order (store, delivery, edge) and stops them in reverse. Only this file knows
+ * that they stand on three threads:
+ *
+ *      edge (this thread) ──commands──▶ store ──feed──▶ delivery
+ *                                        ▲──commands──────┘
+ */
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Edge } from "./edge.ts";
+import { systemClock } from "./runtime/clock.ts";
+import { createLog } from "./runtime/log.ts";
+import type { Figure } from "./runtime/metrics.ts";
+import type { Settings } from "./runtime/settings.ts";
+import { storeOver } from "./store/group.ts";
+import type { DeliveryThreadData } from "./threads/delivery.ts";
+import { Caller } from "./threads/rpc.ts";
+import type { StoreGreeting, StoreThreadData } from "./threads/store.ts";
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly sandbox: boolean;
+  /** A thread died: nothing works any more, and the process should end. */
+  readonly onFailure: (error: Error) => void;
+}
+
+export interface Service {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The service cannot start; the message says what to do. */
+export class StartFault extends Error {}
+
+const NODE = 0;
+
+export async function startService({ settings, sandbox, onFailure }: ServiceOptions): Promise<Service> {
+  const log = createLog(settings.log.level, { part: "edge" });
+  const edgeToStore = new MessageChannel();
+  const deliveryToStore = new MessageChannel();
+  const control = new MessageChannel();
+  let stopping = false;
+
+  const exits: Promise<void>[] = [];
+  const startThread = (
+    file: string,
+    data: StoreThreadData | DeliveryThreadData,
+    transferList: MessagePort[],
+  ): Worker => {
+    const worker = new Worker(new URL(`./threads/${file}`, import.meta.url), { workerData: data, transferList });
+    worker.on("error", onFailure);
+    const ended = new Promise<void>((resolve) => {
+      worker.on("exit", (code) => {
+        if (!stopping) onFailure(new Error(`the thread ${file} ended with code ${code}`));
+        resolve();
+      });
+    });
+    exits.push(ended);
+    return worker;
+  };
+
+  const storeThread = startThread(
+    "store.ts",
+    {
+      directory: settings.store.data,
+      lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
+      edge: edgeToStore.port2,
+      delivery: deliveryToStore.port2,
+    },
+    [edgeToStore.port2, deliveryToStore.port2],
+  );
+  const greeting = await new Promise<StoreGreeting>((resolve) => storeThread.once("message", resolve));
+  if (greeting.kind === "failed") {
+    stopping = true;
+    await storeThread.terminate();
+    throw new StartFault(greeting.reason);
+  }
+
+  startThread(
+    "delivery.ts",
+    { settings, sandbox, spilled: greeting.spilled, store: deliveryToStore.port1, control: control.port2 },
+    [deliveryToStore.port1, control.port2],
+  );
+  const delivery = new Caller(control.port1);
+  const storeCaller = new Caller(edgeToStore.port1);
+  const store = storeOver(({ command, input }) => storeCaller.call(command, input));
+  const edge = new Edge({
+    store,
+    clock: systemClock,
+    log,
+    settings,
+    node: NODE,
+    lastKey: greeting.lastKey,
+    figures: () => delivery.call("figures", null) as Promise<Figure[]>,
+  });
+
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await edge.stop();
+    await delivery
+      .call("stop", null)
+      .catch((error: unknown) => log.error({ err: error }, "delivery did not stop in order"));
+    control.port1.close();
+    storeThread.postMessage("close");
+    await Promise.all(exits);
+    edgeToStore.port1.close();
+  };
+
+  try {
+    await delivery.call("start", null);
+    return { url: await edge.start(), stop };
+  } catch (error) {
+    await stop();
+    throw new StartFault(startReason(error as NodeJS.ErrnoException, settings));
+  }
+}
+
+function startReason(error: NodeJS.ErrnoException, { server }: Settings): string {
+  const place = `${server.host}:${server.port}`;
+  if (error.code === "EADDRINUSE")
+    return `${place} is already in use: name another port with --port (0 takes any free one)`;
+  if (error.code === "EADDRNOTAVAIL") return `${place} is not an address of this machine: name another with --host`;
+  if (error.code === "EACCES")
+    return `${place} may not be listened on by this user: name a port from 1024 on with --port`;
+  return error.message;
+}

@@ -1,0 +1,34 @@
+/** Delivery's thread: dispatch, carriers and report push, fed by the store's thread and steered by the main one. */
+import { type MessagePort, workerData } from "node:worker_threads";
+import { Delivery } from "../delivery.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { createLog } from "../runtime/log.ts";
+import { systemRandom } from "../runtime/random.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { storeOver } from "../store/group.ts";
+import type { Feed, LaneName } from "../store/port.ts";
+import { Caller, serveCalls } from "./rpc.ts";
+
+export interface DeliveryThreadData {
+  readonly settings: Settings;
+  readonly sandbox: boolean;
+  readonly spilled: readonly LaneName[];
+  readonly store: MessagePort;
+  readonly control: MessagePort;
+}
+
+const { settings, sandbox, spilled, store: storePort, control } = workerData as DeliveryThreadData;
+
+const log = createLog(settings.log.level, { part: "delivery" });
+const caller = new Caller(storePort, (feed) => delivery.take(feed as Feed));
+const store = storeOver(({ command, input }) => caller.call(command, input));
+const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox });
+
+const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
+  start: () => delivery.start(spilled),
+  figures: async () => delivery.figures(),
+  stop: () => delivery.stop(),
+};
+// The main thread closes its end when it has heard that all is stopped; with both ports closed the thread ends.
+control.on("close", () => storePort.close());
+serveCalls(control, (name) => COMMANDS[name]!());

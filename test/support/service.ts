@@ -1,0 +1,178 @@
+/**
+ * The whole service in one process and on one thread, on a data directory of its own, behind a real socket: what API tests talk
+ * to. It has the sandbox's accounts; its handsets answer almost at once.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { readCatalogueFile } from "../../src/catalogue/file.ts";
+import { prepareSandbox } from "../../src/cli/sandbox.ts";
+import { Delivery } from "../../src/delivery.ts";
+import { Edge } from "../../src/edge.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { seededRandom } from "../../src/runtime/random.ts";
+import { type PartialSettings, readSettings, type Settings } from "../../src/runtime/settings.ts";
+import { localStore } from "../../src/store/group.ts";
+import type { Store } from "../../src/store/port.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+
+export const CATALOGUE = `
+[[carrier]]
+id = "simulator"
+kind = "simulator"
+answerAfterMs = 10
+[[route]]
+prefix = ""
+carrier = "simulator"
+[[ratePlan]]
+id = "standard"
+currency = "EUR"
+rate = [{ prefix = "", price = "0.01" }]
+[[exchangeRate]]
+from = "USD"
+to = "EUR"
+rate = "0.92"
+`;
+
+export interface TestServiceOptions {
+  readonly settings?: PartialSettings;
+  readonly clock?: Clock;
+  /** A catalogue file's text; the one above unless given. */
+  readonly catalogue?: string;
+  /** An existing data directory, which is then left in place. */
+  readonly data?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into by the test that knows its shape
+  readonly json: any;
+}
+
+export interface CallOptions {
+  /** An object is sent as JSON; a string or bytes as they are. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  /** The whole Authorization header; demo's Basic one unless given; null sends none. */
+  readonly authorization?: string | null;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly store: Store;
+  readonly settings: Settings;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
+export const DEMO = basic("demo", "demo-password");
+
+export async function temporaryDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "heliograph-test-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
+  const clock = options.clock ?? systemClock;
+  const directory = options.data ?? (await temporaryDirectory(t));
+  const { server = {}, store: _, ...mode } = options.settings ?? {};
+  const settings = readSettings({
+    environment: {},
+    flags: { server: { port: 0, ...server }, store: { data: directory } },
+    mode: { ...mode, log: { level: "silent" } },
+  });
+  const engine = new SqliteEngine({
+    directory,
+    clock,
+    lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
+    mode: "deliver",
+  });
+  const store = localStore(engine, (feed) => delivery.take(feed));
+  await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
+  await prepareSandbox(store);
+  const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox: true });
+  await delivery.start(engine.spilledLanes());
+  const edge = new Edge({
+    store,
+    clock,
+    log: silentLog,
+    settings,
+    node: 0,
+    lastKey: engine.lastKey(),
+    figures: async () => delivery.figures(),
+  });
+  const url = await edge.start();
+
+  let stopped = false;
+  const stop = async (): Promise<void> => {
+    if (stopped) return;
+    stopped = true;
+    await edge.stop();
+    await delivery.stop();
+    engine.close();
+  };
+  t.after(stop);
+  return { url, store, settings, stop, call: (method, path, call) => callService(url, method, path, call) };
+}
+
+export async function callService(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { body, headers = {}, authorization = DEMO } = options;
+  const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(authorization === null ? {} : { authorization }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    redirect: "manual",
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+/** Waits until `check` gives something, and returns it. Fails after `limitMs`, which is generous: it is a bound, not a wait. */
+export async function eventually<Result>(
+  check: () => Promise<Result | null | undefined | false>,
+  limitMs = 15_000,
+): Promise<Result> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const result = await check();
+    if (result !== null && result !== undefined && result !== false) return result;
+    if (performance.now() > deadline) throw new Error("what was waited for did not come");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The error object of the contract, whole. */
+export function errorObject(
+  messageId: string,
+  text: string,
+  variables: string[] | null = null,
+  additionalDescription: string | null = null,
+) {
+  return {
+    requestError: {
+      clientCorrelator: null,
+      serviceException: { messageId, text, variables, additionalDescription },
+      variables: null,
+    },
+  };
+}
