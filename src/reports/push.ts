@@ -55,6 +55,7 @@ export class Push {
   #polling: Repeating | null = null;
   #refilling: Promise<void> = Promise.resolve();
   #state: "running" | "stopping" | "stopped" = "running";
+  #stopped: Promise<void> | null = null;
   #whenQuiet: (() => void) | null = null;
   readonly #counters = zeroCounters();
 
@@ -91,8 +92,12 @@ export class Push {
   }
 
   /** Lets requests under way end, within a bound. What was not delivered stays in the store. */
-  async stop(): Promise<void> {
-    if (this.#state !== "running") return;
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.#state = "stopping";
     const { stopMs } = this.#options.settings;
     await this.#atMost(stopMs, this.#quiet());
