@@ -1,0 +1,645 @@
+/** What every engine of the store must do. Each case has a database of its own. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ReplayGuard, SweepCursor } from "../../src/store/port.ts";
+import { SWEEP_START } from "../../src/store/port.ts";
+import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
+
+const URL_A = "http://127.0.0.1:1/a";
+const ENROUTE = 7;
+const ACCEPTED = 26;
+const NO_CREDITS = 12;
+
+export function storeContract(engine: string, make: MakeDatabase): void {
+  describe(`the store on ${engine}: accepting`, () => {
+    test("what was accepted is there after the process died, and goes to delivery again", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message({ to: "41790000001" }), bench.message({ to: "41790000002" })]);
+      const before = bench.takeMessages();
+      await bench.restart();
+      assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+      assert.deepEqual(bench.takeMessages(), before);
+    });
+
+    test("each part is charged once, and the ledger agrees", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
+      assert.deepEqual(await bench.accept([bench.message(), bench.message()], { partCount: 3 }), [ENROUTE, ENROUTE]);
+      assert.equal(await bench.balance(), 40_000n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("messages that the balance does not cover are rejected, those before and after that it covers go out", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 25_000n });
+      const prices = [10_000n, 20_000n, 10_000n, 10_000n];
+      const statuses = await bench.accept(prices.map((pricePerPartMicros) => bench.message({ pricePerPartMicros })));
+      assert.deepEqual(statuses, [ENROUTE, NO_CREDITS, ENROUTE, NO_CREDITS]);
+      assert.equal(await bench.balance(), 5_000n);
+      assert.equal(bench.takeMessages().length, 2);
+    });
+
+    test("200 requests at once on money for 50: exactly 50 are accepted and nothing is left", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 500_000n });
+      const statuses = await Promise.all(Array.from({ length: 200 }, () => bench.accept([bench.message()])));
+      assert.equal(statuses.flat().filter((status) => status === ENROUTE).length, 50);
+      assert.equal(statuses.flat().filter((status) => status === NO_CREDITS).length, 150);
+      assert.equal(await bench.balance(), 0n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a credit limit lets the balance go below zero, and no further", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 0n, creditLimitMicros: 15_000n });
+      assert.deepEqual(await bench.accept([bench.message(), bench.message()]), [ENROUTE, NO_CREDITS]);
+      assert.equal(await bench.balance(), -10_000n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a request that comes again gets its first answer and is charged once, by key and by bulkId", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const replay of [
+        { key: "k", bulk: false, bodyHash: "h" },
+        { key: null, bulk: true, bodyHash: "h" },
+      ] satisfies ReplayGuard[]) {
+        const before = await bench.balance();
+        const mixed = [bench.message(), bench.message({ rejectedStatusId: 52 })];
+        const first = await bench.store.accept(bench.acceptance(mixed, {}, { replay }));
+        const copies = await Promise.all(
+          Array.from({ length: 5 }, () => bench.store.accept(bench.acceptance(mixed, {}, { replay }))),
+        );
+        for (const copy of copies) assert.deepEqual(copy, { ...first, replayed: true });
+        assert.equal(before - (await bench.balance()), 10_000n);
+      }
+      assert.equal(bench.takeMessages().length, 2);
+    });
+
+    test("a key with another request is a conflict; a bulkId with another request joins the bulk", async (t) => {
+      const bench = await Bench.start(t, make);
+      const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
+      await accept({ key: "k", bulk: false, bodyHash: "one" });
+      assert.deepEqual(await accept({ key: "k", bulk: false, bodyHash: "two" }), { kind: "conflict" });
+      await accept({ key: null, bulk: true, bodyHash: "one" });
+      const joined = await accept({ key: null, bulk: true, bodyHash: "two" });
+      assert.equal(joined.kind === "accepted" && joined.replayed, false);
+      assert.equal(bench.takeMessages().length, 3);
+    });
+
+    test("keys are forgotten after their time, bulkIds are not", async (t) => {
+      const bench = await Bench.start(t, make);
+      const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
+      await accept({ key: "k", bulk: true, bodyHash: "one" });
+      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: 24 * HOUR, sessionMs: 24 * HOUR });
+      assert.equal((await accept({ key: "k", bulk: false, bodyHash: "two" })).kind, "accepted");
+      const again = await accept({ key: null, bulk: true, bodyHash: "one" });
+      assert.equal(again.kind === "accepted" && again.replayed, true);
+    });
+
+    test("a messageId of the client's names one message, also within one request", async (t) => {
+      const bench = await Bench.start(t, make);
+      const named = bench.message({ clientMessageId: "mine" });
+      assert.deepEqual(await bench.accept([named, named]), [ENROUTE, 23]);
+      assert.deepEqual(await bench.accept([named, bench.message({ clientMessageId: "other" })]), [23, ENROUTE]);
+      assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
+    });
+
+    test("numbers on the account's or the service's opt-out list get nothing", async (t) => {
+      const bench = await Bench.start(t, make);
+      assert.equal(await bench.store.optOut({ accountKey: "CLIENT", number: "41790000001", atMs: NOW }), "added");
+      assert.equal(await bench.store.optOut({ accountKey: null, number: "41790000002", atMs: NOW }), "added");
+      assert.equal(
+        await bench.store.optOut({ accountKey: "NOBODY", number: "41790000002", atMs: NOW }),
+        "unknown account",
+      );
+      const numbers = ["41790000001", "41790000002", "41790000003"];
+      const all = () => bench.accept(numbers.map((to) => bench.message({ to })));
+      assert.deepEqual(await all(), [14, 14, ENROUTE]);
+      await bench.store.optIn({ accountKey: "CLIENT", number: "41790000001" });
+      assert.deepEqual(await all(), [ENROUTE, 14, ENROUTE]);
+    });
+
+    test("a rejected message costs nothing and is reported to its URL", async (t) => {
+      const bench = await Bench.start(t, make);
+      const content = { notifyUrl: URL_A, callbackData: "mine" };
+      assert.deepEqual(await bench.accept([bench.message({ rejectedStatusId: 52 })], content), [52]);
+      const [batch] = bench.takeReports();
+      assert.equal(batch?.url, URL_A);
+      assert.deepEqual(
+        batch?.items.map(({ statusId, errorId, callbackData }) => [statusId, errorId, callbackData]),
+        [[52, 351, "mine"]],
+      );
+      assert.equal(await bench.balance(), 1_000_000_000n);
+    });
+
+    test("one bad command of a group does not take the others with it", async (t) => {
+      const bench = await Bench.start(t, make);
+      const good = () => bench.accept([bench.message()]);
+      const bad = bench.store.accept(bench.acceptance([bench.message({ content: 7 })]));
+      const results = await Promise.allSettled([good(), bad, good()]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled"],
+      );
+      assert.equal(bench.takeMessages().length, 2);
+      assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+  });
+
+  describe(`the store on ${engine}: lanes and schedules`, () => {
+    test("what does not fit into a lane waits in the store, comes in order, and is not overtaken", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 2, total: 100 } });
+      const send = (from: number, to: number) =>
+        bench.accept(
+          Array.from({ length: to - from }, (_, index) => bench.message({ to: `4179000${1000 + from + index}` })),
+        );
+      await send(0, 5);
+      const first = bench.takeMessages();
+      assert.equal(first.length, 2);
+      assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+      await bench.submit(first);
+      await send(5, 6); // there is room again, and still it must wait behind the others
+      assert.equal(bench.messages.length, 0);
+      const order = first.map(({ to }) => to);
+      for (;;) {
+        const { more } = await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+        const claimed = bench.takeMessages();
+        assert.ok(claimed.length <= 2);
+        order.push(...claimed.map(({ to }) => to));
+        await bench.submit(claimed);
+        if (!more) break;
+      }
+      assert.deepEqual(
+        order,
+        Array.from({ length: 6 }, (_, index) => `4179000${1000 + index}`),
+      );
+      await send(6, 7);
+      assert.equal(bench.takeMessages().length, 1, "an emptied lane takes messages straight again");
+    });
+
+    test("all lanes together have a bound too, and an empty lane always gets one message", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 10, total: 3 } });
+      await bench.accept(Array.from({ length: 5 }, () => bench.message()));
+      assert.equal(bench.takeMessages().length, 3);
+      await bench.accept([bench.message({ carrierId: "other" })]);
+      assert.equal(bench.messages.length, 0);
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: "other", limit: 10 });
+      assert.equal(bench.takeMessages().length, 1);
+    });
+
+    test("scheduled messages come when they are due, in the order of their time", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const hours of [3, 1, 2]) {
+        const status = await bench.accept([bench.message({ to: `4179000000${hours}` })], {
+          dueAtMs: NOW + hours * HOUR,
+        });
+        assert.deepEqual(status, [ACCEPTED]);
+      }
+      assert.deepEqual(await bench.store.claimDue({ nowMs: NOW, limit: 10 }), { more: false, nextDueAtMs: NOW + HOUR });
+      assert.equal(bench.messages.length, 0);
+      assert.deepEqual(await bench.store.claimDue({ nowMs: NOW + 2 * HOUR, limit: 10 }), {
+        more: false,
+        nextDueAtMs: NOW + 3 * HOUR,
+      });
+      assert.deepEqual(
+        bench.takeMessages().map(({ to }) => to),
+        ["41790000001", "41790000002"],
+      );
+      assert.deepEqual(await bench.store.claimDue({ nowMs: NOW + 4 * HOUR, limit: 1 }), {
+        more: true,
+        nextDueAtMs: null,
+      });
+    });
+
+    test("a scheduled message past its validity is not sent but refunded and reported", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { dueAtMs: NOW + HOUR, expiresAtMs: NOW + 2 * HOUR, notifyUrl: URL_A });
+      await bench.store.claimDue({ nowMs: NOW + 2 * HOUR, limit: 10 });
+      assert.equal(bench.messages.length, 0);
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map(({ statusId }) => statusId)),
+        [15],
+      );
+      assert.equal(await bench.balance(), 1_000_000_000n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a postponed message waits for its next time", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.store.postpone({ messages: [{ key: message!.key, dueAtMs: NOW + HOUR }] });
+      await bench.store.claimDue({ nowMs: NOW + HOUR - 1, limit: 10 });
+      assert.equal(bench.messages.length, 0);
+      await bench.store.claimDue({ nowMs: NOW + HOUR, limit: 10 });
+      assert.deepEqual(bench.takeMessages(), [message]);
+    });
+
+    test("what is handed back is found by the next start", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message(), bench.message()]);
+      const [first] = bench.takeMessages();
+      await bench.submit([first!]);
+      await bench.store.handBack();
+      await bench.restart();
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+      assert.equal(bench.takeMessages().length, 1);
+    });
+
+    test("an unknown outcome is counted on the message", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.store.countUnknown({ keys: [message!.key] });
+      await bench.restart();
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+      assert.equal(bench.takeMessages()[0]?.unknownCount, 1);
+    });
+  });
+
+  describe(`the store on ${engine}: outcomes`, () => {
+    test("a receipt makes the message final, once: a second one changes nothing and is kept", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { notifyUrl: URL_A });
+      const [message] = bench.takeMessages();
+      await bench.submit([message!]);
+      assert.equal(await bench.receive(bench.receipt(`${message!.key}.1`)), 0);
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map(({ statusId }) => statusId)),
+        [5],
+      );
+      assert.equal(await bench.receive(bench.receipt(`${message!.key}.1`, "undeliverable", 1)), 1);
+      assert.deepEqual(bench.takeReports(), []);
+    });
+
+    test("a receipt that overtakes the submit answer still finds its message, also across a restart", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { notifyUrl: URL_A });
+      const [message] = bench.takeMessages();
+      assert.equal(await bench.receive(bench.receipt(`${message!.key}.1`, "undeliverable", 1)), 1);
+      await bench.restart();
+      await bench.submit([message!]);
+      const [batch] = bench.takeReports();
+      assert.deepEqual(
+        batch?.items.map(({ statusId, errorId }) => [statusId, errorId]),
+        [[9, 1]],
+      );
+    });
+
+    test("a message of several parts is final with its last part, and its worst part counts", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { partCount: 3, notifyUrl: URL_A });
+      const key = bench.takeMessages()[0]!.key;
+      await bench.store.submitted({
+        messages: [
+          {
+            key,
+            carrierId: CARRIER,
+            carrierMessageIds: [`${key}.1`, `${key}.2`, `${key}.3`],
+            refusedErrorId: null,
+            atMs: NOW,
+          },
+        ],
+      });
+      await bench.receive(bench.receipt(`${key}.3`), bench.receipt(`${key}.1`, "undeliverable", 27));
+      assert.deepEqual(bench.takeReports(), []);
+      await bench.receive(bench.receipt(`${key}.2`));
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map(({ statusId, errorId }) => [statusId, errorId])),
+        [[9, 27]],
+      );
+    });
+
+    test("a part that the carrier refused spoils the message, whose other parts are waited for", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { partCount: 2, notifyUrl: URL_A });
+      const [message] = bench.takeMessages();
+      await bench.submit([{ ...message!, partCount: 1 }], 566);
+      await bench.receive(bench.receipt(`${message!.key}.1`));
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map(({ statusId, errorId }) => [statusId, errorId])),
+        [[4, 566]],
+      );
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a message that no carrier took is refunded once, however often that is said", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { notifyUrl: URL_A });
+      const [message] = bench.takeMessages();
+      const endings = [{ key: message!.key, event: "refused", errorId: 566, atMs: NOW }] as const;
+      await Promise.all([bench.store.finish({ endings }), bench.store.finish({ endings })]);
+      assert.equal(await bench.balance(), 1_000_000_000n);
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map(({ statusId }) => statusId)),
+        [4],
+      );
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a message whose outcome stayed unknown is given up without a refund", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.store.finish({ endings: [{ key: message!.key, event: "gave up", errorId: 815, atMs: NOW }] });
+      assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a carrier that forgets is told what it had taken, a page at a time", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept(
+        Array.from({ length: 5 }, () => bench.message()),
+        { expiresAtMs: NOW + HOUR },
+      );
+      const messages = bench.takeMessages();
+      await bench.submit(messages);
+      await bench.receive(bench.receipt(`${messages[0]!.key}.1`));
+      const pages = [];
+      for (let afterRow = 0; ; ) {
+        const page = await bench.store.outstanding({ carrierId: CARRIER, afterRow, limit: 3 });
+        pages.push(page);
+        if (page.length < 3) break;
+        afterRow = page.at(-1)!.rowId;
+      }
+      assert.deepEqual(
+        pages.map((page) => page.length),
+        [3, 1],
+      );
+      const { rowId: _, ...first } = pages[0]![0]!;
+      assert.deepEqual(first, {
+        carrierMessageId: `${messages[1]!.key}.1`,
+        to: "41790000001",
+        submittedAtMs: NOW,
+        expiresAtMs: NOW + HOUR,
+      });
+      assert.deepEqual(await bench.store.outstanding({ carrierId: "other", afterRow: 0, limit: 3 }), []);
+    });
+
+    test("rounds end what waited too long: receipts that never came, and a backlog past its validity", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 3, total: 100 } });
+      await bench.accept(
+        Array.from({ length: 7 }, () => bench.message()),
+        { expiresAtMs: NOW + HOUR, notifyUrl: URL_A },
+      );
+      await bench.submit(bench.takeMessages());
+      const round = async (nowMs: number): Promise<number[]> => {
+        let cursor: SweepCursor = SWEEP_START;
+        do cursor = await bench.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 2, cursor });
+        while (cursor.part !== SWEEP_START.part || cursor.backlog.key !== SWEEP_START.backlog.key);
+        return bench.takeReports().flatMap(({ items }) => items.map(({ statusId }) => statusId));
+      };
+      assert.deepEqual(await round(NOW + HOUR - 1), []);
+      assert.deepEqual(await round(NOW + HOUR), [15, 15, 15, 15]);
+      assert.deepEqual(await round(NOW + HOUR + 1_000), [29, 29, 29]);
+      assert.deepEqual(await round(NOW + 2 * HOUR), []);
+      assert.equal(
+        await bench.balance(),
+        1_000_000_000n - 30_000n,
+        "the backlog was refunded, the three that a carrier took were not",
+      );
+    });
+  });
+
+  describe(`the store on ${engine}: reports`, () => {
+    /** A message with reports at every step, submitted. */
+    async function submittedMessage(bench: Bench, notifyUrl = URL_A): Promise<string> {
+      await bench.accept([bench.message()], { notifyUrl, intermediateReport: true });
+      const [message] = bench.takeMessages();
+      await bench.submit([message!]);
+      return message!.key;
+    }
+
+    test("reports of one commit for one URL share a batch of at most 100", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 1_000, total: 1_000 } });
+      await bench.accept(
+        Array.from({ length: 250 }, () => bench.message()),
+        { notifyUrl: URL_A },
+      );
+      const messages = bench.takeMessages();
+      await bench.submit(messages);
+      await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
+      const batches = bench.takeReports();
+      assert.deepEqual(
+        batches.map(({ items }) => items.length),
+        [100, 100, 50],
+      );
+      assert.deepEqual(
+        batches.flatMap(({ items }) => items.map(({ messageId }) => messageId)),
+        messages.map(({ key }) => key),
+      );
+      assert.equal(new Set(batches.map(({ id }) => id)).size, 3);
+    });
+
+    test("a later report of a message waits until the earlier one is settled", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await submittedMessage(bench);
+      const [first] = bench.takeReports();
+      await bench.receive(bench.receipt(`${key}.1`, "held", 27));
+      await bench.receive(bench.receipt(`${key}.1`));
+      assert.deepEqual(bench.takeReports(), [], "both wait for the first");
+      assert.deepEqual((await bench.store.dueReports({ nowMs: NOW + HOUR, limit: 10 })).batches, []);
+      await bench.store.reportsDelivered({ ids: [first!.id] });
+      const [second] = bench.takeReports();
+      assert.deepEqual(
+        second?.items.map(({ statusId, errorId }) => [statusId, errorId]),
+        [[3, 27]],
+      );
+      await bench.store.reportsFailed({
+        failures: [{ id: second!.id, attempts: 21, retryAtMs: null, reason: "answered 500" }],
+      });
+      const [third] = bench.takeReports();
+      assert.deepEqual(
+        third?.items.map(({ statusId }) => statusId),
+        [5],
+        "a dead letter holds nothing up",
+      );
+    });
+
+    test("reports of one message in one commit stay in order", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()], { notifyUrl: URL_A, intermediateReport: true });
+      const [message] = bench.takeMessages();
+      await Promise.all([bench.submit([message!]), bench.receive(bench.receipt(`${message!.key}.1`))]);
+      const statuses = bench.takeReports().flatMap(({ items }) => items.map(({ statusId }) => statusId));
+      assert.deepEqual(statuses, [3, 5]);
+    });
+
+    test("an undelivered batch is handed out again under its id: after a failure when due, after a release, after a restart", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await submittedMessage(bench);
+      const [batch] = bench.takeReports();
+      const due = async (nowMs: number) => (await bench.store.dueReports({ nowMs, limit: 10 })).batches;
+      assert.deepEqual(await due(NOW + HOUR), [], "it is in memory here");
+
+      await bench.store.reportsFailed({
+        failures: [{ id: batch!.id, attempts: 1, retryAtMs: NOW + 60_000, reason: "answered 500" }],
+      });
+      assert.deepEqual(await due(NOW + 59_999), []);
+      assert.deepEqual(await due(NOW + 60_000), [{ ...batch, attempts: 1 }]);
+      assert.deepEqual(await due(NOW + 60_000), [], "not handed out twice");
+
+      await bench.store.reportsReleased({ releases: [{ id: batch!.id, dueAtMs: NOW + 5 }] });
+      assert.deepEqual(await due(NOW + 5), [{ ...batch, attempts: 1 }]);
+
+      await bench.restart();
+      assert.deepEqual(await due(NOW + HOUR), [{ ...batch, attempts: 1 }]);
+      await bench.store.reportsDelivered({ ids: [batch!.id] });
+      await bench.store.reportsDelivered({ ids: [batch!.id] });
+      await bench.restart();
+      assert.deepEqual(await due(NOW + HOUR), []);
+      assert.equal(await bench.receive(bench.receipt(`${key}.1`)), 0);
+      assert.equal(bench.takeReports().length, 1);
+    });
+
+    test("due reports come oldest first and say whether there are more", async (t) => {
+      const bench = await Bench.start(t, make);
+      const urls = ["http://a/", "http://b/", "http://c/"];
+      for (const [index, notifyUrl] of urls.entries()) {
+        await bench.accept([bench.message({ rejectedStatusId: 52 })], { notifyUrl });
+        const [batch] = bench.takeReports();
+        await bench.store.reportsReleased({ releases: [{ id: batch!.id, dueAtMs: NOW - index }] });
+      }
+      const { batches, more } = await bench.store.dueReports({ nowMs: NOW, limit: 2 });
+      assert.deepEqual([batches.map(({ url }) => url), more], [["http://c/", "http://b/"], true]);
+    });
+
+    test("the account's signing secret is told", async (t) => {
+      const bench = await Bench.start(t, make);
+      assert.deepEqual(await bench.store.callbackSecrets({ accountId: bench.accountId }), ["whsec_AA=="]);
+    });
+  });
+
+  describe(`the store on ${engine}: accounts, money, catalogue`, () => {
+    test("keys and usernames are unique, and a parent must be a reseller", async (t) => {
+      const bench = await Bench.start(t, make);
+      const create = (key: string, username: string, parentKey: string | null) =>
+        bench.store.createAccount({
+          key,
+          kind: "client",
+          parentKey,
+          username,
+          currency: "EUR",
+          ratePlanId: "standard",
+          defaultSender: null,
+          creditLimitMicros: 0n,
+          openingBalanceMicros: 0n,
+          callbackSecret: "s",
+          passwordHash: "h",
+          atMs: NOW,
+        });
+      assert.deepEqual(await create("CLIENT", "new", null), { kind: "key taken" });
+      assert.deepEqual(await create("NEW", "client", null), { kind: "username taken" });
+      assert.deepEqual(await create("NEW", "new", "CLIENT"), { kind: "unknown parent" });
+      assert.deepEqual(await create("NEW", "new", "NOBODY"), { kind: "unknown parent" });
+      assert.equal((await create("NEW", "new", "RESELLER")).kind, "created");
+      assert.equal((await bench.store.findLogin({ username: "new" }))?.account.key, "NEW");
+      assert.equal(await bench.store.findLogin({ username: "nobody" }), null);
+      assert.equal(await bench.store.countAccounts({ kind: "client" }), 2);
+    });
+
+    test("a session ends when it is not used, when it is old, and when it is told to", async (t) => {
+      const bench = await Bench.start(t, make);
+      const find = (nowMs: number) =>
+        bench.store.findSession({ tokenHash: "t", nowMs, idleMs: HOUR, longestMs: 24 * HOUR });
+      await bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      for (let hours = 0; hours < 23.9; hours += 0.9)
+        assert.equal((await find(NOW + hours * HOUR))?.id, bench.accountId);
+      assert.equal(await find(NOW + 24 * HOUR), null);
+      await bench.store.createSession({ tokenHash: "u", accountId: bench.accountId, nowMs: NOW });
+      assert.equal(
+        await bench.store.findSession({ tokenHash: "u", nowMs: NOW + HOUR, idleMs: HOUR, longestMs: 24 * HOUR }),
+        null,
+      );
+      await bench.store.createSession({ tokenHash: "v", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.endSession({ tokenHash: "v" });
+      assert.equal(
+        await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
+        null,
+      );
+      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR });
+      assert.equal(
+        await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
+        null,
+      );
+    });
+
+    test("funds move money in, out, and between currencies, and never below zero", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 0n });
+      const fund = (
+        amountMicros: bigint,
+        currency: string | null = null,
+        accountKey = "CLIENT",
+        replay: ReplayGuard | null = null,
+      ) =>
+        bench.store.fund({
+          resellerId: bench.resellerId,
+          accountKey,
+          amountMicros,
+          currency,
+          ratesMicros: { EUR: 920_000n },
+          description: "payment",
+          replay,
+          atMs: NOW,
+        });
+      const first = await fund(10_000_000n);
+      const second = await fund(-4_000_000n);
+      assert.ok(first.kind === "posted" && second.kind === "posted" && second.transactionId > first.transactionId);
+      assert.deepEqual(await fund(-6_000_001n), { kind: "below zero" });
+      assert.equal((await fund(1_000_000n, "USD")).kind, "posted");
+      assert.equal(await bench.balance(), 6_920_000n);
+      assert.deepEqual(await fund(1n, "USD"), { kind: "posted", transactionId: first.transactionId + 3 });
+      assert.deepEqual(await fund(-1n, "EUR", "NOBODY"), { kind: "unknown account" });
+      assert.deepEqual(
+        await fund(1n, null, "RESELLER"),
+        { kind: "unknown account" },
+        "an account that is not its client",
+      );
+      const guard = { key: "k", bulk: false, bodyHash: "h" };
+      const kept = await fund(5n, null, "CLIENT", guard);
+      assert.deepEqual(await fund(5n, null, "CLIENT", guard), kept);
+      assert.deepEqual(await fund(5n, null, "CLIENT", { ...guard, bodyHash: "other" }), { kind: "conflict" });
+      assert.equal(await bench.balance(), 6_920_006n);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("an amount without a rate, or too small to be anything, is not posted", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 0n });
+      const fund = (amountMicros: bigint, ratesMicros: Record<string, bigint>) =>
+        bench.store.fund({
+          resellerId: bench.resellerId,
+          accountKey: "CLIENT",
+          amountMicros,
+          currency: "JPY",
+          ratesMicros,
+          description: "d",
+          replay: null,
+          atMs: NOW,
+        });
+      assert.deepEqual(await fund(1n, {}), { kind: "no rate", currency: "EUR" });
+      assert.deepEqual(await fund(1n, { EUR: 6_000n }), { kind: "nothing left" });
+      assert.deepEqual(await fund(10n ** 18n, { EUR: 1_000_000n }), { kind: "too large" });
+    });
+
+    test("the catalogue is replaced whole, and every change is counted", async (t) => {
+      const bench = await Bench.start(t, make);
+      const before = await bench.store.changeCounter();
+      const items = [
+        { kind: "carrier" as const, id: "a", body: "{}" },
+        { kind: "route" as const, id: "", body: "{}" },
+      ];
+      await bench.store.putCatalogue({ items });
+      assert.deepEqual(await bench.store.catalogue(), items);
+      await bench.store.putCatalogue({ items: items.slice(1) });
+      assert.deepEqual(await bench.store.catalogue(), items.slice(1));
+      assert.equal(await bench.store.changeCounter(), before + 2);
+    });
+
+    test("what the data is for is said once", async (t) => {
+      const bench = await Bench.start(t, make);
+      assert.equal(await bench.store.purpose(), null);
+      assert.equal(await bench.store.claimPurpose({ purpose: "sandbox" }), "sandbox");
+      assert.equal(await bench.store.claimPurpose({ purpose: "production" }), "sandbox");
+      await bench.restart();
+      assert.equal(await bench.store.purpose(), "sandbox");
+    });
+  });
+}
