@@ -1,6 +1,6 @@
 /**
- * What it costs to look at a text: `node bench/sms.ts`. Each line is the best of several rounds on one core, so that a busy machine disturbs it least;
- * a line with a target says whether it was met, and the process fails if one was not.
+ * What it costs to look at a text: `node bench/sms.ts`. Each line is the best of several rounds on one core, so that a
+ * busy machine disturbs it least; a line with a target says whether it was met, and the process fails if one was not.
  */
 import { encodeParts, prepareText, type TextOptions } from "../src/sms/text.ts";
 
@@ -28,7 +28,10 @@ function measureMicros(run: () => unknown): number {
   return best;
 }
 
-/** The text as it would come from a request's body: in one piece, not as the tree of joined strings that it was built from. */
+/**
+ * The text as it would come from a request's body: in one piece, not as the tree of joined strings that it was built
+ * from.
+ */
 function flat(text: string): string {
   return JSON.parse(JSON.stringify(text));
 }

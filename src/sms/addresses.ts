@@ -1,5 +1,6 @@
 /**
- * Who a message is from and to: which addresses are accepted, and what type of number (TON) and numbering plan (NPI) an SMPP carrier is told.
+ * Who a message is from and to: which addresses are accepted, and what type of number (TON) and numbering plan (NPI) an
+ * SMPP carrier is told.
  */
 import { DEFAULT_ALPHABET, septetLength } from "./alphabets.ts";
 
@@ -16,9 +17,13 @@ const DESTINATION = /^[0-9]{4,15}$/;
 const NUMERIC_SENDER = /^[0-9]{3,15}$/;
 const LETTER = /\p{L}/u;
 const CONTROL = /\p{Cc}/u;
-/** 3GPP TS 23.040 §9.1.2.5: an address holds 10 octets, which is 11 septets. An extension character takes two of them. */
+/**
+ * 3GPP TS 23.040 §9.1.2.5: an address holds 10 octets, which is 11 septets. An extension character takes two of them.
+ */
 const SENDER_SEPTETS = Math.floor((10 * 8) / 7);
-/** Short codes have up to 8 digits (Australia, India); an international number that short exists only on a few islands. */
+/**
+ * Short codes have up to 8 digits (Australia, India); an international number that short exists only on a few islands.
+ */
 const SHORT_CODE_DIGITS = 8;
 
 /** Destinations are in international form without the plus sign. */

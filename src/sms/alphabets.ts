@@ -1,8 +1,8 @@
 /**
  * The 7 bit alphabets of 3GPP TS 23.038: which characters have a code, and which code that is.
  *
- * A *septet* is one 7 bit code. An alphabet is a *locking* table of 128 characters, of one septet each, and a *single shift* table
- * whose characters cost two: the escape and a code. Each table is the default one or that of a language.
+ * A *septet* is one 7 bit code. An alphabet is a *locking* table of 128 characters, of one septet each, and a *single
+ * shift* table whose characters cost two: the escape and a code. Each table is the default one or that of a language.
  */
 import tables from "./data/gsm-alphabets.json" with { type: "json" };
 
@@ -13,13 +13,16 @@ export type SingleShiftTable = keyof typeof tables.single;
 
 /** In `codes`, what is escaped has this bit beside its code. */
 export const ESCAPED = 0x80;
-/** In `codes`, a character that the alphabet does not have: an escape after an escape, which 23.038 §6.2.1.1 leaves free. */
+/**
+ * In `codes`, a character that the alphabet does not have: an escape after an escape, which 23.038 §6.2.1.1 leaves
+ * free.
+ */
 export const ABSENT = ESCAPED | ESCAPE;
 
 export interface Alphabet {
   /**
-   * By UTF-16 unit: the code, with `ESCAPED` for one from the single shift table, or `ABSENT`. All 65,536 units have an entry, so that the loops over
-   * a text need not check bounds: 0.18 µs for 160 characters instead of 0.37.
+   * By UTF-16 unit: the code, with `ESCAPED` for one from the single shift table, or `ABSENT`. All 65,536 units have an
+   * entry, so that the loops over a text need not check bounds: 0.18 µs for 160 characters instead of 0.37.
    */
   codes: Uint8Array;
   /** By code: the character. */
@@ -84,8 +87,9 @@ export function septetsOf(text: string, codes: Uint8Array): Uint8Array {
 }
 
 /**
- * The text of these septets, as 23.038 §6.2.1.1 has a phone show it: an escaped code that is not in the single shift table shows the
- * character of the locking table, and an escape that is followed by another, or by nothing, shows a space.
+ * The text of these septets, as 23.038 §6.2.1.1 has a phone show it: an escaped code that is not in the single shift
+ * table shows the character of the locking table, and an escape that is followed by another, or by nothing, shows a
+ * space.
  */
 export function textOfSeptets(septets: Uint8Array, alphabet: Alphabet): string {
   let text = "";

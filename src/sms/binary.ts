@@ -1,6 +1,7 @@
 /**
- * Messages that a client hands over as octets: the 8 bit data of a device, or a text that it has encoded itself. The octets are those of SMPP's
- * short_message, so septets stand one an octet, and `hasHeader` says that they begin with a header of the client's own.
+ * Messages that a client hands over as octets: the 8 bit data of a device, or a text that it has encoded itself. The
+ * octets are those of SMPP's short_message, so septets stand one an octet, and `hasHeader` says that they begin with a
+ * header of the client's own.
  */
 import { ESCAPE } from "./alphabets.ts";
 import { readDataCoding } from "./datacoding.ts";
@@ -32,7 +33,8 @@ export function readHex(hex: string): Uint8Array | undefined {
 }
 
 /**
- * The number of parts, or undefined if it cannot be sent: too long for one part, with a header of the client's own to which ours cannot be added.
+ * The number of parts, or undefined if it cannot be sent: too long for one part, with a header of the client's own to
+ * which ours cannot be added.
  */
 export function binaryPartCount(message: BinaryMessage): number | undefined {
   return cutOctets(message, false)?.length;

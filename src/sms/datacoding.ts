@@ -1,6 +1,7 @@
 /**
- * The data coding scheme (3GPP TS 23.038 §4): one octet that says which alphabet the user data is in and whether the message is a flash
- * message (class 0). SMPP's data_coding gives some of the same values other meanings (3 is Latin-1 there): that is the carrier's business.
+ * The data coding scheme (3GPP TS 23.038 §4): one octet that says which alphabet the user data is in and whether the
+ * message is a flash message (class 0). SMPP's data_coding gives some of the same values other meanings (3 is Latin-1
+ * there): that is the carrier's business.
  */
 export type DataAlphabet = "gsm7" | "octets" | "ucs2";
 

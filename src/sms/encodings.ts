@@ -1,6 +1,6 @@
 /**
- * The ways to write a text on the air. An encoding is named by a short string that is stored with the message: `gsm7`, `ucs2`, or `gsm7+` a language and
- * its tables: `s` single shift, `l` locking shift, `ls` both.
+ * The ways to write a text on the air. An encoding is named by a short string that is stored with the message: `gsm7`,
+ * `ucs2`, or `gsm7+` a language and its tables: `s` single shift, `l` locking shift, `ls` both.
  */
 import { type Alphabet, alphabetOf, type LockingTable, type SingleShiftTable } from "./alphabets.ts";
 import tables from "./data/gsm-alphabets.json" with { type: "json" };
@@ -41,7 +41,10 @@ const LOCKING_TABLES = new Map<number | undefined, LockingTable>([
   [PT, "portuguese"],
 ]);
 
-/** The alphabet that these shifts select. A language that we do not know is read with the default table, as 23.040 §9.2.3.24.15 says. */
+/**
+ * The alphabet that these shifts select. A language that we do not know is read with the default table, as 23.040
+ * §9.2.3.24.15 says.
+ */
 export function alphabetFor({ singleShift, lockingShift }: Shifts): Alphabet {
   return alphabetOf(LOCKING_TABLES.get(lockingShift) ?? "default", SINGLE_SHIFT_TABLES.get(singleShift) ?? "default");
 }

@@ -1,6 +1,7 @@
 /**
- * The user data header (3GPP TS 23.040 §9.2.3.24): what stands before the text of a part to say "I am part 2 of 3" or "read me with
- * the Turkish table". A length octet, then *information elements*: an identifier, a length and a value each.
+ * The user data header (3GPP TS 23.040 §9.2.3.24): what stands before the text of a part to say "I am part 2 of 3" or
+ * "read me with the Turkish table". A length octet, then *information elements*: an identifier, a length and a value
+ * each.
  */
 export interface Concatenation {
   /** The same in all parts of one message. */
@@ -44,8 +45,8 @@ export function headerOctets(header: Header): Uint8Array {
 }
 
 /**
- * Reads the header at the start of a user data field: what it says, and the octets it takes. Unknown elements are skipped. A header whose
- * last element does not fit says nothing, as §9.2.3.24 demands.
+ * Reads the header at the start of a user data field: what it says, and the octets it takes. Unknown elements are
+ * skipped. A header whose last element does not fit says nothing, as §9.2.3.24 demands.
  */
 export function readHeader(userData: Uint8Array): { header: Header; octetLength: number } {
   const end = Math.min(1 + (userData[0] ?? 0), userData.length);

@@ -1,6 +1,7 @@
 /**
- * How many parts a text takes, and where it is cut. A part carries 140 octets (3GPP TS 23.040 §9.2.3.16), of which its header takes some:
- * what is left, counted in the *units* of the encoding (septets, or the 16 bit units of UCS-2), is its capacity.
+ * How many parts a text takes, and where it is cut. A part carries 140 octets (3GPP TS 23.040 §9.2.3.16), of which its
+ * header takes some: what is left, counted in the *units* of the encoding (septets, or the 16 bit units of UCS-2), is
+ * its capacity.
  */
 import { ESCAPED, septetLength } from "./alphabets.ts";
 import { ENCODINGS, type Encoding } from "./encodings.ts";
@@ -92,8 +93,8 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The texts of the parts. Each cut is the latest one that fits, moved back to the border of a grapheme (what a reader takes for one character) unless
- * what follows would then need a part more.
+ * The texts of the parts. Each cut is the latest one that fits, moved back to the border of a grapheme (what a reader
+ * takes for one character) unless what follows would then need a part more.
  */
 export function cutText(text: string, encoding: Encoding, wideReference = false): string[] {
   const measured = measure(text, encoding, wideReference);

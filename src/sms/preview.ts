@@ -1,4 +1,7 @@
-/** What a text will cost before it is sent: as it stands, and with the language table and the transliteration that the client asks about. */
+/**
+ * What a text will cost before it is sent: as it stands, and with the language table and the transliteration that the
+ * client asks about.
+ */
 import { type LanguageCode, prepareText, type Transliteration } from "./text.ts";
 
 export interface PreviewOptions {

@@ -1,6 +1,7 @@
 /**
- * Septets packed into octets (3GPP TS 23.038 §6.1.2.1): the first septet lies in the lowest seven bits of the first octet, the next one
- * follows at once. After a header the text starts at the next multiple of seven bits: the gap is the *fill bits*.
+ * Septets packed into octets (3GPP TS 23.038 §6.1.2.1): the first septet lies in the lowest seven bits of the first
+ * octet, the next one follows at once. After a header the text starts at the next multiple of seven bits: the gap is
+ * the *fill bits*.
  */
 
 /** The septets that a header of so many octets pushes aside, its fill bits included. */
@@ -8,7 +9,10 @@ export function headerSeptets(octetLength: number): number {
   return Math.ceil((octetLength * 8) / 7);
 }
 
-/** The header followed by the packed septets. Bits left over at the end are zero: the septet count, not a padding, ends the text. */
+/**
+ * The header followed by the packed septets. Bits left over at the end are zero: the septet count, not a padding, ends
+ * the text.
+ */
 export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
   const start = headerSeptets(header.length);
   const octets = new Uint8Array(Math.ceil(((start + septets.length) * 7) / 8));
@@ -30,7 +34,9 @@ export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
   return octets;
 }
 
-/** The septets after a header of so many octets. `septetLength` counts the whole field, header included, as TP-UDL does. */
+/**
+ * The septets after a header of so many octets. `septetLength` counts the whole field, header included, as TP-UDL does.
+ */
 export function unpack(octets: Uint8Array, headerOctetLength: number, septetLength: number): Uint8Array {
   const start = headerSeptets(headerOctetLength);
   const held = Math.floor((octets.length * 8) / 7);

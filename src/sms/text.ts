@@ -1,6 +1,6 @@
 /**
- * The one way in for everything above SMPP: a client's text becomes what the phone shows, the encoding that carries it, and the number of parts
- * that it costs.
+ * The one way in for everything above SMPP: a client's text becomes what the phone shows, the encoding that carries it,
+ * and the number of parts that it costs.
  */
 import { ENCODINGS, type Encoding, type LanguageCode } from "./encodings.ts";
 import { type Measure, measure } from "./parts.ts";
@@ -17,7 +17,10 @@ export interface TextOptions {
   languageCode?: LanguageCode;
   /** Whether the language's single shift table may be used. Default true. */
   singleShift?: boolean;
-  /** Whether its locking table may be used. Default false: a phone that does not know it shows every word wrong, not just an accent. */
+  /**
+   * Whether its locking table may be used. Default false: a phone that does not know it shows every word wrong, not
+   * just an accent.
+   */
   lockingShift?: boolean;
   transliteration?: Transliteration;
 }
@@ -53,8 +56,9 @@ function smallest(text: string, options: TextOptions): PreparedText {
 }
 
 /**
- * Of the language's encodings that hold the text, the one with the fewest parts, the first of equals. UCS-2 need not compete: an escaped character takes
- * 14 bits, so a part with both tables in its header holds at least 73 of them, and 67 in UCS-2.
+ * Of the language's encodings that hold the text, the one with the fewest parts, the first of equals. UCS-2 need not
+ * compete: an escaped character takes 14 bits, so a part with both tables in its header holds at least 73 of them, and
+ * 67 in UCS-2.
  */
 function fewestParts(text: string, languageCode: LanguageCode, options: TextOptions): PreparedText | undefined {
   const { singleShift = true, lockingShift = false } = options;
@@ -70,7 +74,10 @@ function fewestParts(text: string, languageCode: LanguageCode, options: TextOpti
   return best;
 }
 
-/** The gentlest first: a phone that lacks a single shift table shows the plain letter, one that lacks a locking table shows nonsense. */
+/**
+ * The gentlest first: a phone that lacks a single shift table shows the plain letter, one that lacks a locking table
+ * shows nonsense.
+ */
 const NATIONAL_ENCODINGS: Readonly<Record<LanguageCode, readonly Encoding[]>> = {
   TR: ["gsm7+tr.s", "gsm7+tr.l", "gsm7+tr.ls"],
   ES: ["gsm7+es.s"],

@@ -1,6 +1,7 @@
 /**
- * Writes a text in the GSM alphabet, so that it costs fewer parts and every phone shows it. Each script's transliteration turns its own letters and leaves
- * everything else alone; NON_UNICODE turns all that is not GSM. A text that is GSM already is never changed.
+ * Writes a text in the GSM alphabet, so that it costs fewer parts and every phone shows it. Each script's
+ * transliteration turns its own letters and leaves everything else alone; NON_UNICODE turns all that is not GSM. A text
+ * that is GSM already is never changed.
  */
 import { isGsm } from "./alphabets.ts";
 import { latinFromCyrillic } from "./transliteration/cyrillic.ts";

@@ -1,6 +1,7 @@
 /**
- * The user data field: the octets that a phone receives, header and text, and back. Encoding and decoding are each other's inverse for every
- * text that an encoding holds; what arrives broken from outside is read as 23.040 has a phone read it, and never throws.
+ * The user data field: the octets that a phone receives, header and text, and back. Encoding and decoding are each
+ * other's inverse for every text that an encoding holds; what arrives broken from outside is read as 23.040 has a phone
+ * read it, and never throws.
  */
 import { septetsOf, textOfSeptets } from "./alphabets.ts";
 import { type DataAlphabet, dataCodingOf, readDataCoding } from "./datacoding.ts";
@@ -30,7 +31,9 @@ export interface UserDataOptions {
 export interface PartsOptions extends UserDataOptions {
   /** What marks the parts of one message as its own; used when there are several. */
   reference: number;
-  /** 16 bits of reference instead of 8. Costs an octet of each part, so a text may need a part more than was counted. */
+  /**
+   * 16 bits of reference instead of 8. Costs an octet of each part, so a text may need a part more than was counted.
+   */
   wideReference?: boolean;
 }
 
@@ -50,7 +53,10 @@ export function encodeParts(prepared: { text: string; encoding: Encoding }, opti
   );
 }
 
-/** The user data of one part. Whoever sends a long message without a header (SMPP's sar_ parameters) leaves `header` out. */
+/**
+ * The user data of one part. Whoever sends a long message without a header (SMPP's sar_ parameters) leaves `header`
+ * out.
+ */
 export function encodeUserData(
   text: string,
   encoding: Encoding,

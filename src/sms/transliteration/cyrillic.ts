@@ -1,13 +1,15 @@
 /**
- * Cyrillic in Latin letters. One letter becomes the same in every language, because a text does not say which language it is in and a name must not
- * change from one message to the next: the letters that Russian has follow the English (BGN/PCGN) custom, the others that of their own language.
+ * Cyrillic in Latin letters. One letter becomes the same in every language, because a text does not say which language
+ * it is in and a name must not change from one message to the next: the letters that Russian has follow the English
+ * (BGN/PCGN) custom, the others that of their own language.
  */
 import anyAscii from "any-ascii";
 import { capitalized, type LetterTable, letterTable, replaceLetters } from "./letters.ts";
 
 /** Small letters; capitals follow from them. */
 const LETTERS: Readonly<Record<string, string>> = {
-  // Russian, and most of Bulgarian, Ukrainian, Belarusian, Serbian and Macedonian. The soft sign has no sound of its own.
+  // Russian, and most of Bulgarian, Ukrainian, Belarusian, Serbian and Macedonian. The soft sign has no sound of its
+  // own.
   а: "a",
   б: "b",
   в: "v",
@@ -79,7 +81,10 @@ function* replacements(): Generator<[string, string]> {
 
 const table: LetterTable = letterTable(replacements());
 
-/** Before an iotated vowel the hard sign is a Russian one, and silent (объект); elsewhere it is the Bulgarian vowel (България). */
+/**
+ * Before an iotated vowel the hard sign is a Russian one, and silent (объект); elsewhere it is the Bulgarian vowel
+ * (България).
+ */
 const SILENT_HARD_SIGN = /[ъЪ](?=[еёюяєїЕЁЮЯЄЇ])/g;
 
 export function latinFromCyrillic(text: string): string {

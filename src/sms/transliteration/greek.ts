@@ -1,6 +1,6 @@
 /**
- * Greek in the GSM alphabet, which has those ten Greek capitals that do not look like a Latin letter. So every capital has its exact image there, and
- * no small letter has. Therefore, word by word:
+ * Greek in the GSM alphabet, which has those ten Greek capitals that do not look like a Latin letter. So every capital
+ * has its exact image there, and no small letter has. Therefore, word by word:
  * - without a small Greek letter, a word keeps its looks: `ΔΕΥΤΕΡΑ` keeps its Δ and takes the Latin E, Y, T, P and A;
  * - with one, it is written in Latin letters by ELOT 743 (ISO 843, transcription): `Δευτέρα` is `Deftera`.
  * A Greek letter in a formula (`Δt`) stays.
@@ -86,7 +86,8 @@ export function gsmFromGreek(text: string): string {
 function gsmWord(word: string): string {
   if (!GREEK.test(word)) return word;
   const characters = compose(word);
-  const letters = Array.from(characters, (character) => LETTERS.get(character));
+  // By UTF-16 unit, as the indexes below count.
+  const letters = characters.split("").map((unit) => LETTERS.get(unit));
   const isRoman = letters.some((letter) => letter !== undefined && !letter.isCapital);
   let result = "";
   let isAfterGreek = false;
@@ -121,7 +122,8 @@ function inContext(
 ): string | undefined {
   const before = letters[index - 1];
   const after = letters[index + 1];
-  // αυ, ευ, ηυ and ου are one sound unless a mark says otherwise: a diaeresis on the υ, or the accent on the vowel before.
+  // αυ, ευ, ηυ and ου are one sound unless a mark says otherwise: a diaeresis on the υ, or the accent on the vowel
+  // before.
   if (letter.small === "υ" && before !== undefined && !letter.hasDiaeresis && !before.hasMarks) {
     if (before.small === "ο") return "u";
     if ("αεη".includes(before.small)) return after === undefined || "θκξπσςτφχψ".includes(after.small) ? "f" : "v";

@@ -1,6 +1,7 @@
 /**
- * Latin letters with the accents of Turkish and of the Central European languages, without them where the GSM alphabet lacks the accented letter.
- * What it has (Ä Ö Ü É Ç ß ä ö ü é) stays, and is listed for the sake of texts that write it as a letter and a combining accent.
+ * Latin letters with the accents of Turkish and of the Central European languages, without them where the GSM alphabet
+ * lacks the accented letter. What it has (Ä Ö Ü É Ç ß ä ö ü é) stays, and is listed for the sake of texts that write it
+ * as a letter and a combining accent.
  */
 import { type LetterTable, letterTable, replaceLetters } from "./letters.ts";
 
@@ -34,8 +35,8 @@ const turkish = tableOf({
 });
 
 /**
- * The letters of ISO 8859-2 (Albanian, Croatian, Czech, German, Hungarian, Polish, Romanian, Slovak, Slovene, Sorbian), and the comma below that
- * Romanian took in place of its cedilla.
+ * The letters of ISO 8859-2 (Albanian, Croatian, Czech, German, Hungarian, Polish, Romanian, Slovak, Slovene, Sorbian),
+ * and the comma below that Romanian took in place of its cedilla.
  */
 const centralEuropean = tableOf({
   A: "ÁÂĂĄ",

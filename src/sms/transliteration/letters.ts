@@ -1,8 +1,11 @@
 /**
- * What the scripts share: replacing letters by a table, keeping the case, and taking a letter and its combining accents for one letter.
+ * What the scripts share: replacing letters by a table, keeping the case, and taking a letter and its combining accents
+ * for one letter.
  */
 
-/** By UTF-16 unit: what the letter becomes. A capital that becomes several letters has only the first of them capital. */
+/**
+ * By UTF-16 unit: what the letter becomes. A capital that becomes several letters has only the first of them capital.
+ */
 export type LetterTable = readonly (string | undefined)[];
 
 /** A table from a list of letters and what they become. */
@@ -18,8 +21,9 @@ export function letterTable(replacements: Iterable<readonly [letter: string, rep
 }
 
 /**
- * The result is collected as UTF-16 units and decoded once: joining thousands of one-letter strings costs twice as much (95 against 47 µs for
- * the 25 parts of a Cyrillic text). Decoding turns a lone surrogate into the replacement character.
+ * The result is collected as UTF-16 units and decoded once: joining thousands of one-letter strings costs twice as much
+ * (95 against 47 µs for the 25 parts of a Cyrillic text). Decoding turns a lone surrogate into the replacement
+ * character.
  */
 export function replaceLetters(text: string, table: LetterTable): string {
   const source = ACCENT.test(text) ? composeLetters(text, table) : text;
@@ -45,7 +49,10 @@ const utf16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 const ACCENT = /[\u0300-\u036f]/;
 const ACCENTED = /\P{M}[\u0300-\u036f]+/gu;
 
-/** A letter of the table written as base and accents becomes that letter, without the accents that it has no composed form for. */
+/**
+ * A letter of the table written as base and accents becomes that letter, without the accents that it has no composed
+ * form for.
+ */
 function composeLetters(text: string, table: LetterTable): string {
   return text.replace(ACCENTED, (cluster) => {
     const composed = compose(cluster);
@@ -54,20 +61,23 @@ function composeLetters(text: string, table: LetterTable): string {
 }
 
 /**
- * Composes letters and accents (NFC). Sorting the accents of one letter takes the square of their number (2 s for 64,000), so no more are looked at than
- * the 30 of Unicode's stream-safe text format, which no language comes near.
+ * Composes letters and accents (NFC). Sorting the accents of one letter takes the square of their number (2 s for
+ * 64,000), so no more are looked at than the 30 of Unicode's stream-safe text format, which no language comes near.
  */
 export function compose(text: string): string {
   return COMPOSABLE.test(text) ? text.replace(TOO_MANY_MARKS, "$1").normalize("NFC") : text;
 }
 
-/** Most texts have nothing to compose, and this finds them at a twentieth of the cost: no marks, and neither Latin, Greek, Cyrillic nor punctuation. */
+/**
+ * Most texts have nothing to compose, and this finds them at a twentieth of the cost: no marks, and neither Latin,
+ * Greek, Cyrillic nor punctuation.
+ */
 const COMPOSABLE = /[\u0300-\u036f]|[\u0483-\u0489]|[\u0530-\u1fff]|[\u20d0-\uffff]/;
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * The capital at this place became several letters: all of them are capital in a word of capitals, as its neighbours tell. `Щука` is
- * `Shchuka`, `ЩУКА` is `SHCHUKA`, and at the end of a word, `БОРЩ`, the letter before decides.
+ * The capital at this place became several letters: all of them are capital in a word of capitals, as its neighbours
+ * tell. `Щука` is `Shchuka`, `ЩУКА` is `SHCHUKA`, and at the end of a word, `БОРЩ`, the letter before decides.
  */
 export function inCase(replacement: string, text: string, index: number): string {
   const next = text.charAt(index + 1);

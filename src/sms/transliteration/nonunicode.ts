@@ -1,6 +1,7 @@
 /**
- * Any text in the GSM alphabet, so that it never goes out in UCS-2. Greek and Cyrillic by their own rules; an accented letter loses as few accents as it
- * must; a sign or a letter of another script becomes what any-ascii has for it; invisible characters go; the rest becomes a question mark.
+ * Any text in the GSM alphabet, so that it never goes out in UCS-2. Greek and Cyrillic by their own rules; an accented
+ * letter loses as few accents as it must; a sign or a letter of another script becomes what any-ascii has for it;
+ * invisible characters go; the rest becomes a question mark.
  */
 import anyAscii from "any-ascii";
 import { GSM_CHARACTERS, isGsm } from "../alphabets.ts";
