@@ -1,0 +1,266 @@
+/** Dispatch against a carrier that answers as the test says, on a real store and under a virtual clock. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
+import { nthId } from "../../src/runtime/ids.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { localStore } from "../../src/store/group.ts";
+import type { Feed, Store } from "../../src/store/port.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { Bench, CARRIER, HOUR, NOW } from "../store/harness.ts";
+import { temporaryDirectory } from "../support/service.ts";
+import { ScriptedCarrier } from "./scripted-carrier.ts";
+
+interface Desk {
+  readonly bench: Bench;
+  readonly carrier: ScriptedCarrier;
+  readonly dispatcher: Dispatcher;
+  /** Status ids of the reports so far. */
+  readonly reported: number[];
+}
+
+const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000 };
+
+async function startDesk(t: TestContext, lanes = { lane: 100, total: 1_000 }): Promise<Desk> {
+  const directory = await temporaryDirectory(t);
+  let take: (feed: Feed) => void = () => undefined;
+  const bench = await Bench.start(
+    t,
+    async () => ({
+      async open(clock, bounds, onFeed) {
+        const engine = new SqliteEngine({ directory, clock, lanes: bounds, mode: "deliver" });
+        const store = localStore(engine, (feed) => {
+          onFeed(feed);
+          take(feed);
+        });
+        return { store, spilled: engine.spilledLanes(), close: async () => engine.close() };
+      },
+    }),
+    { lanes },
+  );
+  const carrier = new ScriptedCarrier();
+  const dispatcher = new Dispatcher({ store: bench.store, clock: bench.clock, log: silentLog, settings: SETTINGS });
+  const reported: number[] = [];
+  take = (feed) => {
+    reported.push(...feed.reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
+    dispatcher.take(feed);
+  };
+  await dispatcher.addCarrier(carrier);
+  dispatcher.start([]);
+  return { bench, carrier, dispatcher, reported };
+}
+
+/** Lets everything that needs no time to pass happen. */
+const settle = (bench: Bench): Promise<void> => bench.clock.advance(1);
+
+async function anotherAccount(store: Store, key: string): Promise<number> {
+  const made = await store.createAccount({
+    key,
+    kind: "client",
+    parentKey: null,
+    currency: "EUR",
+    ratePlanId: "standard",
+    defaultSender: null,
+    creditLimitMicros: 0n,
+    openingBalanceMicros: 1_000_000n,
+    callbackSecret: "s",
+    username: key,
+    passwordHash: "h",
+    atMs: NOW,
+  });
+  assert.ok(made.kind === "created");
+  return made.account.id;
+}
+
+const numbered = (bench: Bench, count: number) =>
+  Array.from({ length: count }, (_, index) => bench.message({ to: String(41_790_000_000 + index) }));
+
+test("a backlog far beyond memory goes out whole and in order, with a bounded part of it in memory", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t, { lane: 20, total: 1_000 });
+  let largest = 0;
+  const accept = carrier.answer;
+  carrier.answer = (part, count) => {
+    largest = Math.max(largest, dispatcher.inMemory);
+    return accept(part, count);
+  };
+  await bench.accept(numbered(bench, 500));
+  while (carrier.submitted.length < 500) await settle(bench);
+  assert.deepEqual(
+    carrier.submitted.map(({ to }) => to),
+    numbered(bench, 500).map(({ to }) => to),
+  );
+  assert.ok(largest <= 20 + carrier.window, `${largest} in memory`);
+  assert.ok(carrier.largestInFlight <= carrier.window);
+});
+
+test("a message of another account goes out after a few others, however many are waiting", async (t) => {
+  const { bench, carrier } = await startDesk(t, { lane: 1_000, total: 10_000 });
+  carrier.window = 5;
+  await bench.accept(numbered(bench, 1_000));
+  const other = await anotherAccount(bench.store, "OTHER");
+  await bench.accept([bench.message({ to: "49170000000" })], {}, { accountId: other });
+  const already = carrier.submitted.length;
+  while (!carrier.submitted.some(({ to }) => to === "49170000000")) await settle(bench);
+  const place = carrier.submitted.findIndex(({ to }) => to === "49170000000");
+  assert.ok(place - already <= 40, `it was number ${place - already} after it came`);
+});
+
+test("a busy carrier is left alone for as long as it asks, and then gets everything in order", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  carrier.window = 3;
+  carrier.answer = () => ({ kind: "later", retryAfterMs: 5_000 });
+  await bench.accept(numbered(bench, 9));
+  await settle(bench);
+  const tried = carrier.submitted.length;
+  assert.ok(tried <= 3, `${tried} tries`);
+  await bench.clock.advance(4_000);
+  assert.equal(carrier.submitted.length, tried, "no try while it is busy");
+  carrier.submitted.length = 0;
+  carrier.answer = (_, count) => ({ kind: "accepted", carrierMessageId: `c${count}` });
+  await bench.clock.advance(2_000);
+  assert.deepEqual(
+    carrier.submitted.map(({ to }) => to),
+    numbered(bench, 9).map(({ to }) => to),
+  );
+});
+
+test("an unknown outcome is tried again a bounded number of times and then given up, without a refund", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t);
+  carrier.answer = () => ({ kind: "unknown" });
+  await bench.accept([bench.message()], { notifyUrl: "http://127.0.0.1:1/" });
+  await settle(bench);
+  assert.equal(carrier.submitted.length, 4);
+  assert.deepEqual(reported, [22]);
+  assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+});
+
+test("a refused message is final at once and refunded", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t);
+  carrier.answer = () => ({ kind: "refused", errorId: 566 });
+  await bench.accept([bench.message()], { notifyUrl: "http://127.0.0.1:1/" });
+  await settle(bench);
+  assert.deepEqual(reported, [4]);
+  assert.equal(await bench.balance(), 1_000_000_000n);
+});
+
+test("of a long message only the parts that the carrier does not have are sent again", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  const text = "x".repeat(400);
+  carrier.answer = (_, count) =>
+    count === 2 ? { kind: "later", retryAfterMs: 1_000 } : { kind: "accepted", carrierMessageId: `c${count}` };
+  await bench.accept([bench.message()], { text, partCount: 3 });
+  await bench.clock.advance(2_000);
+  const texts = carrier.submitted.map(({ userData }) => userData.text);
+  assert.equal(texts.length, 4);
+  assert.equal(texts[3], texts[1]);
+  assert.equal(texts.slice(0, 3).join(""), text);
+  assert.equal((await bench.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 })).length, 3);
+});
+
+test("nothing goes out after its validity, and what is left of a sleeping lane is ended in rounds", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t, { lane: 5, total: 100 });
+  carrier.window = 0;
+  await bench.accept(numbered(bench, 12), { expiresAtMs: NOW + HOUR, notifyUrl: "http://127.0.0.1:1/" });
+  await bench.clock.advance(HOUR + 30_000);
+  assert.deepEqual(
+    reported,
+    Array.from({ length: 12 }, () => 15),
+  );
+  carrier.window = 10;
+  await bench.accept(numbered(bench, 1));
+  await settle(bench);
+  assert.equal(carrier.submitted.length, 1);
+  assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+});
+
+test("a window that closes while messages wait sends the rest at its next opening", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  // NOW is Thursday, 10:00.
+  const window = { days: ["THURSDAY", "FRIDAY"] as const, hours: { fromMinute: 9 * 60, toMinute: 11 * 60 } };
+  carrier.window = 0;
+  await bench.accept(numbered(bench, 3), { window, expiresAtMs: NOW + 48 * HOUR });
+  await bench.clock.advance(2 * HOUR);
+  carrier.window = 10;
+  await bench.accept([bench.message({ to: "49170000000" })]);
+  await settle(bench);
+  assert.deepEqual(
+    carrier.submitted.map(({ to }) => to),
+    ["49170000000"],
+    "those with a window stay behind",
+  );
+  await bench.clock.advance(20 * HOUR);
+  assert.equal(carrier.submitted.length, 1);
+  await bench.clock.advance(2 * HOUR);
+  assert.equal(carrier.submitted.length, 4);
+});
+
+test("scheduled messages go out at their time, also one that comes earlier than those known before", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  await bench.accept([bench.message({ to: "41790000002" })], { dueAtMs: NOW + 2 * HOUR });
+  await bench.accept([bench.message({ to: "41790000001" })], { dueAtMs: NOW + HOUR });
+  await bench.clock.advance(HOUR - 1_000);
+  assert.equal(carrier.submitted.length, 0);
+  await bench.clock.advance(2_000);
+  assert.deepEqual(
+    carrier.submitted.map(({ to }) => to),
+    ["41790000001"],
+  );
+  await bench.clock.advance(HOUR);
+  assert.equal(carrier.submitted.length, 2);
+});
+
+test("a clock that steps back sends nothing twice and nothing late", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  await bench.accept([bench.message({ to: "41790000001" })], { dueAtMs: NOW + HOUR });
+  await bench.clock.advance(HOUR - 60_000);
+  bench.clock.stepBack(HOUR / 2);
+  await bench.clock.advance(HOUR / 2);
+  assert.equal(carrier.submitted.length, 0, "its time has not come on the clock as it is now");
+  await bench.clock.advance(3 * 60_000);
+  assert.equal(carrier.submitted.length, 1);
+});
+
+test("messages for a carrier that is not there have no route and are refunded", async (t) => {
+  const { bench, reported, dispatcher } = await startDesk(t, { lane: 2, total: 100 });
+  const content = { notifyUrl: "http://127.0.0.1:1/" };
+  await bench.accept(
+    Array.from({ length: 5 }, () => bench.message({ carrierId: "gone" })),
+    content,
+  );
+  for (let turn = 0; turn < 20; turn++) await settle(bench);
+  assert.deepEqual(reported, [19, 19, 19, 19, 19]);
+  assert.equal(await bench.balance(), 1_000_000_000n);
+  await dispatcher.removeCarrier("carrier");
+  await bench.accept([bench.message()], content);
+  await settle(bench);
+  assert.equal(reported.length, 6);
+});
+
+test("a stop waits for what is on the wire and hands the rest back to the next start", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t);
+  carrier.window = 2;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  carrier.answer = async (_, count) => {
+    await held;
+    return { kind: "accepted", carrierMessageId: `c${count}` };
+  };
+  const messages = numbered(bench, 5);
+  const acceptance = bench.acceptance(messages);
+  await bench.store.accept(acceptance);
+  await settle(bench);
+  const stopped = dispatcher.stop();
+  release();
+  for (let turn = 0; turn < 10; turn++) await bench.clock.advance(10);
+  await stopped;
+  assert.equal(carrier.submitted.length, 2);
+  await bench.restart();
+  assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+  await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+  assert.deepEqual(
+    bench.takeMessages().map(({ key }) => key),
+    [2, 3, 4].map((index) => nthId(acceptance.firstKey, index)),
+  );
+});

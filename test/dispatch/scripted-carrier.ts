@@ -1,0 +1,55 @@
+/** A carrier whose answers a test writes: it keeps what it was handed, in order, and answers as it is told. */
+import type { Carrier, PartToSubmit, Receipt, Submission } from "../../src/carriers/port.ts";
+
+export class ScriptedCarrier implements Carrier {
+  readonly id = "carrier";
+  readonly submitted: PartToSubmit[] = [];
+  /** How many parts it takes at once. */
+  window = 10;
+  /** What it says to a part; takes it unless told otherwise. */
+  answer: (part: PartToSubmit, count: number) => Submission | Promise<Submission> = (_, count) => ({
+    kind: "accepted",
+    carrierMessageId: `c${count}`,
+  });
+  #inFlight = 0;
+  #largestInFlight = 0;
+  #roomListener: () => void = () => undefined;
+  #receiptListener: (receipt: Receipt) => void = () => undefined;
+
+  get largestInFlight(): number {
+    return this.#largestInFlight;
+  }
+
+  room(): number {
+    return this.window - this.#inFlight;
+  }
+
+  async submit(part: PartToSubmit): Promise<Submission> {
+    const count = this.submitted.push(part);
+    this.#inFlight++;
+    this.#largestInFlight = Math.max(this.#largestInFlight, this.#inFlight);
+    // An answer never comes in the same turn: there is a wire between.
+    await new Promise((resolve) => setImmediate(resolve));
+    const answer = await this.answer(part, count);
+    this.#inFlight--;
+    // Whoever waits for the answer hears it before anyone hears that there is room.
+    setImmediate(() => this.#roomListener());
+    return answer;
+  }
+
+  onRoom(listener: () => void): void {
+    this.#roomListener = listener;
+  }
+
+  onReceipt(listener: (receipt: Receipt) => void): void {
+    this.#receiptListener = listener;
+  }
+
+  receipt(receipt: Receipt): void {
+    this.#receiptListener(receipt);
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+}
