@@ -39,15 +39,14 @@ export interface ErrorDetails {
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
+  /** Where the framework looks for the status; it also writes it, so it cannot be a getter. */
+  statusCode: number;
 
   constructor(name: ErrorName, details: ErrorDetails = {}) {
     super(details.description ?? ERROR_KINDS[name].text);
     this.kind = ERROR_KINDS[name];
     this.details = details;
-  }
-
-  get statusCode(): number {
-    return this.kind.status;
+    this.statusCode = this.kind.status;
   }
 
   body() {
