@@ -5,11 +5,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
 import { prepareSandbox } from "../../src/cli/sandbox.ts";
 import { Delivery } from "../../src/delivery.ts";
 import { Edge } from "../../src/edge.ts";
+import type { QueuedMessage } from "../../src/message/message.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
@@ -35,6 +35,11 @@ from = "USD"
 to = "EUR"
 rate = "0.92"
 `;
+
+/** Where cleaning up is left: a test's context for one test, `{ after }` of node:test for all the tests of a file. */
+export interface Cleanup {
+  after(clean: () => Promise<void>): void;
+}
 
 export interface TestServiceOptions {
   readonly settings?: PartialSettings;
@@ -65,6 +70,8 @@ export interface TestService {
   readonly url: string;
   readonly store: Store;
   readonly settings: Settings;
+  /** Every message that the store has handed to delivery so far, in order. */
+  readonly handedOn: readonly QueuedMessage[];
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -75,13 +82,13 @@ export function basic(username: string, password: string): string {
 
 export const DEMO = basic("demo", "demo-password");
 
-export async function temporaryDirectory(t: TestContext): Promise<string> {
+export async function temporaryDirectory(t: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "heliograph-test-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
+export async function startTestService(t: Cleanup, options: TestServiceOptions = {}): Promise<TestService> {
   const clock = options.clock ?? systemClock;
   const directory = options.data ?? (await temporaryDirectory(t));
   const { server = {}, store: _, ...mode } = options.settings ?? {};
@@ -96,7 +103,11 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
     mode: "deliver",
   });
-  const store = localStore(engine, (feed) => delivery.take(feed));
+  const handedOn: QueuedMessage[] = [];
+  const store = localStore(engine, (feed) => {
+    handedOn.push(...feed.messages);
+    delivery.take(feed);
+  });
   await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
   await prepareSandbox(store);
   const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox: true });
@@ -121,7 +132,8 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     engine.close();
   };
   t.after(stop);
-  return { url, store, settings, stop, call: (method, path, call) => callService(url, method, path, call) };
+  const call: TestService["call"] = (method, path, options) => callService(url, method, path, options);
+  return { url, store, settings, handedOn, stop, call };
 }
 
 export async function callService(
