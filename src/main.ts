@@ -5,6 +5,7 @@ import { applyCommand } from "./cli/apply.ts";
 import { initCommand } from "./cli/init.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { optOutCommand } from "./cli/opt-out.ts";
+import { receiveCommand } from "./cli/receive.ts";
 import { sandboxCommand, serveCommand } from "./cli/run.ts";
 import { fail } from "./cli/support.ts";
 
@@ -21,6 +22,7 @@ for (const command of [
   applyCommand(),
   accountCommand(),
   optOutCommand(),
+  receiveCommand(),
 ]) {
   program.addCommand(command);
 }
