@@ -53,7 +53,11 @@ function measureSeptets(text: string, codes: Uint8Array, { alone, several }: Cap
   const septets = septetLength(text, codes);
   if (septets === undefined) return undefined;
   if (septets <= alone) return { partCount: 1, charactersRemaining: alone - septets };
-
+  if (septets === text.length) {
+    const partCount = Math.ceil(septets / several);
+    return { partCount, charactersRemaining: partCount * several - septets };
+  }
+  // With escapes a part may end one septet early, so the parts have to be filled one by one.
   let partCount = 1;
   let left = several;
   for (let index = 0; index < text.length; index++) {

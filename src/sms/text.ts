@@ -34,7 +34,7 @@ export interface PreparedText {
   charactersRemaining: number;
 }
 
-/** No transliteration brings a text of this length down to `MAX_PARTS`: it is counted as it stands, and refused. */
+/** Nothing that a person wrote comes down from this length to `MAX_PARTS`, so it is counted as it stands, and refused. */
 const HOPELESS_LENGTH = MAX_PARTS * 160 * 4;
 
 export function prepareText(text: string, options: TextOptions): PreparedText {

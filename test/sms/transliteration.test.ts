@@ -88,7 +88,7 @@ const EXAMPLES: Readonly<Record<Transliteration, Examples>> = {
     ["accents written apart", "e\u0301 x\u030c u\u0308\u0301 o\u0308", "é x ü ö"],
     ["other Latin letters", "ð þ ł œ ĳ ſ ə", "d th l oe ij s e"],
     ["Greek and Cyrillic by their own rules", "Δευτέρα ΔΕΥΤΕΡΑ ЩУКА Щука", "Deftera ΔEYTEPA SHCHUKA Shchuka"],
-    ["other scripts", "中文 한국 سلام", "ZhongWen HanGug slam"],
+    ["other scripts", "中文 한국 سلام नमस्ते", "ZhongWen HanGug slam nmste"],
     ["an emoji that people type", "🙂 😉 ❤️ 👍🏽 💔 ✅", ":) ;) <3 +1 </3 v"],
     ["any other emoji", "🚀 🦄 🏳️‍🌈", "? ? ?"],
     ["a family is one picture", "👨‍👩‍👧‍👦!", "?!"],

@@ -71,14 +71,12 @@ const EMOJI = (() => {
 const SHORT_NAME = /^:\w+:$/;
 
 const NOT_GSM = new RegExp(`[^${GSM_CHARACTERS.replace(/[\\\]^-]/g, "\\$&")}]`, "gu");
-const MARK = /\p{M}/gu;
-const ONLY_MARK = /^\p{M}$/u;
+const MARK = /\p{M}/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 export function gsmFromAny(text: string): string {
-  return latinFromCyrillic(gsmFromGreek(compose(text)))
-    .replace(EMOJI, emojiText)
-    .replace(NOT_GSM, counterpart);
+  const letters = latinFromCyrillic(gsmFromGreek(compose(text)));
+  return isGsm(letters) ? letters : letters.replace(EMOJI, emojiText).replace(NOT_GSM, counterpart);
 }
 
 function emojiText(emoji: string): string {
@@ -90,7 +88,7 @@ function counterpart(character: string): string {
   if (INVISIBLE.test(character)) return "";
   const known = SIGNS.get(character) ?? withFewerAccents(character);
   if (known !== undefined) return known;
-  return asciiOf(character) || (ONLY_MARK.test(character) ? "" : NO_COUNTERPART);
+  return asciiOf(character) || (MARK.test(character) ? "" : NO_COUNTERPART);
 }
 
 /** What any-ascii has, or nothing. A control character it leaves as it is. */
@@ -101,11 +99,10 @@ function asciiOf(character: string): string {
 
 /** `ǿ` is `ø` and `ế` is `e`: the accents go from the outside in, until the alphabet has what is left. */
 function withFewerAccents(character: string): string | undefined {
-  let left = character.normalize("NFD");
-  for (let marks = left.match(MARK)?.length ?? 0; marks > 0; marks--) {
-    left = left.slice(0, -1);
-    const composed = left.normalize("NFC");
-    if (isGsm(composed)) return composed;
+  const [base = "", ...marks] = character.normalize("NFD");
+  while (marks.pop() !== undefined) {
+    const left = (base + marks.join("")).normalize("NFC");
+    if (isGsm(left)) return left;
   }
   return undefined;
 }
