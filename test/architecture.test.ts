@@ -11,7 +11,12 @@ const SOURCES = globSync("src/**/*.ts", { cwd: ROOT });
 function readMap(): Map<string, Set<string>> {
   const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)\/` \|[^|]*\|([^|]*)\|$/gm)];
-  return new Map(rows.map(([, folder, imports]) => [folder!, new Set(imports!.match(/[a-z]+(\.ts)?/g)?.filter((word) => word !== "and"))]));
+  return new Map(
+    rows.map(([, folder, imports]) => [
+      folder!,
+      new Set(imports!.match(/[a-z]+(\.ts)?/g)?.filter((word) => word !== "and")),
+    ]),
+  );
 }
 
 /** The folder of a file below src, or its own name for a file that stands in src itself. */
@@ -56,7 +61,8 @@ test("no folder is named in the map that it does not need", () => {
 });
 
 test("the clock and chance are read in src/runtime only", () => {
-  const READS = /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|\bset(Timeout|Interval)\(|process\.hrtime/;
+  const READS =
+    /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|\bset(Timeout|Interval)\(|process\.hrtime/;
   const strays = SOURCES.filter((file) => roomOf(file) !== "runtime").flatMap((file) =>
     readFileSync(join(ROOT, file), "utf8")
       .split("\n")

@@ -31,6 +31,8 @@ export interface DispatchParts {
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
 const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
+/** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
+const SWEEP_PAGES = 20;
 /** How long a stop waits for carriers to answer what they were handed. */
 const STOP_WAIT_MS = 2_000;
 
@@ -271,7 +273,10 @@ export class Dispatcher {
     this.#refillAll();
     try {
       const { receiptWaitMs, claimCount: limit } = settings;
-      this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
+      for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
+        this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
+        if (this.#cursor.part === SWEEP_START.part && this.#cursor.backlog.key === SWEEP_START.backlog.key) break;
+      }
     } catch (error) {
       log.warn({ err: error }, "the round for overdue messages failed; trying again");
     }

@@ -4,8 +4,7 @@
  *
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
  */
-import type { CommandInput, CommandName, CommandOutput, Feed, Store } from "./port.ts";
-import { StoreUnavailable } from "./port.ts";
+import type { Acceptance, CommandInput, CommandName, CommandOutput, Feed, Store } from "./port.ts";
 
 export interface Call {
   readonly command: CommandName;
@@ -24,8 +23,13 @@ export interface Engine {
   run(calls: readonly Call[]): GroupResult;
 }
 
-/** Commands in one transaction, at most: a bound on how long the first caller of a group waits for the last. */
-const LARGEST_GROUP = 1_000;
+/** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
+const LARGEST_GROUP = 2_000;
+
+/** What a call adds to its group: an acceptance as much as it has messages. */
+function weightOf({ command, input }: Call): number {
+  return command === "accept" ? (input as Acceptance).messages.length : 1;
+}
 
 export class GroupCommit {
   readonly #engine: Engine;
@@ -51,7 +55,11 @@ export class GroupCommit {
 
   #commit(): void {
     this.#scheduled = false;
-    const group = this.#waiting.splice(0, LARGEST_GROUP);
+    let size = 0;
+    let weight = 0;
+    while (size < this.#waiting.length && (size === 0 || weight < LARGEST_GROUP))
+      weight += weightOf(this.#waiting[size++]!.call);
+    const group = this.#waiting.splice(0, size);
     if (this.#waiting.length > 0) this.#schedule();
     const { outcomes, feed } = this.#engine.run(group.map(({ call }) => call));
     // The feed first: whoever hears of an acceptance may count on its messages being on their way.
@@ -119,7 +127,7 @@ export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store 
       new Promise((resolve, reject) => {
         group.add(call, (outcome) => {
           if (outcome.ok) resolve(outcome.value);
-          else reject(outcome.error instanceof Error ? outcome.error : new StoreUnavailable(String(outcome.error)));
+          else reject(outcome.error);
         });
       }),
   );

@@ -6,7 +6,14 @@ import type { MessagePort } from "node:worker_threads";
 import { StoreUnavailable } from "../store/port.ts";
 
 type CallEnvelope = [id: number, name: string, input: unknown];
-type AnswerEnvelope = [id: number, ok: boolean, value: unknown];
+type AnswerEnvelope = [id: number, ok: true, value: unknown] | [id: number, ok: false, failure: Failure];
+/** An error on its way to another thread, which would lose its class. */
+interface Failure {
+  readonly message: string;
+  /** The store's stack: the caller's own says nothing about a bug over there. */
+  readonly stack: string;
+  readonly unavailable: boolean;
+}
 type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] } | { event: unknown };
 
 /** Gathers items and sends them together at the end of the turn. */
@@ -36,10 +43,21 @@ export function serveCalls(port: MessagePort, handle: (name: string, input: unkn
     for (const [id, name, input] of envelope.calls) {
       handle(name, input).then(
         (value) => answers.add([id, true, value]),
-        (error: unknown) => answers.add([id, false, error instanceof Error ? error.message : String(error)]),
+        (error: unknown) => answers.add([id, false, failureOf(error)]),
       );
     }
   });
+}
+
+function failureOf(error: unknown): Failure {
+  const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
+  return { message, stack, unavailable: error instanceof StoreUnavailable };
+}
+
+function errorOf({ message, stack, unavailable }: Failure): Error {
+  const error = unavailable ? new StoreUnavailable(message) : new Error(message);
+  error.stack = stack;
+  return error;
 }
 
 /** Something that happened, told without an answer. Arrives in order with the answers. */
@@ -63,7 +81,7 @@ export class Caller {
         const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
         if (ok) waiting?.resolve(value);
-        else waiting?.reject(new StoreUnavailable(String(value)));
+        else waiting?.reject(errorOf(value));
       }
     });
     port.on("close", () => this.fail("the other thread ended"));

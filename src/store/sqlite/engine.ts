@@ -2,11 +2,12 @@
  * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
  * thread of its own (threads/store.ts).
  */
+import Database from "better-sqlite3";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import type { Call, Engine, GroupResult, Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import type { CommandHandlers, Feed, LaneName } from "../port.ts";
+import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { acceptCommand } from "./accept.ts";
 import { accountCommands } from "./accounts.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
@@ -109,7 +110,7 @@ export class SqliteEngine implements Engine {
     try {
       return this.#transaction(calls);
     } catch (error) {
-      if (calls.length === 1) return { outcomes: [{ ok: false, error }], feed: null };
+      if (calls.length === 1) return { outcomes: [{ ok: false, error: asStoreError(error) }], feed: null };
       // One command is bad, or the disk is full: each on its own, so that only the bad ones fail.
       const each = calls.map((call) => this.run([call]));
       return {
@@ -145,6 +146,13 @@ export class SqliteEngine implements Engine {
     this.#db.close();
     this.#unlock();
   }
+}
+
+/** A database that is busy, full or broken may work later; anything else is a bug. */
+function asStoreError(error: unknown): unknown {
+  const passing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
+  if (error instanceof Database.SqliteError && passing.test(error.code)) return new StoreUnavailable(error.code);
+  return error;
 }
 
 function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {
