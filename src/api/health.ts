@@ -1,5 +1,8 @@
 /** For whoever watches the service: is the process up, can it take work, and its figures. */
+import { type TSchema, Type } from "typebox";
+import { ApiError } from "./errors.ts";
 import type { Api } from "./operation.ts";
+import { ErrorResponse, HealthResponse } from "./schemas.ts";
 
 export interface HealthParts {
   /** Resolves when the service can take work, and rejects with the reason when it cannot. */
@@ -9,26 +12,37 @@ export interface HealthParts {
 }
 
 export function healthOperations(api: Api, { ready, metrics }: HealthParts): void {
-  const open = (summary: string) => ({
+  const open = <Answer extends TSchema>(summary: string, answer: Answer) => ({
     config: { auth: "none" as const },
-    schema: { tags: ["Health"], summary, security: [] },
+    schema: { tags: ["Health"], summary, security: [], response: { 200: answer, "5xx": ErrorResponse } },
   });
 
-  api.get("/healthz", open("Is the process up"), async () => ({ status: "ok" }));
+  api.get("/healthz", open("Is the process up", HealthResponse), async () => ({ status: "ok" }));
 
-  api.get("/readyz", open("Can it take work"), async (_, reply) => {
+  api.get("/readyz", open("Can it take work", HealthResponse), async () => {
     try {
       await ready();
-      return { status: "ready" };
-    } catch (error) {
-      return reply
-        .code(503)
-        .header("retry-after", "1")
-        .send({ status: "not ready", reason: (error as Error).message });
+    } catch {
+      throw new ApiError("unavailable", {
+        description: "The store does not answer.",
+        headers: { "retry-after": "1" },
+      });
     }
+    return { status: "ready" };
   });
 
-  api.get("/metrics", open("Figures for Prometheus"), async (_, reply) => {
-    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await metrics());
-  });
+  api.get(
+    "/metrics",
+    {
+      config: { auth: "none" },
+      schema: {
+        tags: ["Health"],
+        summary: "Figures for Prometheus",
+        security: [],
+        response: { 200: { content: { "text/plain": { schema: Type.String() } } }, "5xx": ErrorResponse },
+      },
+      serializerCompiler: () => String,
+    },
+    async (_, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(await metrics()),
+  );
 }

@@ -99,6 +99,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
       summary: "Log in for a session token",
       auth: "none",
       form: true,
+      takes: schemas.LoginRequest,
       answer: schemas.LoginResponse,
     }),
     async (request) => {
@@ -127,6 +128,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
       summary: "Add funds to a client account, or take them with a negative amount",
       auth: "reseller",
       form: true,
+      takes: schemas.FundsRequest,
       answer: schemas.FundsResponse,
     }),
     async (request) => {

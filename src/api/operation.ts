@@ -10,7 +10,7 @@ import type {
 } from "fastify";
 import type { TSchema } from "typebox";
 import type { Account } from "../store/port.ts";
-import { ErrorResponse } from "./schemas.ts";
+import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -42,7 +42,10 @@ export interface OperationOptions<Schema> {
   readonly summary: string;
   readonly auth: Auth;
   readonly form?: boolean;
+  /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
+  readonly takes?: TSchema;
   readonly schema?: Schema;
+  /** Without one it is 204. */
   readonly answer?: TSchema;
 }
 
@@ -55,15 +58,20 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
 export function operation<const Schema extends { body?: TSchema }>(options: OperationOptions<Schema>) {
-  const { tag, summary, auth, form = false, schema, answer } = options;
+  const { tag, summary, auth, form = false, takes, schema, answer } = options;
+  const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
     config: { auth, form, json: true },
+    ...(takes === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),
+      ...(takes === undefined
+        ? {}
+        : { body: takes, consumes: ["application/json", "application/x-www-form-urlencoded"] }),
       tags: [tag],
       summary,
       security: SECURITY[auth],
-      response: { ...(answer === undefined ? {} : { 200: answer }), "4xx": ErrorResponse, "5xx": ErrorResponse },
+      response: { ...good, "4xx": ErrorResponse, "5xx": ErrorResponse },
     },
   };
 }

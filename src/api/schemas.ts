@@ -112,6 +112,21 @@ export const PreviewRequest = Type.Object({
   transliteration: messageOptions.transliteration,
 });
 
+export const LoginRequest = Type.Object(
+  { username: Type.String(), password: Type.String() },
+  { description: "Or in headers of these names, in the query, or in a Basic header." },
+);
+
+export const FundsRequest = Type.Object(
+  {
+    accountKey: Type.String({ description: "A client account of yours." }),
+    ammount: Type.Number({ description: "What to add, with at most 6 places; a negative amount is taken away." }),
+    currencycode: optional(Type.String({ description: "ISO 4217; the account's own currency unless given." })),
+    description: Type.String({ minLength: 1, maxLength: 255 }),
+  },
+  { description: "Or in the query." },
+);
+
 // --- Answers ---------------------------------------------------------------------------------------------------------------
 
 const Status = Type.Object({
@@ -158,6 +173,9 @@ export const PreviewResponse = Type.Object({
     }),
   ),
 });
+
+export const Done = Type.Null({ description: "Done; there is nothing to say." });
+export const HealthResponse = Type.Object({ status: Type.String() });
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 export const ErrorResponse = Type.Object(
