@@ -1,6 +1,7 @@
 /** The HTTP edge: the server, what is checked before any operation, how errors are told, and the operations themselves. */
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { finished } from "node:stream/promises";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -51,17 +52,22 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
       maxHeaderSize: HEADER_BYTES,
       noDelay: true,
+      // A missing one is told of below, in the API's words.
+      requireHostHeader: false,
     },
     // Requests that come while the server closes get our own answer, below.
     return503OnClosing: false,
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: (request) => pathOf(request.url ?? "/"),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: brokenRequestAnswerer(),
+    frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
   api.server.maxConnections = settings.server.maxConnections;
+  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
+  api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
 
@@ -84,8 +90,12 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
         description: "The service is stopping.",
         headers: { ...RETRY_SOON, connection: "close" },
       });
-    if (request.is404) return;
-    if (requests > settings.server.maxRequests) {
+    // Before its body is read: whatever that is, nobody wants it.
+    if (request.is404) throw unknownPath(request);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
+      throw new ApiError("badRequest", { description: "The Host header is missing." });
+    // A service that is busy is still up: whoever watches it gets an answer.
+    if (json && requests > settings.server.maxRequests) {
       throw new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
     }
     const header = request.headers.authorization;
@@ -97,17 +107,26 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
   });
+  api.addHook("onSend", async (_request, reply) => {
+    // Nobody is to send another request on this connection.
+    if (draining) reply.header("connection", "close");
+  });
   api.addHook("onResponse", async (request, reply) => {
     parts.onAnswer(request.routeOptions.url ?? "unknown", reply.statusCode, reply.elapsedTime);
   });
 
-  api.setErrorHandler((error: FastifyError, request, reply) => sendError(toApiError(error, request, log), reply));
-  api.setNotFoundHandler((request, reply) => {
+  api.setErrorHandler(async (error: FastifyError, request, reply) => {
+    // The answer ends this connection, and a client that still writes would see that end and not the answer.
+    if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
+    return sendError(toApiError(error, request, log), reply);
+  });
+  const unknownPath = (request: FastifyRequest): ApiError => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
     const methods = methodsOf.get(path);
-    if (methods === undefined) return sendError(new ApiError("notFound"), reply);
-    return sendError(new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } }), reply);
-  });
+    if (methods === undefined) return new ApiError("notFound");
+    return new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } });
+  };
+  api.setNotFoundHandler((request, reply) => sendError(unknownPath(request), reply));
 
   await documentApi(api);
   sendingOperations(api, parts.intake);
@@ -177,7 +196,9 @@ async function documentApi(api: Api): Promise<void> {
   });
   await api.register(swaggerUi, {
     routePrefix: "/docs",
-    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0 },
+    theme: { title: "Heliograph API" },
+    // No validator: it would be told, on a server of its own, where this service is.
+    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null },
   });
   api.get("/openapi.json", { schema: { hide: true } }, async () => api.swagger());
 }
@@ -222,19 +243,36 @@ const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "requestTimeout",
 };
 
-/** What cannot even be read as HTTP is told so, and the connection ends. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const apiError = new ApiError(BROKEN_REQUESTS[error.code ?? ""] ?? "badRequest", {
-    description: "The request could not be read.",
-  });
-  const body = JSON.stringify(apiError.body());
-  const { status } = apiError.kind;
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+/**
+ * What cannot even be read as HTTP is told so, and the connection ends: our side of it at once, the client's when it has written
+ * what it had to say (what is reset while it writes, it cannot read) or when the time for a request is over.
+ */
+function brokenRequestAnswerer(): (error: Error & { code?: string }, socket: Socket) => void {
+  const answered = new WeakSet<Socket>();
+  return (error, socket) => {
+    const timeIsOver = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+    // Each further piece of the same broken request comes here again.
+    if (answered.has(socket) && !timeIsOver && !socket.readableEnded) return;
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    answered.add(socket);
+    const apiError = new ApiError(BROKEN_REQUESTS[error.code ?? ""] ?? "badRequest", {
+      description: timeIsOver ? "The request did not come whole in time." : "The request could not be read.",
+    });
+    const body = JSON.stringify(apiError.body());
+    const { status } = apiError.kind;
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  };
+}
+
+/** Reads what is left of a body and drops it. The time-out of requests is the bound. */
+async function dropRest(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  request.resume();
+  await finished(request).catch(() => undefined);
 }
