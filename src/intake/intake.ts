@@ -32,12 +32,9 @@ export class Intake {
     const { clock, limits } = this.#parts;
     const count = request.messages.reduce((sum, message) => sum + message.destinations.length, 0);
     if (count > limits.destinationsPerRequest) {
-      return wrong([
-        {
-          field: "messages",
-          says: `have ${count} destinations, and one request may have ${limits.destinationsPerRequest}`,
-        },
-      ]);
+      // `single` has its numbers in `to`; the others have messages.
+      const field = request.messages[0]?.path === "" ? "to" : "messages";
+      return wrong([{ field, says: `must name at most ${limits.destinationsPerRequest} destinations, not ${count}` }]);
     }
 
     const nowMs = clock.now();
