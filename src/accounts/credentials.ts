@@ -19,6 +19,8 @@ export class Credentials {
   readonly #remembered = new Map<string, { account: Account; untilMs: number }>();
   /** Checks under way, so that a burst with one pair costs one scrypt. */
   readonly #checking = new Map<string, Promise<Account | null>>();
+  /** How often accounts have changed: what was read before a change is not remembered after it. */
+  #changes = 0;
 
   constructor(store: Pick<Store, "findLogin">, clock: Clock) {
     this.#store = store;
@@ -38,9 +40,11 @@ export class Credentials {
   }
 
   async #check(pair: string, username: string, password: string): Promise<Account | null> {
+    const changes = this.#changes;
     const login = await this.#store.findLogin({ username });
     const right = await this.#checker.check(password, login?.passwordHash ?? null);
     if (!right || login === null) return null;
+    if (changes !== this.#changes) return login.account;
     this.#remembered.delete(pair);
     if (this.#remembered.size >= REMEMBERED_PAIRS) {
       const oldest = this.#remembered.keys().next().value;
@@ -52,6 +56,8 @@ export class Credentials {
 
   /** Called when any account or login has changed. */
   forgetAll(): void {
+    this.#changes++;
     this.#remembered.clear();
+    this.#checking.clear();
   }
 }

@@ -54,16 +54,23 @@ export class PasswordChecker {
       const right = await matches(password, stored ?? (await this.#decoy));
       return right && stored !== null;
     } finally {
-      this.#running--;
-      this.#waiting.shift()?.();
+      this.#leave();
     }
   }
 
   async #enter(): Promise<void> {
-    if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= WAITING) throw new TooManyLogins();
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#running < AT_ONCE) {
+      this.#running++;
+      return;
     }
-    this.#running++;
+    if (this.#waiting.length >= WAITING) throw new TooManyLogins();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The place goes straight to whoever waits longest, so that nobody slips in between. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running--;
+    else next();
   }
 }
