@@ -63,10 +63,15 @@ export async function authenticate(parts: AuthParts, header: string | undefined)
   return active(account, 'Basic realm="heliograph", charset="UTF-8"');
 }
 
-/** For reseller operations: only a session token counts, and the account must be a reseller. */
-export async function authenticateReseller(parts: AuthParts, header: string | undefined): Promise<Account> {
+/** Where only a session token counts. */
+export async function authenticateSession(parts: AuthParts, header: string | undefined): Promise<Account> {
   const token = readToken(header);
-  const account = active(token === null ? null : await parts.sessions.find(token), 'IBSSO realm="heliograph"');
+  return active(token === null ? null : await parts.sessions.find(token), 'IBSSO realm="heliograph"');
+}
+
+/** For reseller operations: a session token, of an account that is a reseller. */
+export async function authenticateReseller(parts: AuthParts, header: string | undefined): Promise<Account> {
+  const account = await authenticateSession(parts, header);
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
   return account;

@@ -19,10 +19,15 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     throw new ApiError("badRequest", { description: "The body is not valid JSON." });
   }
+  refuseBadText(value);
+  return value;
+}
+
+/** Takes nulls out of objects, and refuses text that cannot be kept. */
+export function refuseBadText(value: unknown): void {
   const fault = clean(value, 0);
   if (fault?.says === TOO_DEEP) throw new ApiError("badRequest", { description: `The body ${TOO_DEEP}.` });
   if (fault !== null) throw badField(fault.path.replace(/^\./, "") || "body", fault.says);
-  return value;
 }
 
 interface Fault {
@@ -58,5 +63,6 @@ function clean(value: unknown, depth: number): Fault | null {
 export function parseForm(body: Buffer): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(body.toString("utf8"))) fields[name] ??= value;
+  refuseBadText(fields);
   return fields;
 }

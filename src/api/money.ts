@@ -1,10 +1,12 @@
 /** Balance, and what a reseller does: log in, add funds, log out. */
+import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { LARGEST_AMOUNT, microsToNumber, parseMicros } from "../ledger/money.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { FundingOutcome, Store } from "../store/port.ts";
 import { type AuthParts, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
+import { refuseBadText } from "./body.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import * as schemas from "./schemas.ts";
@@ -18,12 +20,29 @@ export interface MoneyParts extends AuthParts {
 
 type Fields = Record<string, unknown>;
 
-const asFields = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+/** The parameters in the body, JSON or form; none without a body. */
+function bodyFields(request: FastifyRequest): Fields {
+  const body = request.body ?? {};
+  if (typeof body !== "object" || Array.isArray(body)) throw badField("body", "must be an object");
+  return body as Fields;
+}
+
+function queryFields(request: FastifyRequest): Fields {
+  refuseBadText(request.query);
+  return request.query as Fields;
+}
+
+/** Node reads the octets of a header as Latin-1; most clients write UTF-8. */
+function headerText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const octets = Buffer.from(value, "latin1");
+  return isUtf8(octets) ? octets.toString("utf8") : value;
+}
 
 /** Username and password stand in the body, in headers of their names, in the query, or in a Basic header: the first that has both. */
 function readLogin(request: FastifyRequest): NamedPassword | null {
-  for (const source of [asFields(request.body), request.headers, asFields(request.query)]) {
-    const { username, password } = source as Fields;
+  const headers = { username: headerText(request.headers.username), password: headerText(request.headers.password) };
+  for (const { username, password } of [bodyFields(request), headers, queryFields(request)]) {
     if (typeof username === "string" && typeof password === "string") return { username, password };
   }
   return readBasic(request.headers.authorization);
@@ -40,7 +59,7 @@ interface FundsFields {
 
 /** Parameters come in a JSON body, a form body or the query; a body's win. */
 function readFunds(request: FastifyRequest): FundsFields {
-  const { accountKey, ammount, currencycode, description } = { ...asFields(request.query), ...asFields(request.body) };
+  const { accountKey, ammount, currencycode, description } = { ...queryFields(request), ...bodyFields(request) };
   if (accountKey === undefined) throw badField("accountKey", "is required");
   if (typeof accountKey !== "string" || !/^[A-Za-z0-9]{1,64}$/.test(accountKey)) {
     throw badField("accountKey", "must be letters and digits");
@@ -58,6 +77,11 @@ function readFunds(request: FastifyRequest): FundsFields {
     throw badField("description", `must be 1 to ${DESCRIPTION_LENGTH} characters long`);
   }
   return { accountKey, amountMicros, currency: currencycode?.toUpperCase() ?? null, description };
+}
+
+function queryOf(request: FastifyRequest): string {
+  const start = request.url.indexOf("?");
+  return start < 0 ? "" : request.url.slice(start);
 }
 
 /** The transaction's number, or the error that the other outcomes are. */
@@ -141,7 +165,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
         currency,
         ratesMicros: currency === null ? {} : catalogue.current.exchangeRates(currency),
         description,
-        replay: key === null ? null : { key, bulk: false, bodyHash: bodyHash(request) },
+        replay: key === null ? null : { key, bulk: false, bodyHash: bodyHash(request, queryOf(request)) },
         atMs: clock.now(),
       });
       return { transactionId: transactionOf(outcome, currency) };

@@ -23,9 +23,9 @@ export function idempotencyKey(request: FastifyRequest): string | null {
   return key;
 }
 
-/** Tells one request from another: the operation and every byte of the body. */
-export function bodyHash(request: FastifyRequest): string {
-  const hash = createHash("sha256").update(`${request.method} ${request.routeOptions.url}\n`);
+/** Tells one request from another: the operation, its query where that has parameters, and every byte of the body. */
+export function bodyHash(request: FastifyRequest, query = ""): string {
+  const hash = createHash("sha256").update(`${request.method} ${request.routeOptions.url}${query}\n`);
   return hash.update(request.rawBody ?? "").digest("base64url");
 }
 

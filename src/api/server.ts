@@ -10,7 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { authenticate, authenticateReseller, readToken } from "./auth.ts";
+import { authenticate, authenticateReseller, authenticateSession } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
@@ -101,8 +101,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     const header = request.headers.authorization;
     if (auth === "account") request.account = await authenticate(parts, header);
     if (auth === "reseller") request.account = await authenticateReseller(parts, header);
-    if (auth === "session")
-      request.account = await authenticate(parts, readToken(header) === null ? undefined : header);
+    if (auth === "session") request.account = await authenticateSession(parts, header);
     if (json) checkAccept(request.headers.accept);
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
