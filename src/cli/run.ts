@@ -83,6 +83,8 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
     },
   });
   stopOnSignal(service);
+  // Whoever read what we say may be gone: a service goes on, and stops in order, all the same.
+  process.stdout.on("error", () => undefined);
   say(`Heliograph listens on ${service.url}`);
   const more = greeting(service.url);
   if (more !== "") say(more);
