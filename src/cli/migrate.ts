@@ -1,7 +1,7 @@
 /** `heliograph migrate`: brings the store's schema up to date. The service does so itself at its start. */
 import { Command } from "commander";
 import { migrate, openDatabase } from "../store/sqlite/database.ts";
-import { type CommonOptions, requireData, say, settingsOf, withStoreOptions } from "./support.ts";
+import { type CommonOptions, opened, requireData, say, settingsOf, withStoreOptions } from "./support.ts";
 
 export function migrateCommand(): Command {
   const command = new Command("migrate").description(
@@ -10,9 +10,9 @@ export function migrateCommand(): Command {
   return withStoreOptions(command).action((options: CommonOptions) => {
     const settings = settingsOf(options);
     requireData(settings);
-    const db = openDatabase(settings.store.data);
+    const db = opened(settings, openDatabase);
     try {
-      const steps = migrate(db);
+      const steps = opened(settings, () => migrate(db));
       say(
         steps === 0
           ? "The store is up to date."

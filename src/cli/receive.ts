@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Command } from "commander";
-import { CommandFault, say } from "./support.ts";
+import { CommandFault, readPort, say } from "./support.ts";
 
 const SHOWN_BYTES = 1024 * 1024;
 
@@ -28,7 +28,7 @@ export function receiveCommand(): Command {
         server.once("error", (error: NodeJS.ErrnoException) =>
           reject(new CommandFault(`port ${port} cannot be listened on (${error.code}): name another with --port`)),
         );
-        server.listen(Number(port), "127.0.0.1", resolve);
+        server.listen(readPort(port), "127.0.0.1", resolve);
       });
       const address = server.address() as AddressInfo;
       say(`Waiting for delivery reports on http://127.0.0.1:${address.port}/ (stop with Ctrl-C)\n`);

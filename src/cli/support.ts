@@ -28,9 +28,7 @@ export function withStoreOptions(command: Command): Command {
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
   const { data, config, host, port } = options;
-  if (port !== undefined && !/^\d{1,5}$/.test(port))
-    throw new CommandFault(`--port must be a number from 0 to 65535, not "${port}"`);
-  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: Number(port) }) };
+  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
   return readSettings({
     configFile: config,
     environment: process.env,
@@ -39,22 +37,35 @@ export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): 
   });
 }
 
+export function readPort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new CommandFault(`--port must be a number from 0 to 65535, not "${text}"`);
+  return Number(text);
+}
+
 export function hasData(settings: Settings): boolean {
   return existsSync(join(settings.store.data, "heliograph.sqlite"));
 }
 
 /** Works on the store directly. It may be done while a service runs on it; the service sees the change within a second. */
 export async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const engine = new SqliteEngine({
-    directory: settings.store.data,
-    clock: systemClock,
-    lanes: { lane: 0, total: 0 },
-    mode: "tool",
-  });
+  const engine = opened(
+    settings,
+    (directory) => new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 0, total: 0 }, mode: "tool" }),
+  );
   try {
     return await work(localStore(engine, () => undefined));
   } finally {
     engine.close();
+  }
+}
+
+/** Opens the store's directory. Whatever stands in the way there (rights, a full disk, another file) is told in a line. */
+export function opened<Thing>({ store }: Settings, open: (directory: string) => Thing): Thing {
+  try {
+    return open(store.data);
+  } catch (error) {
+    throw new CommandFault(`the data in ${store.data} cannot be opened: ${(error as Error).message}`);
   }
 }
 
