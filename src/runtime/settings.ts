@@ -48,6 +48,8 @@ export type PartialSettings = { readonly [Section in keyof Settings]?: Partial<S
 
 const DEFAULT_FILE = join(import.meta.dirname, "../../heliograph.default.toml");
 const ENVIRONMENT_PREFIX = "HELIOGRAPH_";
+/** Where 0 has a meaning; everywhere else it would bring the service to a stop. */
+const MAY_BE_ZERO = new Set(["server.port", "server.stopTimeoutMs", "limits.sendAtDays", "dispatch.receiptWaitMs"]);
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
 function readToml(text: string, name: string): Sections {
@@ -91,9 +93,10 @@ function readAs(type: string, text: string, variable: string): Value {
 function overlay(base: Sections, change: Sections, source: string): Sections {
   const merged: Sections = { ...base };
   for (const [section, values] of Object.entries(change)) {
-    if (base[section] === undefined || typeof values !== "object") {
+    if (base[section] === undefined) {
       throw new SettingsFault(`${source}: there is no section [${section}]; heliograph.default.toml lists them all`);
     }
+    if (typeof values !== "object") throw new SettingsFault(`${source}: "${section}" is a section and has no value`);
     merged[section] = { ...merged[section] };
     for (const [name, value] of Object.entries(values)) {
       const known = base[section][name];
@@ -104,9 +107,11 @@ function overlay(base: Sections, change: Sections, source: string): Sections {
       }
       if (typeof value !== typeof known)
         throw new SettingsFault(`${source}: [${section}] ${name} must be a ${typeof known}`);
-      if (typeof value === "number" && (!Number.isSafeInteger(value) || value < 0)) {
-        throw new SettingsFault(`${source}: [${section}] ${name} must be a whole number of 0 or more`);
+      const least = MAY_BE_ZERO.has(`${section}.${name}`) ? 0 : 1;
+      if (typeof value === "number" && (!Number.isSafeInteger(value) || value < least)) {
+        throw new SettingsFault(`${source}: [${section}] ${name} must be a whole number of ${least} or more`);
       }
+      if (value === "") throw new SettingsFault(`${source}: [${section}] ${name} must not be empty`);
       merged[section][name] = value;
     }
   }
