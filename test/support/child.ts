@@ -14,9 +14,48 @@ export interface Child {
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 
-/** Starts `heliograph` with these arguments and waits until it listens. */
-export async function startChild(t: TestContext, args: readonly string[]): Promise<Child> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+/** The environment of this process without settings of Heliograph, and with these. */
+function environment(settings: Record<string, string>): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("HELIOGRAPH_"));
+  return { ...Object.fromEntries(inherited), ...settings };
+}
+
+export interface Ended {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `heliograph` with these arguments to its end. */
+export async function runProgram(args: readonly string[], settings: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environment(settings),
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data;
+  });
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data;
+  });
+  const code = await new Promise<number | string>((resolve) =>
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "")),
+  );
+  return { code, stdout, stderr };
+}
+
+/** Starts `heliograph` with these arguments, and settings in the environment, and waits until it listens. */
+export async function startChild(
+  t: TestContext,
+  args: readonly string[],
+  settings: Record<string, string> = {},
+): Promise<Child> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environment(settings),
+  });
   const ended = new Promise<number | string>((resolve) =>
     child.once("close", (code, signal) => resolve(code ?? signal ?? "")),
   );

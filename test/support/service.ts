@@ -48,6 +48,8 @@ export interface TestServiceOptions {
   readonly catalogue?: string;
   /** An existing data directory, which is then left in place. */
   readonly data?: string;
+  /** What the HTTP side gets in place of the store: the same one, with something in its way. */
+  readonly edgeStore?: (store: Store) => Store;
 }
 
 export interface Answer {
@@ -113,7 +115,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox: true });
   await delivery.start(engine.spilledLanes());
   const edge = new Edge({
-    store,
+    store: options.edgeStore?.(store) ?? store,
     clock,
     log: silentLog,
     settings,
