@@ -112,7 +112,7 @@ test("20 copies of a request at the same time are sent and charged once, and all
 });
 
 test("of many different requests at the same time under one Idempotency-Key, one is sent and the others are 409", async () => {
-  const texts = Array.from({ length: 20 }, (_, index) => `Text ${name}`);
+  const texts = Array.from({ length: 20 }, (_, index) => `Text ${index}`);
   const { result, cents, sent } = await measured(() =>
     Promise.all(texts.map((text) => post(SINGLE, { ...HELLO, to: TO, text }, "one-key"))),
   );
