@@ -44,6 +44,7 @@ export class Delivery {
       store,
       clock,
       log,
+      route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
       settings: {
         claimCount: settings.dispatch.claimMessages,
         receiptWaitMs: settings.dispatch.receiptWaitMs,
@@ -112,8 +113,10 @@ export class Delivery {
     }
   }
 
-  #carrier({ kind: _, ...profile }: CarrierProfile): Carrier {
-    return new SimulatedCarrier(profile, this.#parts.clock, this.#parts.random);
+  #carrier(profile: CarrierProfile): Carrier {
+    const { clock, random } = this.#parts;
+    if (profile.kind === "smpp") throw new Error("SMPP");
+    return new SimulatedCarrier(profile, clock, random);
   }
 
   figures(): Figure[] {

@@ -9,6 +9,7 @@ import { type Clock, Repeating } from "./runtime/clock.ts";
 import { IdSource } from "./runtime/ids.ts";
 import type { Log } from "./runtime/log.ts";
 import { type Figure, Metrics } from "./runtime/metrics.ts";
+import { systemRandom } from "./runtime/random.ts";
 import type { Settings } from "./runtime/settings.ts";
 import type { Store } from "./store/port.ts";
 
@@ -56,7 +57,14 @@ export class Edge {
       credentials,
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,
-      intake: new Intake({ store, catalogue: this.#catalogue, clock, ids, limits: settings.limits }),
+      intake: new Intake({
+        store,
+        catalogue: this.#catalogue,
+        clock,
+        ids,
+        random: systemRandom,
+        limits: settings.limits,
+      }),
       ready: () => this.#ready(),
       metrics: async () => this.#metrics.page(await this.#parts.figures()),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),

@@ -1,18 +1,28 @@
 /**
  * The port to a carrier: whoever takes parts of messages and later says what became of them. The simulator and SMPP are behind it.
  */
-import type { UserData } from "../sms/text.ts";
+import type { Encoding, UserData } from "../sms/text.ts";
 
 /** What a network says of a part that it took; the words are events of the message's life. */
 export type ReceiptOutcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired" | "lost";
 
-export interface PartToSubmit {
+export interface OutgoingMessage {
   readonly from: string;
   readonly to: string;
-  readonly userData: UserData;
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly flash: boolean;
   /** The network need not try after this. */
   readonly expiresAtMs: number;
-  readonly flash: boolean;
+  /** Marks the parts of one message as its own. */
+  readonly reference: number;
+}
+
+export interface PartToSubmit {
+  readonly message: OutgoingMessage;
+  readonly userData: UserData;
+  /** Its place among several parts, where the user data itself does not say it. */
+  readonly place: { readonly sequence: number; readonly total: number } | null;
 }
 
 export type Submission =
@@ -29,6 +39,17 @@ export interface Receipt {
   readonly atMs: number;
   /** Mobile country and network code, where the network tells. */
   readonly mccMnc: string | null;
+  /** The phone that it is about, where the network tells: for a part whose id was never learnt. */
+  readonly to: string | null;
+}
+
+/** A message, or a part of one, that a phone sent to a number of ours. */
+export interface IncomingPart {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly concatenation: { readonly reference: number; readonly total: number; readonly sequence: number } | null;
+  readonly atMs: number;
 }
 
 /** A part that the carrier took and has not said the last word about. */
@@ -39,16 +60,35 @@ export interface OutstandingPart {
   readonly expiresAtMs: number;
 }
 
+/** Which parts of a long message get a receipt of their own that counts. */
+export type PartRule = "every" | "first" | "last";
+
+/** What to do with a part when the link died before its answer: send it again, or wait for a receipt that may come. */
+export type UnknownPolicy = "resend" | "hold";
+
 export interface Carrier {
   readonly id: string;
+  readonly partRule: PartRule;
+  readonly unknownPolicy: UnknownPolicy;
+  /** Whether it can be reached. One that is down gets nothing, and its routes go elsewhere. */
+  isUp(): boolean;
   /** How many parts it would take now without making anyone wait. */
   room(): number;
+  /** The message as this carrier wants it handed over. */
+  partsOf(message: OutgoingMessage): readonly PartToSubmit[];
   submit(part: PartToSubmit): Promise<Submission>;
-  /** Called when there is room again after there was none. */
-  onRoom(listener: () => void): void;
-  onReceipt(listener: (receipt: Receipt) => void): void;
+  /** Called when there is room again after there was none, and when it went up or down. */
+  onChange(listener: () => void): void;
+  /** The listener's promise resolves when the receipt is safe; only then is it acknowledged to the network. */
+  onReceipt(listener: (receipt: Receipt) => Promise<void>): void;
+  onIncoming(listener: (part: IncomingPart) => Promise<void>): void;
   /** A carrier that forgets when the program ends is told what it had taken. A real one remembers, and has no such method. */
   resume?(parts: readonly OutstandingPart[]): void;
   start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Under this id a part waits whose own was never learnt: the next receipt for its phone that fits no other part is taken for it. */
+export function unknownId(to: string): string {
+  return `unknown:${to}`;
 }

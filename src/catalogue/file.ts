@@ -4,6 +4,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { parseMicros } from "../ledger/money.ts";
 import type { CatalogueItem } from "../store/port.ts";
+import { SmppCarrier, type SmppProfile } from "./smpp-profile.ts";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
@@ -22,7 +23,16 @@ export const SimulatorCarrier = Type.Object(
   },
   strict,
 );
-export const Route = Type.Object({ prefix: Prefix, carrier: Id }, strict);
+const Share = Type.Object({ carrier: Id, weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, strict);
+/** One carrier; or groups in order, each sharing the traffic by weight. The first group with a carrier that is up gets it. */
+export const Route = Type.Object(
+  {
+    prefix: Prefix,
+    carrier: Type.Optional(Id),
+    groups: Type.Optional(Type.Array(Type.Array(Share, { minItems: 1 }), { minItems: 1, maxItems: 8 })),
+  },
+  strict,
+);
 export const RatePlan = Type.Object(
   {
     id: Id,
@@ -34,7 +44,7 @@ export const RatePlan = Type.Object(
 export const ExchangeRate = Type.Object({ from: Currency, to: Currency, rate: Price }, strict);
 const CatalogueFile = Type.Object(
   {
-    carrier: Type.Optional(Type.Array(SimulatorCarrier)),
+    carrier: Type.Optional(Type.Array(Type.Union([SimulatorCarrier, SmppCarrier]))),
     route: Type.Optional(Type.Array(Route)),
     ratePlan: Type.Optional(Type.Array(RatePlan)),
     exchangeRate: Type.Optional(Type.Array(ExchangeRate)),
@@ -42,10 +52,15 @@ const CatalogueFile = Type.Object(
   strict,
 );
 
-export type CarrierProfile = Static<typeof SimulatorCarrier>;
+export type CarrierProfile = Static<typeof SimulatorCarrier> | SmppProfile;
 export type Route = Static<typeof Route>;
 export type RatePlan = Static<typeof RatePlan>;
 export type ExchangeRate = Static<typeof ExchangeRate>;
+
+/** A route's groups; that of a single carrier is one group of one. */
+export function groupsOf({ carrier, groups }: Route): readonly (readonly Static<typeof Share>[])[] {
+  return groups ?? [[{ carrier: carrier! }]];
+}
 
 /** The file says something that cannot be. The message names the place. */
 export class CatalogueFault extends Error {}
@@ -77,9 +92,14 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
     if (seen.has(`${kind} ${id}`)) throw new CatalogueFault(`${kind} "${id}" stands there twice`);
     seen.add(`${kind} ${id}`);
   }
-  for (const { prefix, carrier: id } of route) {
-    if (!seen.has(`carrier ${id}`))
-      throw new CatalogueFault(`route "${prefix}" goes to carrier "${id}", which is not in the file`);
+  for (const one of route) {
+    if ((one.carrier === undefined) === (one.groups === undefined)) {
+      throw new CatalogueFault(`route "${one.prefix}" must have either a carrier or groups`);
+    }
+    for (const { carrier: id } of groupsOf(one).flat()) {
+      if (seen.has(`carrier ${id}`)) continue;
+      throw new CatalogueFault(`route "${one.prefix}" goes to carrier "${id}", which is not in the file`);
+    }
   }
   for (const { from, to, rate } of exchangeRate) {
     if ((parseMicros(rate) ?? 0n) === 0n) throw new CatalogueFault(`exchangeRate "${from}/${to}" must be above zero`);

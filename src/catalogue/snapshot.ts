@@ -1,7 +1,7 @@
 /** The catalogue as the running service uses it: look-ups by number, ready in memory. Pure; made anew when the store's changes. */
 import { type Micros, parseMicros } from "../ledger/money.ts";
 import type { CatalogueItem } from "../store/port.ts";
-import type { CarrierProfile, ExchangeRate, RatePlan, Route } from "./file.ts";
+import { type CarrierProfile, type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
 
 /** The value of the longest prefix of a number. */
 class PrefixTable<Value> {
@@ -22,9 +22,12 @@ class PrefixTable<Value> {
   }
 }
 
+/** Groups of carriers in order; within a group the traffic is shared by weight. */
+type Groups = readonly (readonly { readonly carrier: string; readonly weight?: number }[])[];
+
 export class Snapshot {
   readonly carriers: readonly CarrierProfile[];
-  readonly #routes = new PrefixTable<string>();
+  readonly #routes = new PrefixTable<Groups>();
   readonly #prices = new Map<string, PrefixTable<Micros>>();
   readonly #currencies = new Map<string, string>();
   readonly #exchange = new Map<string, Record<string, Micros>>();
@@ -33,7 +36,7 @@ export class Snapshot {
     const of = <Item>(kind: CatalogueItem["kind"]) =>
       items.filter((item) => item.kind === kind).map((item) => JSON.parse(item.body) as Item);
     this.carriers = of<CarrierProfile>("carrier");
-    for (const route of of<Route>("route")) this.#routes.set(route.prefix, route.carrier);
+    for (const route of of<Route>("route")) this.#routes.set(route.prefix, groupsOf(route));
     for (const plan of of<RatePlan>("ratePlan")) {
       const prices = new PrefixTable<Micros>();
       for (const { prefix, price } of plan.rate) prices.set(prefix, parseMicros(price)!);
@@ -45,9 +48,20 @@ export class Snapshot {
     }
   }
 
-  /** The carrier that serves a number, or null. */
-  carrierFor(number: string): string | null {
-    return this.#routes.find(number);
+  /**
+   * The carrier that serves a number, or null: one of the first group that has any that is usable, by weight. `chance` is a number
+   * from 0 up to 1.
+   */
+  carrierFor(number: string, chance: number, usable: (carrierId: string) => boolean = () => true): string | null {
+    for (const group of this.#routes.find(number) ?? []) {
+      const candidates = group.filter(({ carrier }) => usable(carrier));
+      let share = chance * candidates.reduce((sum, { weight = 1 }) => sum + weight, 0);
+      for (const { carrier, weight = 1 } of candidates) {
+        share -= weight;
+        if (share < 0) return carrier;
+      }
+    }
+    return null;
   }
 
   /** What one part to this number costs on a rate plan, or null where it is not sold in that currency. */

@@ -26,6 +26,8 @@ export interface DispatchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DispatchSettings;
+  /** Another carrier that serves this number, out of those that are usable, or null. */
+  readonly route: (to: string, usable: (carrierId: string) => boolean) => string | null;
 }
 
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
@@ -33,6 +35,8 @@ const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
 /** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
+/** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
+const MOST_HOPS = 5;
 /** How long a stop waits for carriers to answer what they were handed. */
 const STOP_WAIT_MS = 2_000;
 
@@ -50,7 +54,8 @@ export class Dispatcher {
   readonly #parts: DispatchParts;
   readonly #desks = new Map<string, CarrierDesk>();
   readonly #outcomes: Outcomes;
-  readonly counts = { submitted: 0, refused: 0, later: 0, unknown: 0, expired: 0, receipts: 0 };
+  readonly #hops = new WeakMap<QueuedMessage, number>();
+  readonly counts = { rerouted: 0, submitted: 0, refused: 0, later: 0, unknown: 0, expired: 0, receipts: 0 };
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #claimingDue = false;
@@ -79,9 +84,12 @@ export class Dispatcher {
     this.#desks.set(carrier.id, desk);
     carrier.onReceipt((receipt) => {
       this.counts.receipts++;
-      this.#outcomes.receipt(carrier.id, receipt);
+      return this.#outcomes.receipt(carrier.id, receipt);
     });
-    carrier.onRoom(() => this.#pump(desk));
+    carrier.onChange(() => {
+      if (!carrier.isUp()) this.#rerouteAll(desk);
+      else this.#pump(desk);
+    });
     if (carrier.resume !== undefined) await this.#resume(carrier);
     await carrier.start();
     this.#pump(desk);
@@ -94,7 +102,7 @@ export class Dispatcher {
     this.#desks.delete(id);
     desk.pause?.cancel();
     await desk.carrier.stop();
-    for (const message of desk.ring.remove(() => true)) this.#unroutable(message);
+    this.#enqueue(desk.ring.remove(() => true));
   }
 
   async #resume(carrier: Carrier): Promise<void> {
@@ -116,23 +124,61 @@ export class Dispatcher {
 
   /** What the store has committed for this node. */
   take(feed: Feed): void {
-    const touched = new Set<CarrierDesk>();
-    for (const message of feed.messages) {
-      const desk = this.#desks.get(message.carrierId);
-      if (desk === undefined) {
-        this.#unroutable(message);
-        continue;
-      }
-      desk.ring.push(message);
-      touched.add(desk);
-    }
+    this.#enqueue(feed.messages);
     for (const { accountId, carrierId } of feed.spilled) {
       const lane = this.#laneOf({ accountId, carrierId });
       lane.spilled = true;
       this.#refill(lane);
     }
     if (feed.earliestDueAtMs !== null) this.#wakeAt(feed.earliestDueAtMs);
+  }
+
+  /** Puts messages into their lanes; those whose carrier is down or gone into the lane of another that serves them. */
+  #enqueue(messages: readonly QueuedMessage[]): void {
+    const touched = new Set<CarrierDesk>();
+    for (const message of messages) {
+      const desk = this.#deskFor(message);
+      if (desk === null) {
+        this.#outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: this.#parts.clock.now() });
+        continue;
+      }
+      desk.ring.push(desk.carrier.id === message.carrierId ? message : this.#rerouted(message, desk.carrier.id));
+      touched.add(desk);
+    }
     for (const desk of touched) this.#pump(desk);
+  }
+
+  /** A carrier that is up if there is one; else the message waits for its own; null where that one is gone too. */
+  #deskFor(message: QueuedMessage): CarrierDesk | null {
+    const own = this.#desks.get(message.carrierId) ?? null;
+    if (own?.carrier.isUp() === true) return own;
+    const other = this.#alternative(message);
+    return other === null ? own : this.#desks.get(other)!;
+  }
+
+  #alternative(message: QueuedMessage): string | null {
+    if ((this.#hops.get(message) ?? 0) >= MOST_HOPS) return null;
+    return this.#parts.route(
+      message.to,
+      (id) => id !== message.carrierId && this.#desks.get(id)?.carrier.isUp() === true,
+    );
+  }
+
+  #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {
+    const moved = { ...message, carrierId };
+    this.#hops.set(moved, (this.#hops.get(message) ?? 0) + 1);
+    this.counts.rerouted++;
+    this.#outcomes.rerouted(message.key, carrierId);
+    return moved;
+  }
+
+  /** The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. */
+  #rerouteAll(desk: CarrierDesk): void {
+    this.#enqueue(
+      desk.ring.remove(
+        (message) => desk.begun.get(message.key)?.isBegun !== true && this.#alternative(message) !== null,
+      ),
+    );
   }
 
   /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
@@ -141,14 +187,10 @@ export class Dispatcher {
     return (desk?.ring ?? new LaneRing(name.carrierId)).lane(name.accountId);
   }
 
-  #unroutable({ key }: QueuedMessage): void {
-    this.#outcomes.ended({ key, event: "no route", errorId: 0, atMs: this.#parts.clock.now() });
-  }
-
   // --- To the carrier ------------------------------------------------------------------------------------------------------
 
   #pump(desk: CarrierDesk): void {
-    while (!this.#stopping && desk.pause === null && desk.carrier.room() > 0) {
+    while (!this.#stopping && desk.pause === null && desk.carrier.isUp() && desk.carrier.room() > 0) {
       const waiting = desk.ring.next();
       if (waiting === undefined) break;
       if (this.#mayGo(waiting.message)) void this.#submit(desk, waiting);
@@ -177,18 +219,18 @@ export class Dispatcher {
 
   async #submit(desk: CarrierDesk, waiting: Waiting): Promise<void> {
     const { message } = waiting;
-    const submitting = desk.begun.get(message.key) ?? new Submitting(message);
+    const submitting = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
     desk.begun.delete(message.key);
     desk.inFlight++;
-    const verdict = await submitting.submitTo(desk.carrier);
+    const verdict = await submitting.submit();
     desk.inFlight--;
     const { key } = message;
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
         this.counts.submitted++;
-        const { carrierMessageIds, refusedErrorId } = verdict;
-        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, carrierMessageIds, refusedErrorId, atMs });
+        const { parts, refusedErrorId } = verdict;
+        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
         break;
       }
       case "refused":

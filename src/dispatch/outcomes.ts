@@ -10,7 +10,7 @@ import type { Ending, Store, SubmittedMessage } from "../store/port.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
 
-type OutcomeStore = Pick<Store, "submitted" | "finish" | "postpone" | "countUnknown" | "received">;
+type OutcomeStore = Pick<Store, "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute">;
 
 export class Outcomes {
   readonly #store: OutcomeStore;
@@ -20,7 +20,8 @@ export class Outcomes {
   #endings: Ending[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
   #unknown: MessageKey[] = [];
-  #receipts = new Map<string, Receipt[]>();
+  #rerouted: { key: MessageKey; carrierId: string }[] = [];
+  #receipts = new Map<string, { receipt: Receipt; safe: () => void }[]>();
   #scheduled = false;
   #writing = 0;
   #idle: (() => void)[] = [];
@@ -53,11 +54,19 @@ export class Outcomes {
     this.#schedule();
   }
 
-  receipt(carrierId: string, receipt: Receipt): void {
-    const receipts = this.#receipts.get(carrierId);
-    if (receipts === undefined) this.#receipts.set(carrierId, [receipt]);
-    else receipts.push(receipt);
+  rerouted(key: MessageKey, carrierId: string): void {
+    this.#rerouted.push({ key, carrierId });
     this.#schedule();
+  }
+
+  /** Resolves when the receipt is in the store. */
+  receipt(carrierId: string, receipt: Receipt): Promise<void> {
+    return new Promise((safe) => {
+      const receipts = this.#receipts.get(carrierId);
+      if (receipts === undefined) this.#receipts.set(carrierId, [{ receipt, safe }]);
+      else receipts.push({ receipt, safe });
+      this.#schedule();
+    });
   }
 
   /** Resolves when everything gathered so far is in the store. */
@@ -74,25 +83,32 @@ export class Outcomes {
 
   #write(): void {
     this.#scheduled = false;
-    const [messages, endings, postponed, keys, receipts] = [
+    const [messages, endings, postponed, keys, rerouted, receipts] = [
       this.#submitted,
       this.#endings,
       this.#postponed,
       this.#unknown,
+      this.#rerouted,
       this.#receipts,
     ];
     this.#submitted = [];
     this.#endings = [];
     this.#postponed = [];
     this.#unknown = [];
+    this.#rerouted = [];
     this.#receipts = new Map();
+    // The new lane before what became of the message in it.
+    if (rerouted.length > 0) void this.#persist(() => this.#store.reroute({ messages: rerouted }));
     // Submissions before receipts: most receipts then find their message at once.
-    if (messages.length > 0) this.#persist(() => this.#store.submitted({ messages }));
-    if (endings.length > 0) this.#persist(() => this.#store.finish({ endings }));
-    if (postponed.length > 0) this.#persist(() => this.#store.postpone({ messages: postponed }));
-    if (keys.length > 0) this.#persist(() => this.#store.countUnknown({ keys }));
+    if (messages.length > 0) void this.#persist(() => this.#store.submitted({ messages }));
+    if (endings.length > 0) void this.#persist(() => this.#store.finish({ endings }));
+    if (postponed.length > 0) void this.#persist(() => this.#store.postpone({ messages: postponed }));
+    if (keys.length > 0) void this.#persist(() => this.#store.countUnknown({ keys }));
     for (const [carrierId, batch] of receipts) {
-      this.#persist(() => this.#store.received({ carrierId, receipts: batch }));
+      const receipts = batch.map(({ receipt }) => receipt);
+      void this.#persist(() => this.#store.received({ carrierId, receipts })).then(() => {
+        for (const { safe } of batch) safe();
+      });
     }
   }
 

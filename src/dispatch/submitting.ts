@@ -1,50 +1,68 @@
 /** One message on its way over the wire: its parts, which of them the carrier has, and what that makes of the whole. */
-import type { Carrier, Submission } from "../carriers/port.ts";
+import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../carriers/port.ts";
 import type { QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
-import { encodeParts, type UserData } from "../sms/text.ts";
+import type { SubmittedPart } from "../store/port.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
 const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 export type Verdict =
-  | { kind: "submitted"; carrierMessageIds: string[]; refusedErrorId: number | null }
+  | { kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null }
   | { kind: "refused"; errorId: number }
   | { kind: "gave up"; errorId: number }
   | { kind: "again"; afterMs: number; unknown: boolean };
 
 export class Submitting {
   readonly message: QueuedMessage;
-  readonly #parts: readonly UserData[];
+  readonly #carrier: Carrier;
+  readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
   #refusedErrorId: number | null = null;
   #unknownCount: number;
 
-  constructor(message: QueuedMessage) {
+  constructor(message: QueuedMessage, carrier: Carrier) {
     this.message = message;
+    this.#carrier = carrier;
     // The reference only has to differ between messages to one phone at one time; the key's counter does.
     const reference = Number((BigInt(message.key) >> 10n) & 0xffn);
-    this.#parts = encodeParts(message, { reference, flash: message.flash });
+    this.#parts = carrier.partsOf({ ...message, reference });
     this.#ids = this.#parts.map(() => null);
     this.#unknownCount = message.unknownCount;
   }
 
+  /** Whether the carrier has any of it, so that no other may get it. */
+  get isBegun(): boolean {
+    return this.#ids.some((id) => id !== null);
+  }
+
   /** Hands over the parts that the carrier does not have yet, and judges by the answers. */
-  async submitTo(carrier: Carrier): Promise<Verdict> {
-    const { from, to, expiresAtMs, flash } = this.message;
+  async submit(): Promise<Verdict> {
     const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null);
-    const answers = await Promise.all(
-      missing.map((index) => carrier.submit({ from, to, userData: this.#parts[index]!, expiresAtMs, flash })),
-    );
+    const answers = await Promise.all(missing.map((index) => this.#handOver(this.#parts[index]!)));
     answers.forEach((answer, place) => {
       if (answer.kind === "accepted") this.#ids[missing[place]!] = answer.carrierMessageId;
     });
     return this.#judge(answers);
   }
 
+  /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
+  async #handOver(part: PartToSubmit): Promise<Submission> {
+    const answer = await this.#carrier.submit(part);
+    if (answer.kind !== "unknown" || this.#carrier.unknownPolicy !== "hold") return answer;
+    return { kind: "accepted", carrierMessageId: unknownId(this.message.to) };
+  }
+
+  /** The parts that the carrier has, with those marked whose receipts make the whole. */
+  #taken(): SubmittedPart[] {
+    const taken = this.#ids.flatMap((id, index) => (id === null ? [] : [{ id, index }]));
+    const counting = { every: null, first: taken[0]?.index, last: taken.at(-1)?.index }[this.#carrier.partRule];
+    return taken.map(({ id, index }) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
+  }
+
   #judge(answers: readonly Submission[]): Verdict {
-    const taken = this.#ids.filter((id) => id !== null);
+    const taken = this.#taken();
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#refusedErrorId = refused.errorId;
     // A part that will never be taken spoils the message: the others are not sent again.
@@ -60,6 +78,6 @@ export class Submitting {
         if (waits.length > 0) return { kind: "again", afterMs: Math.max(...waits), unknown: false };
       }
     }
-    return { kind: "submitted", carrierMessageIds: taken, refusedErrorId: this.#refusedErrorId };
+    return { kind: "submitted", parts: taken, refusedErrorId: this.#refusedErrorId };
   }
 }

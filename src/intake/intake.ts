@@ -4,6 +4,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type IdSource, nthId } from "../runtime/ids.ts";
+import type { Random } from "../runtime/random.ts";
 import { isDestination } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Account, NewMessage, Store } from "../store/port.ts";
@@ -15,6 +16,7 @@ export interface IntakeParts {
   readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly random: Random;
   readonly limits: { readonly destinationsPerRequest: number; readonly sendAtDays: number };
 }
 
@@ -70,7 +72,7 @@ export class Intake {
     if (!isDestination(to)) return { ...nowhere, rejectedStatusId: STATUS.REJECTED_DESTINATION.id };
     if (rejectedStatusId !== null) return { ...nowhere, rejectedStatusId };
     const snapshot = this.#parts.catalogue.current;
-    const carrierId = snapshot.carrierFor(to);
+    const carrierId = snapshot.carrierFor(to, this.#parts.random.next());
     const price = snapshot.priceFor(account.ratePlanId, account.currency, to);
     if (carrierId === null || price === null)
       return { ...nowhere, rejectedStatusId: STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id };

@@ -52,11 +52,23 @@ export type AcceptanceOutcome =
 export interface SubmittedMessage {
   readonly key: MessageKey;
   readonly carrierId: string;
-  /** The carrier's ids of the parts that it took, in order; at least one. */
-  readonly carrierMessageIds: readonly string[];
+  /** The parts that the carrier took, in order; at least one. */
+  readonly parts: readonly SubmittedPart[];
   /** Why it refused another part of the message, if it did: the message cannot arrive whole. */
   readonly refusedErrorId: number | null;
   readonly atMs: number;
+}
+
+export interface SubmittedPart {
+  readonly carrierMessageId: string;
+  /** Whether the message waits for this part's receipt. Some carriers send one for the first or the last part only. */
+  readonly counts: boolean;
+}
+
+/** A receipt that matched no message when it came. */
+export interface ParkedReceipt extends Receipt {
+  readonly id: number;
+  readonly carrierId: string;
 }
 
 /** The end of a message that no carrier took. */
@@ -192,6 +204,8 @@ export interface Store {
   /** Brings spilled messages of a lane into memory, oldest first. */
   claimLane(input: LaneName & { limit: number }): Promise<{ more: boolean }>;
   submitted(input: { messages: readonly SubmittedMessage[] }): Promise<void>;
+  /** Messages on their way to one carrier go to another: the first is down or gone. */
+  reroute(input: { messages: readonly { key: MessageKey; carrierId: string }[] }): Promise<void>;
   /** A message whose window closed goes back to wait for the next opening. */
   postpone(input: { messages: readonly { key: MessageKey; dueAtMs: number }[] }): Promise<void>;
   /** The link died before the answer: counted, and kept for the next try. */
@@ -199,6 +213,8 @@ export interface Store {
   finish(input: { endings: readonly Ending[] }): Promise<void>;
   /** Takes receipts in; those that match no message are kept. */
   received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<{ unmatched: number }>;
+  /** Receipts that matched no message, newest first, and how many there are. */
+  parkedReceipts(input: { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
   /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
   outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
   /** Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. */

@@ -6,6 +6,7 @@ import { HANDSETS_BY_SUFFIX } from "../../src/carriers/simulator/handsets.ts";
 import { SimulatedCarrier, type SimulatorSettings } from "../../src/carriers/simulator/simulator.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { errorById, errorByName } from "../../src/sms/errors.ts";
+import { encodeParts } from "../../src/sms/text.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SECOND_MS = 1000;
@@ -25,7 +26,7 @@ async function network(
 ): Promise<Setting> {
   const carrier = new SimulatedCarrier({ id: "simulator", ...settings }, clock, seededRandom(1));
   const receipts: Receipt[] = [];
-  carrier.onReceipt((receipt) => receipts.push(receipt));
+  carrier.onReceipt(async (receipt) => void receipts.push(receipt));
   await carrier.start();
   t.after(async () => {
     await carrier.stop();
@@ -34,9 +35,18 @@ async function network(
   return { clock, carrier, receipts };
 }
 
-function part(clock: VirtualClock, to: string, validForMs = DAY_MS): PartToSubmit {
-  const userData = { octets: new Uint8Array(), hasHeader: false, dataCoding: 0, length: 0, text: "" };
-  return { from: "Heliograph", to, userData, expiresAtMs: clock.now() + validForMs, flash: false };
+function part(clock: VirtualClock, to: string, validityMs = DAY_MS): PartToSubmit {
+  const expiresAtMs = clock.now() + validityMs;
+  const message = {
+    from: "Sender",
+    to,
+    text: "Hello",
+    encoding: "gsm7",
+    flash: false,
+    expiresAtMs,
+    reference: 1,
+  } as const;
+  return { message, userData: encodeParts(message, message)[0]!, place: null };
 }
 
 async function accepted(submission: Promise<Submission>): Promise<string> {
@@ -283,7 +293,7 @@ describe("bounds", () => {
   test("a full network says later, and tells when there is room again", async (t) => {
     const { clock, carrier, receipts } = await network(t, { capacity: 3 });
     let timesToldOfRoom = 0;
-    carrier.onRoom(() => timesToldOfRoom++);
+    carrier.onChange(() => timesToldOfRoom++);
 
     for (const roomLeft of [2, 1, 0]) {
       await accepted(carrier.submit(part(clock, "385991234567")));
@@ -340,7 +350,7 @@ describe("a network that is stopped", () => {
     const clock = new VirtualClock();
     const carrier = new SimulatedCarrier({ id: "simulator", capacity: 5 }, clock, seededRandom(1));
     let timesToldOfRoom = 0;
-    carrier.onRoom(() => timesToldOfRoom++);
+    carrier.onChange(() => timesToldOfRoom++);
     assert.equal(carrier.room(), 0);
     assert.equal((await carrier.submit(part(clock, "385991234567"))).kind, "later");
     await carrier.start();
@@ -407,7 +417,7 @@ describe("after a restart", () => {
     const clock = new VirtualClock();
     const carrier = new SimulatedCarrier({ id: "simulator" }, clock, seededRandom(1));
     const receipts: Receipt[] = [];
-    carrier.onReceipt((receipt) => receipts.push(receipt));
+    carrier.onReceipt(async (receipt) => void receipts.push(receipt));
     carrier.resume(outstanding(1, "385991234567", clock.now()));
     await clock.advance(5 * SECOND_MS);
     assert.equal(receipts.length, 0);

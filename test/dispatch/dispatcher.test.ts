@@ -39,7 +39,13 @@ async function startDesk(t: TestContext, lanes = { lane: 100, total: 1_000 }): P
     { lanes },
   );
   const carrier = new ScriptedCarrier();
-  const dispatcher = new Dispatcher({ store: bench.store, clock: bench.clock, log: silentLog, settings: SETTINGS });
+  const dispatcher = new Dispatcher({
+    store: bench.store,
+    clock: bench.clock,
+    log: silentLog,
+    settings: SETTINGS,
+    route: () => null,
+  });
   const reported: number[] = [];
   take = (feed) => {
     reported.push(...feed.reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
@@ -86,7 +92,7 @@ test("a backlog far beyond memory goes out whole and in order, with a bounded pa
   await bench.accept(numbered(bench, 500));
   while (carrier.submitted.length < 500) await settle(bench);
   assert.deepEqual(
-    carrier.submitted.map(({ to }) => to),
+    carrier.submitted.map(({ message }) => message.to),
     numbered(bench, 500).map(({ to }) => to),
   );
   assert.ok(largest <= 20 + carrier.window, `${largest} in memory`);
@@ -100,8 +106,8 @@ test("a message of another account goes out after a few others, however many are
   const other = await anotherAccount(bench.store, "OTHER");
   await bench.accept([bench.message({ to: "49170000000" })], {}, { accountId: other });
   const already = carrier.submitted.length;
-  while (!carrier.submitted.some(({ to }) => to === "49170000000")) await settle(bench);
-  const place = carrier.submitted.findIndex(({ to }) => to === "49170000000");
+  while (!carrier.submitted.some(({ message }) => message.to === "49170000000")) await settle(bench);
+  const place = carrier.submitted.findIndex(({ message }) => message.to === "49170000000");
   assert.ok(place - already <= 40, `it was number ${place - already} after it came`);
 });
 
@@ -119,7 +125,7 @@ test("a busy carrier is left alone for as long as it asks, and then gets everyth
   carrier.answer = (_, count) => ({ kind: "accepted", carrierMessageId: `c${count}` });
   await bench.clock.advance(2_000);
   assert.deepEqual(
-    carrier.submitted.map(({ to }) => to),
+    carrier.submitted.map(({ message }) => message.to),
     numbered(bench, 9).map(({ to }) => to),
   );
 });
@@ -184,7 +190,7 @@ test("a window that closes while messages wait sends the rest at its next openin
   await bench.accept([bench.message({ to: "49170000000" })]);
   await settle(bench);
   assert.deepEqual(
-    carrier.submitted.map(({ to }) => to),
+    carrier.submitted.map(({ message }) => message.to),
     ["49170000000"],
     "those with a window stay behind",
   );
@@ -202,7 +208,7 @@ test("scheduled messages go out at their time, also one that comes earlier than 
   assert.equal(carrier.submitted.length, 0);
   await bench.clock.advance(2_000);
   assert.deepEqual(
-    carrier.submitted.map(({ to }) => to),
+    carrier.submitted.map(({ message }) => message.to),
     ["41790000001"],
   );
   await bench.clock.advance(HOUR);

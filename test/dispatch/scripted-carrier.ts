@@ -1,8 +1,21 @@
 /** A carrier whose answers a test writes: it keeps what it was handed, in order, and answers as it is told. */
-import type { Carrier, PartToSubmit, Receipt, Submission } from "../../src/carriers/port.ts";
+import type {
+  Carrier,
+  OutgoingMessage,
+  PartRule,
+  PartToSubmit,
+  Receipt,
+  Submission,
+  UnknownPolicy,
+} from "../../src/carriers/port.ts";
+
+import { encodeParts } from "../../src/sms/text.ts";
 
 export class ScriptedCarrier implements Carrier {
-  readonly id = "carrier";
+  readonly id: string;
+  partRule: PartRule = "every";
+  unknownPolicy: UnknownPolicy = "resend";
+  #up = true;
   readonly submitted: PartToSubmit[] = [];
   /** How many parts it takes at once. */
   window = 10;
@@ -14,7 +27,26 @@ export class ScriptedCarrier implements Carrier {
   #inFlight = 0;
   #largestInFlight = 0;
   #roomListener: () => void = () => undefined;
-  #receiptListener: (receipt: Receipt) => void = () => undefined;
+  #receiptListener: (receipt: Receipt) => Promise<void> = async () => undefined;
+
+  constructor(id = "carrier") {
+    this.id = id;
+  }
+
+  isUp(): boolean {
+    return this.#up;
+  }
+
+  set up(up: boolean) {
+    this.#up = up;
+    this.#roomListener();
+  }
+
+  partsOf(message: OutgoingMessage): PartToSubmit[] {
+    return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
+  }
+
+  onIncoming(): void {}
 
   get largestInFlight(): number {
     return this.#largestInFlight;
@@ -37,16 +69,16 @@ export class ScriptedCarrier implements Carrier {
     return answer;
   }
 
-  onRoom(listener: () => void): void {
+  onChange(listener: () => void): void {
     this.#roomListener = listener;
   }
 
-  onReceipt(listener: (receipt: Receipt) => void): void {
+  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
     this.#receiptListener = listener;
   }
 
-  receipt(receipt: Receipt): void {
-    this.#receiptListener(receipt);
+  receipt(receipt: Receipt): Promise<void> {
+    return this.#receiptListener(receipt);
   }
 
   async start(): Promise<void> {}

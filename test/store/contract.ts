@@ -293,7 +293,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
           {
             key,
             carrierId: CARRIER,
-            carrierMessageIds: [`${key}.1`, `${key}.2`, `${key}.3`],
+            parts: [1, 2, 3].map((part) => ({ carrierMessageId: `${key}.${part}`, counts: true })),
             refusedErrorId: null,
             atMs: NOW,
           },

@@ -179,7 +179,10 @@ export class Bench {
       messages: messages.map(({ key, partCount }) => ({
         key,
         carrierId: CARRIER,
-        carrierMessageIds: Array.from({ length: partCount }, (_, index) => `${key}.${index + 1}`),
+        parts: Array.from({ length: partCount }, (_, index) => ({
+          carrierMessageId: `${key}.${index + 1}`,
+          counts: true,
+        })),
         refusedErrorId,
         atMs: this.clock.now(),
       })),
@@ -187,7 +190,7 @@ export class Bench {
   }
 
   receipt(carrierMessageId: string, outcome: "held" | "delivered" | "undeliverable" = "delivered", errorId = 0) {
-    return { carrierMessageId, outcome, errorId, atMs: this.clock.now(), mccMnc: null };
+    return { carrierMessageId, outcome, errorId, atMs: this.clock.now(), mccMnc: null, to: null };
   }
 
   async receive(...receipts: ReturnType<Bench["receipt"]>[]): Promise<number> {

@@ -13,7 +13,16 @@
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
-import type { Carrier, OutstandingPart, PartToSubmit, Receipt, Submission } from "../port.ts";
+import { encodeParts } from "../../sms/text.ts";
+import type {
+  Carrier,
+  IncomingPart,
+  OutgoingMessage,
+  OutstandingPart,
+  PartToSubmit,
+  Receipt,
+  Submission,
+} from "../port.ts";
 import { Agenda } from "./agenda.ts";
 import { type Answer, BUSY_FOR_MS, EXPIRED, type Handset, handsetOf } from "./handsets.ts";
 
@@ -28,6 +37,7 @@ export interface SimulatorSettings {
 /** A part that the network took and has not said the last word about. */
 interface PartInHand {
   readonly carrierMessageId: string;
+  readonly to: string;
   readonly handset: Handset;
   readonly submittedAtMs: number;
   readonly expiresAtMs: number;
@@ -68,6 +78,8 @@ const MOST_ASKED_REMEMBERED = 10_000;
 
 export class SimulatedCarrier implements Carrier {
   readonly id: string;
+  readonly partRule = "every";
+  readonly unknownPolicy = "resend";
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #answerAfterMs: number;
@@ -81,7 +93,7 @@ export class SimulatedCarrier implements Carrier {
   readonly #asked = new Map<string, Asked>();
   #hadRoom = false;
   readonly #roomListeners: (() => void)[] = [];
-  readonly #receiptListeners: ((receipt: Receipt) => void)[] = [];
+  readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
 
   constructor(settings: SimulatorSettings, clock: Clock, random: Random) {
     this.id = settings.id;
@@ -113,23 +125,35 @@ export class SimulatedCarrier implements Carrier {
     return this.#running ? Math.max(this.#capacity - this.#agenda.size, 0) : 0;
   }
 
-  onRoom(listener: () => void): void {
+  isUp(): boolean {
+    return this.#running;
+  }
+
+  onChange(listener: () => void): void {
     this.#roomListeners.push(listener);
   }
 
-  onReceipt(listener: (receipt: Receipt) => void): void {
+  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
     this.#receiptListeners.push(listener);
+  }
+
+  /** Its phones only answer; they never write on their own. */
+  onIncoming(_listener: (part: IncomingPart) => Promise<void>): void {}
+
+  partsOf(message: OutgoingMessage): PartToSubmit[] {
+    return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
   }
 
   async submit(part: PartToSubmit): Promise<Submission> {
     if (this.room() === 0) return { kind: "later", retryAfterMs: BUSY_FOR_MS };
-    const handset = handsetOf(part.to);
-    const answer = this.#answerOf(handset, part.to);
+    const { to, expiresAtMs } = part.message;
+    const handset = handsetOf(to);
+    const answer = this.#answerOf(handset, to);
     if (answer !== "accept") return answer;
 
     const carrierMessageId = this.#idPrefix + (this.#idsGiven++).toString(36);
     const submittedAtMs = this.#clock.now();
-    this.#take({ carrierMessageId, to: part.to, submittedAtMs, expiresAtMs: part.expiresAtMs }, handset);
+    this.#take({ carrierMessageId, to, submittedAtMs, expiresAtMs }, handset);
     this.#setTimer();
     this.#noteRoom();
     return { kind: "accepted", carrierMessageId };
@@ -163,6 +187,7 @@ export class SimulatedCarrier implements Carrier {
     const nowMs = this.#clock.now();
     const partInHand: PartInHand = {
       carrierMessageId: part.carrierMessageId,
+      to: part.to,
       handset,
       // Before a restart the clock may have been fast; its error must not be waited for.
       submittedAtMs: Math.min(part.submittedAtMs, nowMs),
@@ -175,7 +200,7 @@ export class SimulatedCarrier implements Carrier {
 
   /** Notes down the receipt at `place` of the handset's list, or the part's expiry if that comes first. */
   #expect(part: PartInHand, place: number): void {
-    const { carrierMessageId, handset, submittedAtMs, expiresAtMs } = part;
+    const { carrierMessageId, to, handset, submittedAtMs, expiresAtMs } = part;
     const planned = handset.receipts[place]!;
     const answersAtMs = Math.round(submittedAtMs + part.answerAfterMs + planned.laterMs);
     const inTime = answersAtMs <= expiresAtMs;
@@ -184,7 +209,7 @@ export class SimulatedCarrier implements Carrier {
     const isLast = !inTime || place === handset.receipts.length - 1;
     this.#agenda.note(atMs + part.monotonicAheadMs, {
       part,
-      receipt: { carrierMessageId, outcome, errorId, atMs, mccMnc: MCC_MNC },
+      receipt: { carrierMessageId, outcome, errorId, atMs, mccMnc: MCC_MNC, to },
       following: isLast ? null : place + 1,
     });
   }
@@ -204,7 +229,7 @@ export class SimulatedCarrier implements Carrier {
     for (let sent = 0; sent < MOST_RECEIPTS_AT_ONCE && this.#agenda.nextDueMs <= nowMs; sent++) {
       const { part, receipt, following } = this.#agenda.take()!;
       if (following !== null) this.#expect(part, following);
-      for (const listener of this.#receiptListeners) listener(receipt);
+      for (const listener of this.#receiptListeners) void listener(receipt);
     }
     this.#setTimer();
     this.#noteRoom();

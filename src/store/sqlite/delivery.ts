@@ -1,11 +1,10 @@
 /** From the lane to the last word, in SQLite: claims, submissions, receipts, endings and the rounds that end what waited too long. */
-import type { Receipt } from "../../carriers/port.ts";
+import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { LaneAccounts } from "../lanes.ts";
-import type { CommandHandlers, LaneName } from "../port.ts";
-import { SWEEP_START } from "../port.ts";
+import { type CommandHandlers, type LaneName, type ParkedReceipt, SWEEP_START } from "../port.ts";
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 import { MESSAGE_COLUMNS, type MessageRow, queuedMessage, reportFacts, STATE_NUMBER } from "./rows.ts";
@@ -14,10 +13,7 @@ import type { Unit } from "./unit.ts";
 interface PartRow {
   readonly id: number;
   readonly key: string;
-}
-
-interface ParkedRow extends Receipt {
-  readonly id: number;
+  readonly counts: number;
 }
 
 export interface DeliveryParts {
@@ -32,10 +28,12 @@ type DeliveryCommand =
   | "claimDue"
   | "claimLane"
   | "submitted"
+  | "reroute"
   | "postpone"
   | "countUnknown"
   | "finish"
   | "received"
+  | "parkedReceipts"
   | "outstanding"
   | "sweep"
   | "handBack";
@@ -64,11 +62,12 @@ export function deliveryCommands({
     `UPDATE message SET state = 3, status_id = ?, owner = NULL, sent_at_ms = ?, parts_pending = ?, worst_event = ?, error_id = ?
      WHERE key = ? AND state IN (0, 1)`,
   );
-  const insertPart = db.prepare<[string, string, bigint, number, number]>(
-    "INSERT INTO part (carrier_id, carrier_message_id, message_key, submitted_at_ms, expires_at_ms) VALUES (?, ?, ?, ?, ?)",
+  const insertPart = db.prepare<[string, string, bigint, number, number, number]>(
+    `INSERT INTO part (carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const findPart = db.prepare<[string, string], PartRow>(
-    `SELECT id, CAST(message_key AS TEXT) AS key FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT 1`,
+    `SELECT id, CAST(message_key AS TEXT) AS key, counts FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT 1`,
   );
   const deletePart = db.prepare<[number]>("DELETE FROM part WHERE id = ?");
   const updatePending = db.prepare<[number, string | null, number, string | null, bigint]>(
@@ -85,14 +84,21 @@ export function deliveryCommands({
     "UPDATE message SET state = 0, status_id = ?, owner = NULL, due_at_ms = ? WHERE key = ? AND state = 1",
   );
   const addUnknown = db.prepare<[bigint]>("UPDATE message SET unknown_count = unknown_count + 1 WHERE key = ?");
-  const park = db.prepare<[string, string, string, number, number, string | null]>(
-    "INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc) VALUES (?, ?, ?, ?, ?, ?)",
+  const park = db.prepare<[string, string, string, number, number, string | null, string | null]>(
+    `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
+  const parkedColumns = `id, carrier_id AS carrierId, carrier_message_id AS carrierMessageId, outcome, error_id AS errorId, at_ms AS atMs,
+    mcc_mnc AS mccMnc, recipient AS "to"`;
   const anyParked = db.prepare<[string], unknown>("SELECT 1 FROM parked_receipt WHERE carrier_id = ? LIMIT 1");
-  const parkedFor = db.prepare<[string, string], ParkedRow>(
-    `SELECT id, carrier_message_id AS carrierMessageId, outcome, error_id AS errorId, at_ms AS atMs, mcc_mnc AS mccMnc
-     FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+  const parkedFor = db.prepare<[string, string], ParkedReceipt>(
+    `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
   );
+  const newestParked = db.prepare<[number], ParkedReceipt>(
+    `SELECT ${parkedColumns} FROM parked_receipt ORDER BY id DESC LIMIT ?`,
+  );
+  const countParked = db.prepare<[], { count: number }>("SELECT count(*) AS count FROM parked_receipt");
+  const redirect = db.prepare<[string, bigint]>("UPDATE message SET carrier_id = ? WHERE key = ?");
   const unpark = db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?");
   const reportExists = db.prepare<[bigint], unknown>("SELECT 1 FROM report WHERE id = ? AND dead_at_ms IS NULL");
   const outstandingParts = db.prepare<[number, string, number], ReturnType<CommandHandlers["outstanding"]>[number]>(
@@ -101,7 +107,7 @@ export function deliveryCommands({
      FROM part JOIN message ON message.key = part.message_key WHERE part.id > ? AND part.carrier_id = ? ORDER BY part.id LIMIT ?`,
   );
   const partsAfter = db.prepare<[number, number], PartRow & { expiresAtMs: number }>(
-    "SELECT id, CAST(message_key AS TEXT) AS key, expires_at_ms AS expiresAtMs FROM part WHERE id > ? ORDER BY id LIMIT ?",
+    "SELECT id, CAST(message_key AS TEXT) AS key, counts, expires_at_ms AS expiresAtMs FROM part WHERE id > ? ORDER BY id LIMIT ?",
   );
   const backlogAfter = db.prepare<
     [string, number, bigint, number],
@@ -150,11 +156,12 @@ export function deliveryCommands({
     const row = byKey.get(BigInt(part.key));
     deletePart.run(part.id);
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
+    if (part.counts === 0 && (event === "delivered" || event === "no receipt")) return;
     const spoiled = row.worst_event !== null && row.worst_event !== "delivered";
     const worst = (spoiled ? row.worst_event : event) as Event;
     const worstErrorId = spoiled ? row.error_id : errorId;
     const network = mccMnc ?? row.mcc_mnc;
-    const pending = row.parts_pending - 1;
+    const pending = row.parts_pending - part.counts;
     const made = pending > 0 ? null : step("submitted", worst);
     if (made === null) updatePending.run(pending, worst, worstErrorId, network, BigInt(row.key));
     else conclude(row, made, worstErrorId, atMs, network);
@@ -162,7 +169,9 @@ export function deliveryCommands({
 
   /** Returns false when no message is waiting for this receipt. */
   function applyReceipt(carrierId: string, receipt: Receipt): boolean {
-    const part = findPart.get(carrierId, receipt.carrierMessageId);
+    const part =
+      findPart.get(carrierId, receipt.carrierMessageId) ??
+      (receipt.to === null ? undefined : findPart.get(carrierId, unknownId(receipt.to)));
     if (part === undefined) return false;
     if (receipt.outcome !== "held") {
       settlePart(part, receipt.outcome, receipt.errorId, receipt.atMs, receipt.mccMnc);
@@ -224,27 +233,39 @@ export function deliveryCommands({
         const made = step("submitting", "accepted")!;
         const statusId = STATUS[made.status].id;
         const spoiled = message.refusedErrorId !== null;
-        const partCount = message.carrierMessageIds.length;
         const changes = markSubmitted.run(
           statusId,
           message.atMs,
-          partCount,
+          message.parts.filter((part) => part.counts).length,
           spoiled ? "rejected" : null,
           message.refusedErrorId ?? 0,
           BigInt(message.key),
         ).changes;
         if (changes === 0) continue;
-        for (const id of message.carrierMessageIds) {
-          insertPart.run(message.carrierId, id, BigInt(message.key), message.atMs, row.expires_at_ms);
+        for (const { carrierMessageId, counts } of message.parts) {
+          const key = BigInt(message.key);
+          insertPart.run(message.carrierId, carrierMessageId, key, counts ? 1 : 0, message.atMs, row.expires_at_ms);
         }
         if (row.intermediate === 1) report({ ...row, sent_at_ms: message.atMs }, statusId, 0, message.atMs, null);
         // A receipt can overtake the answer to its submit: it waits among the parked ones.
         if (anyParked.get(message.carrierId) === undefined) continue;
-        for (const id of message.carrierMessageIds) {
-          for (const parked of parkedFor.all(message.carrierId, id)) {
+        for (const { carrierMessageId } of message.parts) {
+          for (const parked of parkedFor.all(message.carrierId, carrierMessageId)) {
             if (applyReceipt(message.carrierId, parked)) unpark.run(parked.id);
           }
         }
+      }
+    },
+
+    reroute({ messages }) {
+      for (const { key, carrierId } of messages) {
+        const row = byKey.get(BigInt(key));
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const lane = { accountId: row.account_id, carrierId };
+        leaveLane(row);
+        lanes.take(lane, 1);
+        unit().onRollback(() => lanes.leave(lane));
+        redirect.run(carrierId, BigInt(key));
       }
     },
 
@@ -275,12 +296,14 @@ export function deliveryCommands({
       let unmatched = 0;
       for (const receipt of receipts) {
         if (applyReceipt(carrierId, receipt)) continue;
-        const { carrierMessageId, outcome, errorId, atMs, mccMnc } = receipt;
-        park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc);
+        const { carrierMessageId, outcome, errorId, atMs, mccMnc, to } = receipt;
+        park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to);
         unmatched++;
       }
       return { unmatched };
     },
+
+    parkedReceipts: ({ limit }) => ({ count: countParked.get()!.count, receipts: newestParked.all(limit) }),
 
     outstanding: ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
 

@@ -124,6 +124,7 @@ CREATE TABLE part (
   carrier_id TEXT NOT NULL,
   carrier_message_id TEXT NOT NULL,
   message_key INTEGER NOT NULL,
+  counts INTEGER NOT NULL, -- whether the message waits for this part's receipt
   submitted_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER NOT NULL
 ) STRICT;
@@ -137,7 +138,8 @@ CREATE TABLE parked_receipt (
   outcome TEXT NOT NULL,
   error_id INTEGER NOT NULL,
   at_ms INTEGER NOT NULL,
-  mcc_mnc TEXT
+  mcc_mnc TEXT,
+  recipient TEXT
 ) STRICT;
 CREATE INDEX parked_receipt_by_carrier_id ON parked_receipt (carrier_id, carrier_message_id);
 

@@ -1,0 +1,63 @@
+/** The profile of an SMPP carrier: everything in which carriers differ, as data. Each field with what it means and its default. */
+import { type Static, Type } from "typebox";
+
+const OneOf = <const Words extends readonly string[]>(words: Words) =>
+  Type.Unsafe<Words[number]>({ type: "string", enum: words });
+const Seconds = (longest: number) => Type.Integer({ minimum: 1, maximum: longest });
+/** Type of number and numbering plan, as SMPP 3.4 §5.2.5 and §5.2.6 number them. */
+const AddressType = Type.Object(
+  { ton: Type.Integer({ minimum: 0, maximum: 6 }), npi: Type.Integer({ minimum: 0, maximum: 18 }) },
+  { additionalProperties: false },
+);
+
+export const SmppCarrier = Type.Object(
+  {
+    id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
+    kind: Type.Literal("smpp"),
+    /** "host:port", in the order in which they are tried. */
+    hosts: Type.Array(Type.String({ pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), { minItems: 1 }),
+    systemId: Type.String({ maxLength: 15 }),
+    password: Type.String({ maxLength: 8 }),
+    systemType: Type.Optional(Type.String({ maxLength: 12 })),
+    /** One connection for both ways, or one for each. Default "transceiver". */
+    bind: Type.Optional(OneOf(["transceiver", "transmitter and receiver"])),
+    /** Connections at a time. Default 1. */
+    binds: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    /** Unanswered submits on one connection. Default 10. */
+    window: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    /** Parts a second over all connections; no limit unless given. */
+    partsPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    /** Speak TLS. The carrier's certificate is checked against `tlsCa`, or against the system's authorities. Default false. */
+    tls: Type.Optional(Type.Boolean()),
+    /** A file with the certificate authority of the carrier, in PEM. */
+    tlsCa: Type.Optional(Type.String()),
+    /** The name in the carrier's certificate, where it is not the host's. */
+    tlsName: Type.Optional(Type.String()),
+    /** How senders and recipients are marked. Defaults: international 1/1, short codes 3/0, names 5/0. */
+    destinationType: Type.Optional(AddressType),
+    internationalType: Type.Optional(AddressType),
+    shortCodeType: Type.Optional(AddressType),
+    nameType: Type.Optional(AddressType),
+    /** What the carrier takes data_coding 0 for. Default "gsm", one septet an octet. */
+    alphabet: Type.Optional(OneOf(["gsm", "gsm packed", "latin1", "ascii"])),
+    /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
+    longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
+    /** The id is hexadecimal in the answer and decimal in the receipt, or the reverse. Default "same". */
+    receiptIds: Type.Optional(OneOf(["same", "hex then decimal", "decimal then hex"])),
+    /** Which parts of a long message get a receipt that counts. Default "every". */
+    partRule: Type.Optional(OneOf(["every", "first", "last"])),
+    /** A submit whose answer never came: send it again, at most three times, or wait for a receipt. Default "resend". */
+    unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
+    /** service_type of every submit. */
+    serviceType: Type.Optional(Type.String({ maxLength: 5 })),
+    /** After so long without a word the connection is tried with enquire_link. Default 30. */
+    enquireLinkSeconds: Type.Optional(Seconds(3_600)),
+    /** How long an answer may take. Default 30. */
+    answerSeconds: Type.Optional(Seconds(600)),
+    /** The longest wait before a lost connection is tried again. Default 60. */
+    reconnectSeconds: Type.Optional(Seconds(3_600)),
+  },
+  { additionalProperties: false },
+);
+
+export type SmppProfile = Static<typeof SmppCarrier>;
