@@ -1,6 +1,6 @@
 /** What a password costs: one scrypt whoever asks, none for a pair that is known, and a bound on those at work. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { Credentials } from "../../src/accounts/credentials.ts";
 import type { Account, Login } from "../../src/store/port.ts";
 import { HeldScrypt, watchScrypt } from "../support/accounts.ts";
@@ -134,21 +134,33 @@ test("no more than ten thousand pairs are remembered, and the oldest makes room"
   assert.equal(store.asked, 10_002);
 });
 
-test("a check that began before accounts changed does not count after it", async (t) => {
+/** A check that has read the account and is still at its password when the account is suspended. */
+async function suspendedWithin(t: TestContext) {
   const scrypt = new HeldScrypt(t);
   const store = new CountingStore();
   const credentials = new Credentials(store, new VirtualClock());
-  const before = credentials.verify("a", "b");
+  const check = credentials.verify("a", "b");
   // One is the decoy for unknown users, which is made at the start.
   await eventually(async () => scrypt.mostAtOnce === 2);
   const suspended = { ...ACCOUNT, suspended: true };
   store.login = { ...LOGIN, account: suspended };
   credentials.forgetAll();
-  const after = credentials.verify("a", "b");
+  return { scrypt, credentials, check, suspended };
+}
+
+test("what a check has read before accounts changed is not remembered after it", async (t) => {
+  const { scrypt, credentials, check, suspended } = await suspendedWithin(t);
   scrypt.release();
-  assert.equal(await before, ACCOUNT);
-  assert.equal(await after, suspended);
+  assert.equal(await check, ACCOUNT);
   assert.equal(await credentials.verify("a", "b"), suspended);
+});
+
+test("nobody who comes after accounts changed shares a check from before", async (t) => {
+  const { scrypt, credentials, check, suspended } = await suspendedWithin(t);
+  const later = credentials.verify("a", "b");
+  scrypt.release();
+  assert.equal(await check, ACCOUNT);
+  assert.equal(await later, suspended);
 });
 
 test("when the store fails the check fails, and the next one is a new try", async (t) => {
