@@ -27,7 +27,8 @@ export interface PartToSubmit {
 
 export type Submission =
   | { kind: "accepted"; carrierMessageId: string }
-  | { kind: "later"; retryAfterMs: number } // throttled, queue full
+  | { kind: "later"; retryAfterMs: number } // the carrier is busy: throttled, queue full
+  | { kind: "not now"; retryAfterMs: number } // this part alone could not be taken; others may be
   | { kind: "refused"; errorId: number } // will never be taken
   | { kind: "unknown" }; // the link died before the answer
 

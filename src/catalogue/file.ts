@@ -2,9 +2,9 @@
 import { parse } from "smol-toml";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../ledger/money.ts";
 import type { CatalogueItem } from "../store/port.ts";
-import { SmppCarrier, type SmppProfile } from "./smpp-profile.ts";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });

@@ -56,6 +56,8 @@ export class Dispatcher {
   readonly #outcomes: Outcomes;
   readonly #hops = new WeakMap<QueuedMessage, number>();
   readonly counts = { rerouted: 0, submitted: 0, refused: 0, later: 0, unknown: 0, expired: 0, receipts: 0 };
+  /** Messages that a carrier put off, each with its timer: no more than the carrier's window at a time. */
+  readonly #aside = new Set<Timer>();
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #claimingDue = false;
@@ -239,11 +241,21 @@ export class Dispatcher {
         this.#outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs });
         break;
       case "again":
-        this.counts[verdict.unknown ? "unknown" : "later"]++;
-        if (verdict.unknown) this.#outcomes.unknown(key);
+        this.counts[verdict.cause === "unknown" ? "unknown" : "later"]++;
+        if (verdict.cause === "unknown") this.#outcomes.unknown(key);
         desk.begun.set(key, submitting);
-        desk.ring.putBack(waiting);
-        if (!this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
+        if (verdict.cause === "not now" && !this.#stopping) {
+          // The others go on meanwhile.
+          const timer = this.#parts.clock.after(verdict.afterMs, () => {
+            this.#aside.delete(timer);
+            desk.ring.putBack(waiting);
+            this.#pump(desk);
+          });
+          this.#aside.add(timer);
+        } else {
+          desk.ring.putBack(waiting);
+          if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
+        }
     }
     this.#pump(desk);
   }
@@ -328,6 +340,7 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#dueTimer?.cancel();
+    for (const timer of this.#aside) timer.cancel();
     await this.#sweeping?.stop();
     const { clock, store } = this.#parts;
     const deadline = clock.monotonic() + STOP_WAIT_MS;

@@ -6,21 +6,26 @@ import type { SubmittedPart } from "../store/port.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
+/** How often a carrier may put off one message while it takes others. */
+const LARGEST_PUT_OFF_COUNT = 10;
+const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
 const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 export type Verdict =
   | { kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null }
   | { kind: "refused"; errorId: number }
   | { kind: "gave up"; errorId: number }
-  | { kind: "again"; afterMs: number; unknown: boolean };
+  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" };
 
 export class Submitting {
   readonly message: QueuedMessage;
   readonly #carrier: Carrier;
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
-  #refusedErrorId: number | null = null;
+  /** The error of a part that will never be taken. */
+  #spoiledBy: number | null = null;
   #unknownCount: number;
+  #putOffCount = 0;
 
   constructor(message: QueuedMessage, carrier: Carrier) {
     this.message = message;
@@ -63,21 +68,20 @@ export class Submitting {
 
   #judge(answers: readonly Submission[]): Verdict {
     const taken = this.#taken();
+    const kinds = new Set(answers.map((answer) => answer.kind));
     const refused = answers.find((answer) => answer.kind === "refused");
-    if (refused !== undefined) this.#refusedErrorId = refused.errorId;
-    // A part that will never be taken spoils the message: the others are not sent again.
-    if (this.#refusedErrorId !== null && taken.length === 0) return { kind: "refused", errorId: this.#refusedErrorId };
-    if (this.#refusedErrorId === null) {
-      if (answers.some((answer) => answer.kind === "unknown")) {
-        this.#unknownCount++;
-        if (this.#unknownCount <= LARGEST_UNKNOWN_COUNT) return { kind: "again", afterMs: 0, unknown: true };
-        if (taken.length === 0) return { kind: "gave up", errorId: NOT_ACKNOWLEDGED };
-        this.#refusedErrorId = NOT_ACKNOWLEDGED;
-      } else {
-        const waits = answers.filter((answer) => answer.kind === "later").map((answer) => answer.retryAfterMs);
-        if (waits.length > 0) return { kind: "again", afterMs: Math.max(...waits), unknown: false };
-      }
+    if (refused !== undefined) this.#spoiledBy = refused.errorId;
+    if (kinds.has("unknown") && ++this.#unknownCount > LARGEST_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
+    if (kinds.has("not now") && ++this.#putOffCount > LARGEST_PUT_OFF_COUNT) this.#spoiledBy ??= SYSTEM_FAILURE;
+    if (this.#spoiledBy === null) {
+      const waits = answers.flatMap((answer) => ("retryAfterMs" in answer ? [answer.retryAfterMs] : []));
+      const cause = (["later", "not now", "unknown"] as const).find((kind) => kinds.has(kind));
+      if (cause !== undefined) return { kind: "again", afterMs: Math.max(0, ...waits), cause };
     }
-    return { kind: "submitted", parts: taken, refusedErrorId: this.#refusedErrorId };
+    // A part that will never be taken spoils the message: the others are not sent again.
+    if (this.#spoiledBy !== null && taken.length === 0) {
+      return { kind: this.#spoiledBy === NOT_ACKNOWLEDGED ? "gave up" : "refused", errorId: this.#spoiledBy };
+    }
+    return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy };
   }
 }

@@ -17,8 +17,13 @@ const rows: readonly DeliveryError[] = table.rows.map((row) => Object.freeze(row
 const byId = new Map(rows.map((row) => [row.id, row]));
 const byName = new Map(rows.map((row) => [row.name, row]));
 
+/** For codes from outside, which may be none of ours. */
+export function findError(id: number): DeliveryError | undefined {
+  return byId.get(id);
+}
+
 export function errorById(id: number): DeliveryError {
-  const error = byId.get(id);
+  const error = findError(id);
   if (error === undefined) throw new RangeError(`no delivery error has the id ${id}`);
   return error;
 }

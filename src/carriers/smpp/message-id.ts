@@ -1,0 +1,27 @@
+/**
+ * A carrier's message ids, in one spelling. The same id comes with zeros in front or without, in capitals or not, and from some
+ * carriers hexadecimal in the answer to a submit and decimal in the receipt. It may have 64 bits or be a UUID, so it is never a
+ * JavaScript number. Pure.
+ */
+import type { SmppProfile } from "./profile.ts";
+
+export type ReceiptIds = NonNullable<SmppProfile["receiptIds"]>;
+
+function tidy(id: string): string {
+  const trimmed = id.trim().toLowerCase();
+  return /^0+$/.test(trimmed) ? "0" : trimmed.replace(/^0+/, "");
+}
+
+function hexToDecimal(id: string): string {
+  return /^[0-9a-f]{1,32}$/.test(id) ? BigInt(`0x${id}`).toString() : id;
+}
+
+/** The spelling under which a part is kept and looked for: that of the answer… */
+export function idInAnswer(id: string, ids: ReceiptIds): string {
+  return ids === "hex then decimal" ? hexToDecimal(tidy(id)) : tidy(id);
+}
+
+/** …and that of the receipt. */
+export function idInReceipt(id: string, ids: ReceiptIds): string {
+  return ids === "decimal then hex" ? hexToDecimal(tidy(id)) : tidy(id);
+}

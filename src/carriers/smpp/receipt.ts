@@ -1,0 +1,116 @@
+/**
+ * Reads delivery receipts. The standard leaves their text to the carrier, so every carrier writes its own: the optional parameters
+ * are believed first, then the text, and what cannot be read is passed over and never thrown. Pure.
+ */
+import { errorByName, findError } from "../../sms/errors.ts";
+import type { ReceiptOutcome } from "../port.ts";
+
+/** What a deliver_sm or data_sm says, as far as receipts are concerned. */
+export interface DeliveredFacts {
+  readonly esmClass: number;
+  /** The short message, or the payload, an octet a character. */
+  readonly text: string;
+  readonly receiptedMessageId: string | null;
+  readonly messageState: number | null;
+  /** Network type and code: three octets (SMPP 3.4 §5.3.2.31). */
+  readonly networkErrorCode: Uint8Array | null;
+}
+
+export interface ReadReceipt {
+  /** As the carrier wrote it; null when there is none to be found. */
+  readonly id: string | null;
+  readonly outcome: ReceiptOutcome;
+  readonly errorId: number;
+}
+
+/** esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12): a receipt, an acknowledgement by the phone's user, an intermediate notification. */
+const MESSAGE_TYPE_MASK = 0x3c;
+const RECEIPT_TYPES = new Set([0x04, 0x08, 0x20]);
+
+/** Receipts that come without the mark all look like this. */
+const RECEIPT_TEXT = /\bid\s*:.*\bstat\s*:/is;
+
+/** By esm_class, then by the optional parameters, then by the shape of the text. */
+export function isReceipt({ esmClass, text, receiptedMessageId, messageState }: DeliveredFacts): boolean {
+  if (RECEIPT_TYPES.has(esmClass & MESSAGE_TYPE_MASK)) return true;
+  if (receiptedMessageId !== null && messageState !== null) return true;
+  return RECEIPT_TEXT.test(text);
+}
+
+/** message_state (SMPP 3.4 §5.2.28, and 5.0 §4.7.15 for 0 and 9). */
+const OUTCOME_BY_STATE: Readonly<Record<number, ReceiptOutcome>> = {
+  0: "held", // scheduled
+  1: "held", // en route
+  2: "delivered",
+  3: "expired",
+  4: "undeliverable", // deleted
+  5: "undeliverable",
+  6: "held", // accepted
+  7: "lost", // unknown
+  8: "rejected",
+  9: "undeliverable", // skipped
+};
+
+/** The words of SMPP 3.4 appendix B, and those that carriers are known to write in their place. */
+const OUTCOME_BY_WORD: Readonly<Record<string, ReceiptOutcome>> = {
+  DELIVRD: "delivered",
+  DELIVERED: "delivered",
+  DELIVRED: "delivered",
+  EXPIRED: "expired",
+  DELETED: "undeliverable",
+  UNDELIV: "undeliverable",
+  UNDELIVERABLE: "undeliverable",
+  UNDELIVERED: "undeliverable",
+  FAILED: "undeliverable",
+  SKIPPED: "undeliverable",
+  REJECTD: "rejected",
+  REJECTED: "rejected",
+  BLOCKED: "rejected",
+  UNKNOWN: "lost",
+  ACCEPTD: "held",
+  ACCEPTED: "held",
+  ENROUTE: "held",
+  BUFFERED: "held",
+  BUFFRED: "held",
+  QUEUED: "held",
+};
+
+/** What a failure is called when the network's code says nothing we know. */
+const ERROR_BY_OUTCOME: Readonly<Record<ReceiptOutcome, number>> = {
+  held: 0,
+  delivered: 0,
+  undeliverable: errorByName("EC_FAILED_MESSAGE_DELIVERY").id,
+  rejected: errorByName("EC_SMS_REJECTED_BY_MOBILE_OPERATOR").id,
+  expired: errorByName("EC_MESSAGE_EXPIRED").id,
+  lost: errorByName("EC_UNKNOWN_ERROR").id,
+};
+
+export function readReceipt(facts: DeliveredFacts): ReadReceipt {
+  const { id, state, error } = readText(facts.text);
+  // A state that nobody has heard of says nothing final: the message goes on waiting for one that does.
+  const byState = facts.messageState === null ? undefined : OUTCOME_BY_STATE[facts.messageState];
+  const outcome = byState ?? OUTCOME_BY_WORD[state] ?? "held";
+  const code = networkCode(facts.networkErrorCode) ?? error;
+  const known = outcome === "delivered" || code === null ? null : findError(code);
+  return { id: facts.receiptedMessageId ?? id, outcome, errorId: known?.id ?? ERROR_BY_OUTCOME[outcome] };
+}
+
+function networkCode(octets: Uint8Array | null): number | null {
+  if (octets === null || octets.length < 3) return null;
+  const code = (octets[1]! << 8) | octets[2]!;
+  return code === 0 ? null : code;
+}
+
+/** "id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…", in any order, case and spacing, with any of them missing. */
+function readText(text: string): { id: string | null; state: string; error: number | null } {
+  // What the message said comes last and may hold anything, "stat:" included.
+  const [head = ""] = text.split(/\btext\s*:/i);
+  const field = (name: string): string | null =>
+    new RegExp(`\\b${name}\\s*:\\s*([^\\s,;]+)`, "i").exec(head)?.[1] ?? null;
+  const error = field("err");
+  return {
+    id: field("id"),
+    state: field("stat")?.toUpperCase() ?? "",
+    error: error !== null && /^\d{1,5}$/.test(error) && Number(error) > 0 ? Number(error) : null,
+  };
+}
