@@ -1,0 +1,79 @@
+/** The pace of a carrier: never more than its parts a second, over any second. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Pace } from "../../../src/carriers/smpp/pace.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+/** The most that went within any one second. */
+function busiestSecond(times: readonly number[]): number {
+  return Math.max(0, ...times.map((start) => times.filter((time) => time >= start && time < start + 1_000).length));
+}
+
+test("over any second no more parts go than the profile allows, however hard it is pushed", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.integer({ min: 1, max: 700 }), { maxLength: 30 }),
+      async (limit, pauses) => {
+        const clock = new VirtualClock();
+        const pace = new Pace(limit, clock);
+        const times: number[] = [];
+        for (const pause of [0, ...pauses]) {
+          if (pause > 0) await clock.advance(pause);
+          while (pace.room() > 0) {
+            pace.sent();
+            times.push(clock.monotonic());
+          }
+          assert.ok(pace.waitMs() > 0);
+        }
+        assert.ok(busiestSecond(times) <= limit);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("waiting as long as it says brings room, and the whole pace is used", async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(10, clock);
+  let sent = 0;
+  while (clock.monotonic() < 10_000) {
+    while (pace.room() > 0) {
+      pace.sent();
+      sent++;
+    }
+    await clock.advance(pace.waitMs());
+    assert.ok(pace.room() > 0);
+  }
+  assert.ok(sent >= 100 && sent <= 110, `${sent} in ten seconds`);
+});
+
+test("a busy carrier is sent half as much, and gradually more again, up to the profile's limit", async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(100, clock);
+  for (let part = 0; part < 80; part++) pace.sent();
+  pace.slowDown();
+  assert.equal(Math.round(pace.current), 40);
+  await clock.advance(3_000);
+  assert.ok(pace.current > 50 && pace.current < 60);
+  await clock.advance(60_000);
+  assert.equal(pace.current, 100);
+});
+
+test("a carrier that is always busy still gets a part a second", async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(100, clock);
+  for (let time = 0; time < 20; time++) pace.slowDown();
+  assert.equal(pace.room(), 1);
+  pace.sent();
+  assert.ok(pace.waitMs() <= 1_000);
+});
+
+test("without a limit there is always room, until the carrier says otherwise", () => {
+  const pace = new Pace(Number.POSITIVE_INFINITY, new VirtualClock());
+  for (let part = 0; part < 10_000; part++) pace.sent();
+  assert.ok(pace.room() > 1_000_000);
+  pace.slowDown();
+  assert.ok(pace.room() <= 5_000);
+});

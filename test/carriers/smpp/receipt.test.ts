@@ -1,0 +1,148 @@
+/** Receipts as carriers really write them, and their ids. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
+import { idInAnswer, idInReceipt } from "../../../src/carriers/smpp/message-id.ts";
+import { type DeliveredFacts, isReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+
+function facts(change: Partial<DeliveredFacts>): DeliveredFacts {
+  return { esmClass: 0, text: "", receiptedMessageId: null, messageState: null, networkErrorCode: null, ...change };
+}
+
+const STANDARD =
+  "id:0123456789 sub:001 dlvrd:001 submit date:2602121000 done date:2602121001 stat:DELIVRD err:000 text:Hello stat:EXPIRED";
+
+describe("a receipt is told from an incoming message", () => {
+  const cases: [name: string, change: Partial<DeliveredFacts>, expected: boolean][] = [
+    ["by its esm_class", { esmClass: 0x04 }, true],
+    ["by the esm_class of an intermediate notification", { esmClass: 0x20 }, true],
+    ["by its esm_class with a header indicator beside it", { esmClass: 0x44 }, true],
+    ["by its optional parameters", { receiptedMessageId: "1", messageState: 2 }, true],
+    ["by its text alone", { text: STANDARD }, true],
+    ["a message with a header is none", { esmClass: 0x40, text: "Hello" }, false],
+    ["a message that talks of an id is none", { text: "My id: 42" }, false],
+    ["an empty message is none", {}, false],
+  ];
+  for (const [name, change, expected] of cases) test(name, () => assert.equal(isReceipt(facts(change)), expected));
+});
+
+describe("what a receipt says", () => {
+  const cases: [name: string, change: Partial<DeliveredFacts>, id: string | null, outcome: string, errorId: number][] =
+    [
+      ["the standard's text", { text: STANDARD }, "0123456789", "delivered", 0],
+      [
+        "words in other cases and spacings",
+        { text: "ID: ab-12  STAT : undeliv ERR: 001" },
+        "ab-12",
+        "undeliverable",
+        1,
+      ],
+      ["fields in another order", { text: "stat:EXPIRED err:027 id:7" }, "7", "expired", 27],
+      ["no error field", { text: "id:7 stat:REJECTD" }, "7", "rejected", 632],
+      ["an error code that nobody knows", { text: "id:7 stat:UNDELIV err:999" }, "7", "undeliverable", 810],
+      ["an error that is not a number", { text: "id:7 stat:UNDELIV err:0x1F" }, "7", "undeliverable", 810],
+      ["a state word that nobody knows is not final", { text: "id:7 stat:PENDING err:000" }, "7", "held", 0],
+      [
+        "an impossible date",
+        { text: "id:7 submit date:9999999999 done date:0000000000 stat:DELIVRD" },
+        "7",
+        "delivered",
+        0,
+      ],
+      [
+        "a delivered message has no error, whatever the code",
+        { text: "id:7 stat:DELIVRD err:027" },
+        "7",
+        "delivered",
+        0,
+      ],
+      ["still under way", { text: "id:7 stat:ACCEPTD err:000" }, "7", "held", 0],
+      ["the network does not know", { text: "id:7 stat:UNKNOWN err:000" }, "7", "lost", 255],
+      [
+        "parameters over the text",
+        { text: "id:7 stat:DELIVRD err:000", receiptedMessageId: "8", messageState: 5 },
+        "8",
+        "undeliverable",
+        810,
+      ],
+      [
+        "a state that nobody knows leaves it to the text",
+        { text: "id:7 stat:DELIVRD", messageState: 99 },
+        "7",
+        "delivered",
+        0,
+      ],
+      [
+        "the network's error code",
+        { receiptedMessageId: "8", messageState: 5, networkErrorCode: Uint8Array.of(3, 0, 1) },
+        "8",
+        "undeliverable",
+        1,
+      ],
+      [
+        "a network error code of zero is none",
+        { text: "err:006", receiptedMessageId: "8", messageState: 5, networkErrorCode: Uint8Array.of(3, 0, 0) },
+        "8",
+        "undeliverable",
+        6,
+      ],
+      ["nothing at all", { esmClass: 4 }, null, "held", 0],
+    ];
+  for (const [name, change, id, outcome, errorId] of cases) {
+    test(name, () => assert.deepEqual(readReceipt(facts(change)), { id, outcome, errorId }));
+  }
+
+  test("any text can be read without harm", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 0, max: 255 }), (text, state) => {
+        const read = readReceipt(facts({ text, messageState: state }));
+        assert.ok(typeof read.outcome === "string" && Number.isInteger(read.errorId));
+      }),
+    );
+  });
+});
+
+describe("one id in the spellings of answer and receipt", () => {
+  const cases: [
+    name: string,
+    answer: string,
+    receipt: string,
+    ids: "same" | "hex then decimal" | "decimal then hex",
+  ][] = [
+    ["the same", "12345", "12345", "same"],
+    ["zeros in front", "0012345", "12345", "same"],
+    ["capitals", "ABCDEF12", "abcdef12", "same"],
+    ["a UUID", "F47AC10B-58CC-4372-A567-0E02B2C3D479", "f47ac10b-58cc-4372-a567-0e02b2c3d479", "same"],
+    ["all zeros", "0000", "0", "same"],
+    ["hexadecimal, then decimal", "A5F3", "42483", "hex then decimal"],
+    ["hexadecimal with zeros, then decimal with zeros", "0000A5F3", "0000042483", "hex then decimal"],
+    ["64 bits, beyond what a double holds", "FFFFFFFFFFFFFFFF", "18446744073709551615", "hex then decimal"],
+    ["decimal, then hexadecimal", "18446744073709551615", "ffffffffffffffff", "decimal then hex"],
+  ];
+  for (const [name, answer, receipt, ids] of cases) {
+    test(name, () => assert.equal(idInReceipt(receipt, ids), idInAnswer(answer, ids)));
+  }
+
+  test("different ids stay different", () => {
+    const digits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+    fc.assert(
+      fc.property(digits, digits, (one, other) => {
+        fc.pre(one !== other);
+        assert.notEqual(
+          idInAnswer(one.toString(16), "hex then decimal"),
+          idInReceipt(other.toString(), "hex then decimal"),
+        );
+      }),
+    );
+  });
+
+  test("an id that is no number in the base of its carrier is left as it is", () => {
+    assert.equal(idInAnswer("msg-17", "hex then decimal"), "msg-17");
+  });
+});
+
+test("answers to a submit: busy, later and never are told apart", () => {
+  const kinds = [0x58, 0x14, 0x08, 0x64, 0x0b, 0x45, 0x400].map((status) => meaningOf(status).kind);
+  assert.deepEqual(kinds, ["throttled", "throttled", "later", "later", "refused", "refused", "refused"]);
+});
