@@ -1,7 +1,7 @@
 /** Dispatch against a carrier that answers as the test says, on a real store and under a virtual clock. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
+import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
 import { nthId } from "../../src/runtime/ids.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -19,9 +19,14 @@ interface Desk {
   readonly reported: number[];
 }
 
+const URL_A = "http://127.0.0.1:1/";
 const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000 };
 
-async function startDesk(t: TestContext, lanes = { lane: 100, total: 1_000 }): Promise<Desk> {
+async function startDesk(
+  t: TestContext,
+  lanes = { lane: 100, total: 1_000 },
+  route: DispatchParts["route"] = () => null,
+): Promise<Desk> {
   const directory = await temporaryDirectory(t);
   let take: (feed: Feed) => void = () => undefined;
   const bench = await Bench.start(
@@ -44,7 +49,7 @@ async function startDesk(t: TestContext, lanes = { lane: 100, total: 1_000 }): P
     clock: bench.clock,
     log: silentLog,
     settings: SETTINGS,
-    route: () => null,
+    route,
   });
   const reported: number[] = [];
   take = (feed) => {
@@ -133,7 +138,7 @@ test("a busy carrier is left alone for as long as it asks, and then gets everyth
 test("an unknown outcome is tried again a bounded number of times and then given up, without a refund", async (t) => {
   const { bench, carrier, reported } = await startDesk(t);
   carrier.answer = () => ({ kind: "unknown" });
-  await bench.accept([bench.message()], { notifyUrl: "http://127.0.0.1:1/" });
+  await bench.accept([bench.message()], { notifyUrl: URL_A });
   await settle(bench);
   assert.equal(carrier.submitted.length, 4);
   assert.deepEqual(reported, [22]);
@@ -143,7 +148,7 @@ test("an unknown outcome is tried again a bounded number of times and then given
 test("a refused message is final at once and refunded", async (t) => {
   const { bench, carrier, reported } = await startDesk(t);
   carrier.answer = () => ({ kind: "refused", errorId: 566 });
-  await bench.accept([bench.message()], { notifyUrl: "http://127.0.0.1:1/" });
+  await bench.accept([bench.message()], { notifyUrl: URL_A });
   await settle(bench);
   assert.deepEqual(reported, [4]);
   assert.equal(await bench.balance(), 1_000_000_000n);
@@ -166,7 +171,7 @@ test("of a long message only the parts that the carrier does not have are sent a
 test("nothing goes out after its validity, and what is left of a sleeping lane is ended in rounds", async (t) => {
   const { bench, carrier, reported } = await startDesk(t, { lane: 5, total: 100 });
   carrier.window = 0;
-  await bench.accept(numbered(bench, 12), { expiresAtMs: NOW + HOUR, notifyUrl: "http://127.0.0.1:1/" });
+  await bench.accept(numbered(bench, 12), { expiresAtMs: NOW + HOUR, notifyUrl: URL_A });
   await bench.clock.advance(HOUR + 30_000);
   assert.deepEqual(
     reported,
@@ -228,7 +233,7 @@ test("a clock that steps back sends nothing twice and nothing late", async (t) =
 
 test("messages for a carrier that is not there have no route and are refunded", async (t) => {
   const { bench, reported, dispatcher } = await startDesk(t, { lane: 2, total: 100 });
-  const content = { notifyUrl: "http://127.0.0.1:1/" };
+  const content = { notifyUrl: URL_A };
   await bench.accept(
     Array.from({ length: 5 }, () => bench.message({ carrierId: "gone" })),
     content,
@@ -269,4 +274,144 @@ test("a stop waits for what is on the wire and hands the rest back to the next s
     bench.takeMessages().map(({ key }) => key),
     [2, 3, 4].map((index) => nthId(acceptance.firstKey, index)),
   );
+});
+
+test("what waits for a carrier that goes down goes to another that serves it, in order, and is charged once", async (t) => {
+  const other = new ScriptedCarrier("other");
+  const { bench, carrier, dispatcher } = await startDesk(
+    t,
+    undefined,
+    (_, usable) => ["carrier", "other"].find(usable) ?? null,
+  );
+  await dispatcher.addCarrier(other);
+  carrier.window = 0;
+  await bench.accept(numbered(bench, 5));
+  await settle(bench);
+  assert.deepEqual([carrier.submitted.length, other.submitted.length], [0, 0]);
+  carrier.up = false;
+  await settle(bench);
+  assert.deepEqual(
+    other.submitted.map(({ message }) => message.to),
+    numbered(bench, 5).map(({ to }) => to),
+  );
+  await bench.accept(numbered(bench, 1));
+  await settle(bench);
+  assert.equal(other.submitted.length, 6, "new ones go there too");
+  assert.equal((await bench.store.outstanding({ carrierId: "other", afterRow: 0, limit: 10 })).length, 6);
+  assert.equal(await bench.balance(), 1_000_000_000n - 60_000n);
+});
+
+test("with no other carrier the lanes sleep without a timer or a query, and wake when it is back", async (t) => {
+  const { bench, carrier } = await startDesk(t, { lane: 10, total: 1_000 });
+  carrier.up = false;
+  await bench.accept(numbered(bench, 200));
+  await settle(bench);
+  const before = bench.clock.timersSet;
+  await bench.clock.advance(HOUR);
+  assert.equal(carrier.submitted.length, 0);
+  // The rounds for overdue messages, every ten seconds, and the look for due ones, every minute.
+  assert.ok(bench.clock.timersSet - before <= 360 + 60 + 10, `${bench.clock.timersSet - before} timers in an hour`);
+  carrier.up = true;
+  while (carrier.submitted.length < 200) await settle(bench);
+  assert.deepEqual(
+    carrier.submitted.map(({ message }) => message.to),
+    numbered(bench, 200).map(({ to }) => to),
+  );
+});
+
+test("a message of which a carrier has a part stays with that carrier", async (t) => {
+  const other = new ScriptedCarrier("other");
+  const { bench, carrier, dispatcher } = await startDesk(
+    t,
+    undefined,
+    (_, usable) => ["carrier", "other"].find(usable) ?? null,
+  );
+  await dispatcher.addCarrier(other);
+  carrier.answer = (_, count) =>
+    count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "later", retryAfterMs: 1_000 };
+  await bench.accept([bench.message()], { text: "x".repeat(200), partCount: 2 });
+  await settle(bench);
+  carrier.up = false;
+  await settle(bench);
+  assert.equal(other.submitted.length, 0);
+  carrier.answer = (_, count) => ({ kind: "accepted", carrierMessageId: `c${count}` });
+  carrier.up = true;
+  await bench.clock.advance(2_000);
+  assert.equal(carrier.submitted.length, 3);
+});
+
+test("one message that a carrier puts off does not stop the others, and is given up after some tries", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t);
+  carrier.answer = ({ message }, count) =>
+    message.to === "41790000000"
+      ? { kind: "not now", retryAfterMs: 1_000 }
+      : { kind: "accepted", carrierMessageId: `c${count}` };
+  await bench.accept(numbered(bench, 20), { notifyUrl: URL_A });
+  await settle(bench);
+  assert.equal(carrier.submitted.length, 20);
+  await bench.clock.advance(60_000);
+  assert.equal(carrier.submitted.length, 30);
+  assert.deepEqual(reported, [4]);
+});
+
+test("where the policy is to hold, an unknown outcome is not sent again but waits for a receipt for its phone", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t);
+  carrier.unknownPolicy = "hold";
+  carrier.answer = () => ({ kind: "unknown" });
+  await bench.accept([bench.message()], { notifyUrl: URL_A });
+  await settle(bench);
+  assert.equal(carrier.submitted.length, 1);
+  const receipt = {
+    carrierMessageId: "never-seen",
+    outcome: "delivered",
+    errorId: 0,
+    atMs: NOW,
+    mccMnc: null,
+  } as const;
+  await Promise.all([carrier.receipt({ ...receipt, to: "41790000009" }), settle(bench)]);
+  assert.deepEqual(reported, []);
+  await Promise.all([carrier.receipt({ ...receipt, to: "41790000001" }), settle(bench)]);
+  assert.deepEqual(reported, [5]);
+});
+
+for (const [partRule, receipts] of [
+  ["first", ["c1"]],
+  ["last", ["c3"]],
+  ["every", ["c2", "c3", "c1"]],
+] as const) {
+  test(`a carrier that sends receipts for ${partRule} part: the message is final with ${receipts.join(", ")}`, async (t) => {
+    const { bench, carrier, reported } = await startDesk(t);
+    carrier.partRule = partRule;
+    await bench.accept([bench.message()], { text: "x".repeat(400), partCount: 3, notifyUrl: URL_A });
+    await settle(bench);
+    for (const [index, carrierMessageId] of receipts.entries()) {
+      assert.deepEqual(reported, [], `not before receipt ${index + 1}`);
+      const receipt = {
+        carrierMessageId,
+        outcome: "delivered",
+        errorId: 0,
+        atMs: NOW,
+        mccMnc: null,
+        to: null,
+      } as const;
+      await Promise.all([carrier.receipt(receipt), settle(bench)]);
+    }
+    assert.deepEqual(reported, [5]);
+  });
+}
+
+test("a receipt is acknowledged only when it is in the store", async (t) => {
+  const { bench, carrier } = await startDesk(t);
+  const receipt = {
+    carrierMessageId: "nobody's",
+    outcome: "delivered",
+    errorId: 0,
+    atMs: NOW,
+    mccMnc: null,
+    to: null,
+  } as const;
+  const acknowledged = carrier.receipt(receipt);
+  await Promise.all([acknowledged, settle(bench)]);
+  const { count, receipts } = await bench.store.parkedReceipts({ limit: 10 });
+  assert.deepEqual([count, receipts.map(({ carrierMessageId }) => carrierMessageId)], [1, ["nobody's"]]);
 });
