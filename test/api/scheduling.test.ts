@@ -11,6 +11,8 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
+/** For what is minutes away. */
+const STEP_MS = 10 * SECOND_MS;
 
 /** Monday noon. */
 const START = Date.UTC(2026, 0, 5, 12);
@@ -74,7 +76,7 @@ test("messages go by their time, whatever the order of their requests", async ()
   await send({ sendAt: inMinutes(1) }, "41790000001");
   await send({ sendAt: inMinutes(2) }, "41790000002");
 
-  await passUntil(clock, () => service.handedOn.length === before + 3, SECOND_MS);
+  await passUntil(clock, () => service.handedOn.length === before + 3, STEP_MS);
   assert.deepEqual(
     service.handedOn.slice(before).map(({ to }) => to),
     ["41790000001", "41790000002", "41790000003"],
@@ -103,7 +105,7 @@ test("a sendAt before the window opens waits for the window too; one within it g
   const early = await send({ deliveryTimeWindow, sendAt: formatDateTime(opensMs - 5 * MINUTE_MS) });
   const within = await send({ deliveryTimeWindow, sendAt: formatDateTime(opensMs + 5 * MINUTE_MS) });
 
-  assert.equal((await reported(within.messageId, SECOND_MS)).sentAt, formatDateTime(opensMs + 5 * MINUTE_MS));
+  assert.equal((await reported(within.messageId, STEP_MS)).sentAt, formatDateTime(opensMs + 5 * MINUTE_MS));
   assert.equal((await reported(early.messageId)).sentAt, formatDateTime(opensMs));
 });
 
@@ -115,7 +117,7 @@ test("validity counts from when the message may first be sent", async () => {
   await send({ sendAt: formatDateTime(opensMs + MINUTE_MS), validityPeriod: 2 });
   await send({ deliveryTimeWindow, sendAt: formatDateTime(opensMs + 2 * MINUTE_MS), validityPeriod: 3 });
 
-  await passUntil(clock, () => service.handedOn.length === before + 3, SECOND_MS);
+  await passUntil(clock, () => service.handedOn.length === before + 3, STEP_MS);
   assert.deepEqual(
     service.handedOn.slice(before).map(({ expiresAtMs }) => (expiresAtMs - opensMs) / MINUTE_MS),
     [1, 1 + 2, 2 + 3],
@@ -133,7 +135,7 @@ test("a message that no carrier took in time expires, is refunded and reported",
   await narrowClock.advance(MINUTE_MS - 1);
   const stillCharged = await balanceOf(narrow);
 
-  const { status, error, doneAt } = await reported(messageId, SECOND_MS, narrowClock);
+  const { status, error, doneAt } = await reported(messageId, STEP_MS, narrowClock);
   assert.equal(statusId, 7);
   assert.deepEqual([charged, stillCharged], [99.97, 99.97]);
   assert.deepEqual([status.id, status.name], [15, "EXPIRED_EXPIRED"]);
@@ -196,7 +198,7 @@ test("a message that is still waiting when its window closes goes at the next op
   const submittedOnMonday = await submittedCount(monday);
   const tuesday = await restart(t, monday, dayClock, 22 * HOUR_MS + 58 * MINUTE_MS);
 
-  const { sentAt, status } = await reported(messageId, SECOND_MS, dayClock);
+  const { sentAt, status } = await reported(messageId, STEP_MS, dayClock);
   assert.equal(statusId, 7);
   assert.equal(submittedOnMonday, 0);
   assert.equal(status.id, 5);
@@ -211,7 +213,7 @@ test("a message whose window does not open within its validity expires, and is r
   const deliveryTimeWindow = { days: [...DAYS], from: timeOfDay(START - MINUTE_MS), to: timeOfDay(START) };
   const { messageId } = await send({ deliveryTimeWindow, validityPeriod: 5 }, "41793999009", monday);
 
-  const { status, doneAt } = await reported(messageId, SECOND_MS, dayClock);
+  const { status, doneAt } = await reported(messageId, STEP_MS, dayClock);
   assert.equal(status.id, 15);
   assert.equal(doneAt, formatDateTime(START - 500 + 5 * MINUTE_MS));
   assert.equal(await balanceOf(monday), 100);
