@@ -1,0 +1,84 @@
+/**
+ * Makes the socket that a session runs on: TCP, or TLS with the peer's certificate verified. Every try is a new socket; a
+ * failure is a value.
+ */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import type { Clock } from "../../../runtime/clock.ts";
+
+export interface TlsSettings {
+  /** Authorities to trust instead of the system's, in PEM. */
+  readonly ca?: string;
+  /** Our own certificate and its key, in PEM, for a peer that asks who we are. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name that the certificate must be for, where it is not the host's. */
+  readonly serverName?: string;
+  /** Whoever is in between can then read and change everything. */
+  readonly dangerouslyTrustAnyone?: boolean;
+}
+
+export interface ConnectTarget {
+  readonly host: string;
+  readonly port: number;
+  /** TCP without it. */
+  readonly tls?: TlsSettings;
+  /** For the name, the connection and the TLS handshake together. */
+  readonly timeoutMs: number;
+  /** Ends the try. */
+  readonly signal?: AbortSignal;
+}
+
+export type Connection =
+  | { readonly kind: "connected"; readonly socket: Socket }
+  | { readonly kind: "failed"; readonly error: Error };
+
+export function connectSocket(target: ConnectTarget, clock: Clock): Promise<Connection> {
+  const { host, port, tls, timeoutMs, signal } = target;
+  return new Promise((resolve) => {
+    const socket =
+      tls === undefined
+        ? connectTcp({ host, port, noDelay: true })
+        : connectTls({ host, port, ...tlsOptions(host, tls) });
+    const fail = (error: Error) => {
+      settle();
+      // An error that follows its end must not go unheard either: it would end the process.
+      socket.on("error", () => {});
+      socket.destroy();
+      resolve({ kind: "failed", error });
+    };
+    const succeed = () => {
+      settle();
+      socket.setNoDelay(true);
+      resolve({ kind: "connected", socket });
+    };
+    const onAbort = () => fail(new Error("given up"));
+    const onClose = () => fail(new Error("closed before it was connected"));
+    const timer = clock.after(timeoutMs, () => fail(new Error(`no connection within ${timeoutMs} ms`)));
+    const connected = tls === undefined ? "connect" : "secureConnect";
+    const settle = () => {
+      timer.cancel();
+      signal?.removeEventListener("abort", onAbort);
+      socket.removeListener(connected, succeed);
+      socket.removeListener("error", fail);
+      socket.removeListener("close", onClose);
+    };
+    socket.once(connected, succeed);
+    socket.once("error", fail);
+    socket.once("close", onClose);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+  });
+}
+
+function tlsOptions(host: string, tls: TlsSettings): ConnectionOptions {
+  const serverName = tls.serverName ?? (isIP(host) === 0 ? host : undefined);
+  return {
+    minVersion: "TLSv1.2",
+    rejectUnauthorized: tls.dangerouslyTrustAnyone !== true,
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+    ...(tls.key === undefined ? {} : { key: tls.key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  };
+}

@@ -1,0 +1,115 @@
+/** What a session asks of whoever uses it, and what it gives back. */
+import type { Clock } from "../../../runtime/clock.ts";
+import type { RequestName, ResponseName } from "../codec/commands.ts";
+import type { Malformed } from "../codec/decode.ts";
+import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
+import type { Tlv } from "../codec/tlvs.ts";
+import type { BindName, Role } from "./states.ts";
+
+/** What became of a request. It always becomes something: the promise of it never rejects and never stays open. */
+export type Answer<Name extends RequestName> =
+  /** The peer's response, whatever its status, or its generic_nack. */
+  | { readonly kind: "answered"; readonly pdu: ResponseTo<Name> }
+  /** It did not leave this program. */
+  | { readonly kind: "unsent"; readonly why: Unsent }
+  /** It was sent, perhaps, and no answer came in time or before the connection ended. */
+  | { readonly kind: "unknown"; readonly sequence: number };
+
+export type Unsent =
+  | "state" // not bound, bound in another way, unbinding or closed
+  | "full" // the window is: see `room`
+  | "unencodable"; // a value has no place in its field: told to onProblem
+
+/** The requests that the session passes on; the others (bind, unbind, enquire_link) it sees to itself. */
+export type MessageRequestName = Exclude<RequestName, BindName | "unbind" | "enquire_link">;
+
+/** A response to send, whose sequence number the session fills in; null for none at all, as only a simulated network should want. */
+export type Reply = PduDraft<ResponseName | "generic_nack"> | null;
+
+export type BindDecision =
+  | { readonly kind: "accept"; readonly systemId: string; readonly tlvs?: readonly Tlv[] }
+  /** The response carries the status, and the connection closes behind it. */
+  | { readonly kind: "refuse"; readonly status: number };
+
+export type CloseReason =
+  | "unbound" // we said goodbye, and it was answered
+  | "peer unbound" // the peer did
+  | "closed" // by `close()`
+  | "peer closed" // without a word
+  | "connection failed" // reset, timed out, broken: `error` says
+  | "silent" // no word from the peer, not even to enquire_link
+  | "bind timeout" // not bound in time
+  | "bind refused" // by us
+  | "unbind timeout" // our goodbye, or its own, took too long
+  | "outbind refused" // nobody here asked for one
+  | "framing lost"; // a length that cannot be: where the next PDU starts is not known
+
+export interface Closed {
+  readonly why: CloseReason;
+  readonly error?: Error;
+}
+
+/** What is worth a line in the log; the session has dealt with it. */
+export type Problem =
+  | { readonly kind: "malformed"; readonly malformed: Malformed }
+  /** `onRequest` or `onBind` threw, or what it returned cannot be encoded: the peer was told ESME_RSYSERR. */
+  | { readonly kind: "handler"; readonly request: Pdu; readonly error: unknown }
+  | { readonly kind: "unencodable"; readonly draft: PduDraft; readonly error: unknown };
+
+export interface SessionSettings {
+  /** Requests that may be without an answer at a time. */
+  readonly window: number;
+  /** How long a request waits for its answer. */
+  readonly requestTimeoutMs: number;
+  /** From the connection to the end of the bind, for both ends. */
+  readonly bindTimeoutMs: number;
+  /** After so long without a word from the peer it is asked, by enquire_link, whether it is there. */
+  readonly idleMs: number;
+  /** After so long without a word after that, it is not. */
+  readonly probeTimeoutMs: number;
+  /** For the whole goodbye: answers that are under way, unbind, its answer, the end of the connection. */
+  readonly unbindTimeoutMs: number;
+  /** The peer's requests that may be without an answer from us at a time; past it the session stops reading. */
+  readonly maxHandling: number;
+  readonly maxPduOctets: number;
+}
+
+export interface SessionHandlers {
+  /** The answer goes out when it is there: a receipt is answered once it is stored. Without a handler: ESME_RINVCMDID. */
+  onRequest?(pdu: Pdu<MessageRequestName>): Reply | Promise<Reply>;
+  /** The SMSC's. Without it nobody may bind. */
+  onBind?(pdu: Pdu<BindName>): BindDecision | Promise<BindDecision>;
+  /** Now bound, at either end. */
+  onBound?(): void;
+  /** The ESME's: the SMSC asks it to bind, which it may do now. Without it, the connection closes. */
+  onOutbind?(pdu: Pdu<"outbind">): void;
+  onAlert?(pdu: Pdu<"alert_notification">): void;
+  /** There is room again in the window after there was none. */
+  onRoom?(): void;
+  /** A response that nobody waits for (any more): an answer after its time, or a double one. */
+  onStrayAnswer?(pdu: Pdu<ResponseName | "generic_nack">): void;
+  /** Once, as the last thing, when the socket is closed. */
+  onClose?(closed: Closed): void;
+  onProblem?(problem: Problem): void;
+}
+
+export interface SessionOptions extends Partial<SessionSettings>, SessionHandlers {
+  readonly role: Role;
+  readonly clock: Clock;
+}
+
+/** Counted since the session began. */
+export interface SessionCounters {
+  pdusIn: number;
+  pdusOut: number;
+  octetsIn: number;
+  octetsOut: number;
+  /** Requests that ended as unknown: by their timeout, and by the end of the connection. */
+  timedOut: number;
+  cutOff: number;
+  strayAnswers: number;
+  malformed: number;
+  enquireLinks: number;
+  /** How often it stopped reading because it was behind with its answers. */
+  stops: number;
+}
