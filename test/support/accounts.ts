@@ -33,11 +33,20 @@ export async function addAccount(store: Store, account: TestAccount): Promise<Ac
     openingBalanceMicros: account.balanceMicros ?? 0n,
     callbackSecret: "whsec_AAAA",
     username,
-    passwordHash: await hashPassword(account.password ?? "password"),
+    passwordHash: await hashOf(account.password ?? "password"),
     atMs: systemClock.now(),
   });
   if (made.kind !== "created") throw new Error(made.kind);
   return made.account;
+}
+
+const hashes = new Map<string, Promise<string>>();
+
+/** A hash is made once for each password: it takes long on purpose, and tests have many accounts. */
+function hashOf(password: string): Promise<string> {
+  const hash = hashes.get(password) ?? hashPassword(password);
+  hashes.set(password, hash);
+  return hash;
 }
 
 /** Changes rows of a running service's store from outside, and says that accounts have changed, as a command would. */

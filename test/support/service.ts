@@ -157,7 +157,8 @@ export async function callService(
     redirect: "manual",
   });
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  // The answer to a HEAD request has the headers of a body and no body.
+  const isJson = text !== "" && (response.headers.get("content-type")?.startsWith("application/json") ?? false);
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
