@@ -5,6 +5,7 @@ import { applyCommand } from "./cli/apply.ts";
 import { initCommand } from "./cli/init.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { optOutCommand } from "./cli/opt-out.ts";
+import { receiptCommand } from "./cli/receipt.ts";
 import { receiveCommand } from "./cli/receive.ts";
 import { sandboxCommand, serveCommand } from "./cli/run.ts";
 import { fail } from "./cli/support.ts";
@@ -22,6 +23,7 @@ for (const command of [
   applyCommand(),
   accountCommand(),
   optOutCommand(),
+  receiptCommand(),
   receiveCommand(),
 ]) {
   program.addCommand(command);

@@ -12,6 +12,8 @@ export interface OutgoingMessage {
   readonly text: string;
   readonly encoding: Encoding;
   readonly flash: boolean;
+  /** The client wants to hear of changes that are not final. */
+  readonly intermediateReport: boolean;
   /** The network need not try after this. */
   readonly expiresAtMs: number;
   /** Marks the parts of one message as its own. */

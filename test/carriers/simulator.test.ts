@@ -45,6 +45,7 @@ function part(clock: VirtualClock, to: string, validityMs = DAY_MS): PartToSubmi
     flash: false,
     expiresAtMs,
     reference: 1,
+    intermediateReport: false,
   } as const;
   return { message, userData: encodeParts(message, message)[0]!, place: null };
 }

@@ -107,6 +107,7 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
             encoding: content.encoding,
             partCount: content.partCount,
             flash: content.flash,
+            intermediateReport: content.intermediateReport,
             window: content.window,
             expiresAtMs: content.expiresAtMs,
             unknownCount: 0,

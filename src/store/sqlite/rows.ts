@@ -58,6 +58,7 @@ export function queuedMessage(row: MessageRow): QueuedMessage {
     encoding: row.encoding,
     partCount: row.part_count,
     flash: row.flash === 1,
+    intermediateReport: row.intermediate === 1,
     window: row.delivery_window === null ? null : JSON.parse(row.delivery_window),
     expiresAtMs: row.expires_at_ms,
     unknownCount: row.unknown_count,

@@ -1,0 +1,104 @@
+/** A message becomes submit_sm PDUs, in the way that the carrier's profile wants them. Pure. */
+import { DESTINATION_TYPE, senderType } from "../../sms/addresses.ts";
+import { cutText } from "../../sms/parts.ts";
+import { encodeParts, type UserData } from "../../sms/text.ts";
+import { encodeUserData } from "../../sms/userdata.ts";
+import type { OutgoingMessage, PartToSubmit } from "../port.ts";
+import type { PduDraft } from "./codec/pdu.ts";
+import { formatRelativeTime } from "./codec/times.ts";
+import { makeTlv, type Tlv } from "./codec/tlvs.ts";
+import type { SmppProfile } from "./profile.ts";
+
+/** esm_class: the short message begins with a user data header (SMPP 3.4 §5.2.12). */
+const HAS_HEADER = 0x40;
+/** registered_delivery: a receipt for the final outcome, and an intermediate notification (§5.2.17). */
+const FINAL_RECEIPT = 0x01;
+const INTERMEDIATE_NOTIFICATION = 0x10;
+/** short_message holds this much; more goes into message_payload. */
+const SHORT_MESSAGE_OCTETS = 254;
+const SHORTEST_VALIDITY_MS = 60_000;
+
+const LATIN1 = /^[\n\r\x20-\x7e\xa0-\xff]*$/;
+const ASCII = /^[\n\r\x20-\x7e]*$/;
+/** The alphabets that a carrier may take data_coding 0 for in place of GSM, and the texts that they can hold. */
+const FOREIGN_ALPHABETS: Readonly<Record<string, RegExp>> = { latin1: LATIN1, ascii: ASCII };
+
+export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToSubmit[] {
+  const method = profile.longMessages ?? "udh";
+  if (method === "udh") {
+    return udhParts(message, profile).map((userData) => ({ message, userData, place: null }));
+  }
+  const texts = method === "payload" ? [message.text] : cutText(message.text, message.encoding);
+  const total = texts.length;
+  return texts.map((text, index) => ({
+    message,
+    userData: userDataOf(text, message, profile),
+    place: total === 1 ? null : { sequence: index + 1, total },
+  }));
+}
+
+/** A text that is GSM to us goes to such a carrier as it is, an octet a character, or else in UCS-2, which all understand. */
+function udhParts(message: OutgoingMessage, profile: SmppProfile): UserData[] {
+  const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
+  const options = { reference: message.reference, flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
+  if (foreign === undefined || message.encoding === "ucs2") return encodeParts(message, options);
+  if (!foreign.test(message.text) || message.encoding !== "gsm7") {
+    return encodeParts({ text: message.text, encoding: "ucs2" }, options);
+  }
+  // The headers are those of the GSM parts; only the characters are written otherwise.
+  return encodeParts(message, options).map((part) => {
+    const header = part.hasHeader ? part.octets.subarray(0, part.octets[0]! + 1) : new Uint8Array();
+    const octets = Buffer.concat([header, Buffer.from(part.text, "latin1")]);
+    return { ...part, octets, length: octets.length };
+  });
+}
+
+function userDataOf(text: string, message: OutgoingMessage, profile: SmppProfile): UserData {
+  const options = { flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
+  const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
+  if (foreign === undefined || message.encoding === "ucs2") return encodeUserData(text, message.encoding, options);
+  if (!foreign.test(text) || message.encoding !== "gsm7") return encodeUserData(text, "ucs2", options);
+  const octets = Buffer.from(text, "latin1");
+  return { ...encodeUserData(text, "gsm7", options), octets, length: octets.length };
+}
+
+export function submitOf(
+  { message, userData, place }: PartToSubmit,
+  profile: SmppProfile,
+  nowMs: number,
+): PduDraft<"submit_sm"> {
+  const source = sourceType(message.from, profile);
+  const destination = profile.destinationType ?? DESTINATION_TYPE;
+  const payload = userData.octets.length > SHORT_MESSAGE_OCTETS;
+  const tlvs: Tlv[] = [];
+  if (place !== null) {
+    tlvs.push(
+      makeTlv("sar_msg_ref_num", message.reference),
+      makeTlv("sar_total_segments", place.total),
+      makeTlv("sar_segment_seqnum", place.sequence),
+    );
+  }
+  if (payload) tlvs.push(makeTlv("message_payload", userData.octets));
+  return {
+    command: "submit_sm",
+    serviceType: profile.serviceType ?? "",
+    sourceAddrTon: source.ton,
+    sourceAddrNpi: source.npi,
+    sourceAddr: message.from,
+    destAddrTon: destination.ton,
+    destAddrNpi: destination.npi,
+    destinationAddr: message.to,
+    esmClass: userData.hasHeader ? HAS_HEADER : 0,
+    validityPeriod: formatRelativeTime(Math.max(SHORTEST_VALIDITY_MS, message.expiresAtMs - nowMs)),
+    registeredDelivery: FINAL_RECEIPT | (message.intermediateReport ? INTERMEDIATE_NOTIFICATION : 0),
+    dataCoding: userData.dataCoding,
+    ...(payload ? {} : { shortMessage: userData.octets }),
+    tlvs,
+  };
+}
+
+function sourceType(from: string, profile: SmppProfile) {
+  const type = senderType(from);
+  const overrides = { 1: profile.internationalType, 3: profile.shortCodeType, 5: profile.nameType };
+  return overrides[type.ton as keyof typeof overrides] ?? type;
+}
