@@ -69,3 +69,14 @@ test("of 200 concurrent requests on a balance for 50, exactly 50 are accepted an
   assert.equal(await balanceOf(service), 0);
   assert.deepEqual(await service.store.verifyLedger(), []);
 });
+
+test("of 20 concurrent requests with the same messageId, one is accepted", async (t) => {
+  const service = await startTestService(t);
+  const answers = await Promise.all(
+    numbers(20).map((to) => service.call("POST", SINGLE, { body: { ...hello, to, messageId: "only-one" } })),
+  );
+
+  const statuses = answers.map(({ json }) => json.messages[0].status.id);
+  assert.deepEqual(statuses.toSorted(), [...Array<number>(19).fill(REJECTED.duplicate.id), ENROUTE.id]);
+  assert.equal(await balanceOf(service), 99.99);
+});

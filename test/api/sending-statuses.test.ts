@@ -1,9 +1,10 @@
 /** What each destination is told: the statuses of a request that is fine as a whole. What is rejected costs nothing. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { hashPassword } from "../../src/accounts/passwords.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ADVANCED, accepted, balanceOf, ENROUTE, ID, MULTI, REJECTED, SINGLE } from "../support/sending.ts";
-import { startTestService } from "../support/service.ts";
+import { basic, startTestService } from "../support/service.ts";
 
 /** Switzerland and Germany are served; Germany has no price; Liechtenstein, +423, has neither. */
 const CATALOGUE = `
@@ -117,6 +118,36 @@ test("no from, on an account without a default sender, is REJECTED_SOURCE", asyn
   const results = await sendInVain({ destinations: [{ to: "41793026727" }], text: "Hello" });
 
   assert.deepEqual(results, [{ to: "41793026727", status: REJECTED.source, smsCount: 1, messageId: ID }]);
+});
+
+test("no from, on an account with a default sender, is sent from that one; a from of its own still counts", async () => {
+  await service.store.createAccount({
+    key: "SENDER01",
+    kind: "client",
+    parentKey: "RESELLER1",
+    currency: "EUR",
+    ratePlanId: "standard",
+    defaultSender: "Default",
+    creditLimitMicros: 0n,
+    openingBalanceMicros: 1_000_000n,
+    callbackSecret: "whsec_c2VjcmV0",
+    username: "sender",
+    passwordHash: await hashPassword("sender-password"),
+    atMs: Date.now(),
+  });
+  const before = service.handedOn.length;
+  const messages = [
+    { destinations: [{ to: "41793026727" }], text: "Hello" },
+    { destinations: [{ to: "41793026727" }], text: "Hello", from: null },
+    { destinations: [{ to: "41793026727" }], text: "Hello", from: "Own" },
+  ];
+  const authorization = basic("sender", "sender-password");
+  accepted(await service.call("POST", ADVANCED, { body: { messages }, authorization }));
+
+  assert.deepEqual(
+    service.handedOn.slice(before).map(({ from }) => from),
+    ["Default", "Default", "Own"],
+  );
 });
 
 test("a text of 25 parts is taken, a longer one is REJECTED_MESSAGE_TOO_LONG", async () => {

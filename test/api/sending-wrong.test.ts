@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ADVANCED, ADVANCED_V2, balanceOf, MULTI, SINGLE } from "../support/sending.ts";
-import { errorObject, startTestService } from "../support/service.ts";
+import { basic, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const service = await startTestService({ after }, { clock: new VirtualClock(Date.UTC(2026, 0, 5, 12)) });
@@ -273,3 +273,42 @@ test("several things that are wrong are told of together", async () => {
     ["messages[2].sendAt", NO_DATE],
   );
 });
+
+for (const path of [ADVANCED, ADVANCED_V2, MULTI, SINGLE]) {
+  const { body } = SHAPES.find((shape) => shape.path === path)!;
+
+  test(`POST ${path} needs an Authorization header that is right`, async () => {
+    for (const authorization of [null, "Basic", "Basic ZGVtbw==", basic("demo", "wrong"), "IBSSO unknown"]) {
+      const answer = await service.call("POST", path, { body: body({}), authorization });
+      assert.equal(answer.status, 401);
+      assert.deepEqual(answer.json, errorObject("UNAUTHORIZED", "Unauthorized"));
+      assert.match(answer.headers.get("www-authenticate")!, /^Basic /);
+    }
+    assert.equal(service.handedOn.length, 0);
+  });
+
+  test(`POST ${path} takes JSON and gives JSON, and nothing else`, async () => {
+    for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
+      const answer = await service.call("POST", path, { body: body({}), headers: { "content-type": type } });
+      assert.equal(answer.status, 415);
+      const says = "Content-Type must be application/json.";
+      assert.deepEqual(answer.json, errorObject("UNSUPPORTED_MEDIA_TYPE", "Unsupported media type", null, says));
+    }
+    for (const accept of ["application/xml", "text/html", "application/json;q=0"]) {
+      const answer = await service.call("POST", path, { body: body({}), headers: { accept } });
+      assert.equal(answer.status, 406);
+      const says = "The answer is application/json, and Accept does not allow it.";
+      assert.deepEqual(answer.json, errorObject("NOT_ACCEPTABLE", "Not acceptable", null, says));
+    }
+    assert.equal(service.handedOn.length, 0);
+  });
+
+  test(`${path} is for POST only`, async () => {
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const answer = await service.call(method, path);
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.get("allow"), "POST");
+      assert.deepEqual(answer.json, errorObject("METHOD_NOT_ALLOWED", "Method not allowed"));
+    }
+  });
+}
