@@ -1,6 +1,7 @@
 /** The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. */
 import type { Carrier } from "./carriers/port.ts";
 import { SimulatedCarrier } from "./carriers/simulator/simulator.ts";
+import { SmppCarrier } from "./carriers/smpp/carrier.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
@@ -114,8 +115,8 @@ export class Delivery {
   }
 
   #carrier(profile: CarrierProfile): Carrier {
-    const { clock, random } = this.#parts;
-    if (profile.kind === "smpp") throw new Error("SMPP");
+    const { clock, random, log } = this.#parts;
+    if (profile.kind === "smpp") return new SmppCarrier(profile, { clock, random, log });
     return new SimulatedCarrier(profile, clock, random);
   }
 

@@ -14,10 +14,7 @@ const LATIN1 = 3;
 
 export type Delivered = Pdu<"deliver_sm"> | Pdu<"data_sm">;
 
-export type Incoming =
-  | { kind: "receipt"; receipt: Receipt }
-  | { kind: "message"; part: IncomingPart }
-  | { kind: "unreadable" };
+export type Incoming = { kind: "receipt"; receipt: Receipt } | { kind: "message"; part: IncomingPart };
 
 export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: number): Incoming {
   const octets = octetsOf(pdu);
@@ -30,11 +27,11 @@ export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: numbe
   };
   if (!isReceipt(facts)) return { kind: "message", part: messageOf(pdu, octets, profile, nowMs) };
   const { id, outcome, errorId } = readReceipt(facts);
-  if (id === null) return { kind: "unreadable" };
   return {
     kind: "receipt",
     receipt: {
-      carrierMessageId: idInReceipt(id, profile.receiptIds ?? "same"),
+      // One without an id is kept too, and matches nothing.
+      carrierMessageId: idInReceipt(id ?? "", profile.receiptIds ?? "same"),
       outcome,
       errorId,
       // The receipt's own dates have no time zone and are at times impossible: what counts is when we heard.

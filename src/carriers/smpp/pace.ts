@@ -50,13 +50,15 @@ export class Pace {
     this.#sent.push(this.#clock.monotonic());
   }
 
-  /** The carrier is busy: half of what went in the last second is what it takes now. */
+  /** The carrier is busy: half of what went in the last second is what it takes now. A whole window that says so counts once. */
   slowDown(): void {
+    const nowMs = this.#clock.monotonic();
+    if (this.#found !== Number.POSITIVE_INFINITY && nowMs - this.#foundAtMs < SECOND_MS) return;
     this.#forget();
     const inLastSecond = this.#sent.length - this.#head;
     const before = Math.min(this.current, Math.max(inLastSecond, SLOWEST * 2));
     this.#found = Math.max(SLOWEST, before / 2);
-    this.#foundAtMs = this.#clock.monotonic();
+    this.#foundAtMs = nowMs;
   }
 
   #forget(): void {

@@ -1,0 +1,167 @@
+/**
+ * A carrier reached by SMPP: the policy above its connections. Which connection a part takes, how fast, what the answers mean, and
+ * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile.
+ */
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Random } from "../../runtime/random.ts";
+import { errorByName } from "../../sms/errors.ts";
+import {
+  type Carrier,
+  type IncomingPart,
+  type OutgoingMessage,
+  type PartToSubmit,
+  type Receipt,
+  type Submission,
+  unknownId,
+} from "../port.ts";
+import type { Pdu } from "./codec/pdu.ts";
+import { readTlv } from "./codec/tlvs.ts";
+import { meaningOf } from "./command-status.ts";
+import { type Delivered, readDelivered } from "./incoming.ts";
+import { Link } from "./link.ts";
+import { idInAnswer } from "./message-id.ts";
+import { partsOf, submitOf } from "./outgoing.ts";
+import { Pace } from "./pace.ts";
+import type { SmppProfile } from "./profile.ts";
+import type { MessageRequestName, Reply } from "./session/contract.ts";
+
+export interface SmppCarrierParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** congestion_state (SMPP 5.0 §4.8.4.18): from here on the carrier is near its limit. */
+const CONGESTED = 80;
+const NO_CONNECTION_MS = 1_000;
+const SHORTEST_BACK_OFF_MS = 200;
+const PUT_OFF_MS = 5_000;
+const INVALID_COMMAND = 0x03;
+const UNENCODABLE = errorByName("EC_INVALID_PDU_FORMAT").id;
+
+export class SmppCarrier implements Carrier {
+  readonly id: string;
+  readonly partRule;
+  readonly unknownPolicy;
+  readonly #profile: SmppProfile;
+  readonly #parts: SmppCarrierParts;
+  readonly #links: readonly Link[];
+  readonly #pace: Pace;
+  #paceTimer: Timer | null = null;
+  readonly #changeListeners: (() => void)[] = [];
+  #onReceipt: (receipt: Receipt) => Promise<void> = async () => undefined;
+  #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
+
+  constructor(profile: SmppProfile, parts: SmppCarrierParts) {
+    this.id = profile.id;
+    this.partRule = profile.partRule ?? "every";
+    this.unknownPolicy = profile.unknownOutcome ?? "resend";
+    this.#profile = profile;
+    this.#parts = parts;
+    this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock);
+    const kinds =
+      profile.bind === "transmitter and receiver" ? (["transmitter", "receiver"] as const) : (["transceiver"] as const);
+    this.#links = Array.from({ length: profile.binds ?? 1 }).flatMap(() =>
+      kinds.map(
+        (kind) =>
+          new Link({
+            profile,
+            kind,
+            ...parts,
+            onRequest: (pdu) => this.#answer(pdu),
+            onChange: () => this.#changed(),
+          }),
+      ),
+    );
+  }
+
+  isUp(): boolean {
+    return this.#links.some((link) => link.canSubmit);
+  }
+
+  room(): number {
+    const onLinks = this.#links.reduce((sum, link) => sum + link.room, 0);
+    if (onLinks === 0) return 0;
+    const byPace = this.#pace.room();
+    if (byPace === 0) this.#wakeWhenPaced();
+    return Math.min(onLinks, byPace);
+  }
+
+  partsOf(message: OutgoingMessage): PartToSubmit[] {
+    return partsOf(message, this.#profile);
+  }
+
+  async submit(part: PartToSubmit): Promise<Submission> {
+    const link = this.#links.reduce((best, other) => (other.room > best.room ? other : best));
+    if (link.room === 0) return { kind: "later", retryAfterMs: NO_CONNECTION_MS };
+    // The last parts of a long message may find the pace used up by its first.
+    if (this.#pace.room() === 0) return { kind: "later", retryAfterMs: this.#pace.waitMs() };
+    this.#pace.sent();
+    const answer = await link.submit(submitOf(part, this.#profile, this.#parts.clock.now()));
+    if (answer.kind === "unknown") return { kind: "unknown" };
+    if (answer.kind === "unsent") {
+      if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
+      return { kind: "later", retryAfterMs: NO_CONNECTION_MS };
+    }
+    return this.#submissionOf(answer.pdu, part);
+  }
+
+  #submissionOf(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
+    if ((readTlv(pdu.tlvs, "congestion_state") ?? 0) >= CONGESTED) this.#pace.slowDown();
+    if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
+      const { messageId } = pdu;
+      // Taken without an id: only its phone can tell which receipt is its.
+      if (messageId === "") return { kind: "accepted", carrierMessageId: unknownId(message.to) };
+      return { kind: "accepted", carrierMessageId: idInAnswer(messageId, this.#profile.receiptIds ?? "same") };
+    }
+    const meaning = meaningOf(pdu.status);
+    if (meaning.kind === "refused") return meaning;
+    if (meaning.kind === "later") return { kind: "not now", retryAfterMs: PUT_OFF_MS };
+    this.#pace.slowDown();
+    return { kind: "later", retryAfterMs: Math.max(this.#pace.waitMs(), SHORTEST_BACK_OFF_MS) };
+  }
+
+  onChange(listener: () => void): void {
+    this.#changeListeners.push(listener);
+  }
+
+  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
+    this.#onReceipt = listener;
+  }
+
+  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
+    this.#onIncoming = listener;
+  }
+
+  /** What the carrier sends is acknowledged when it is safe, and not before. */
+  async #answer(pdu: Pdu<MessageRequestName>): Promise<Reply> {
+    if (pdu.command !== "deliver_sm" && pdu.command !== "data_sm")
+      return { command: "generic_nack", status: INVALID_COMMAND };
+    const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
+    if (delivered.kind === "receipt") await this.#onReceipt(delivered.receipt);
+    else await this.#onIncoming(delivered.part);
+    return { command: `${pdu.command}_resp`, status: 0 };
+  }
+
+  #changed(): void {
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  #wakeWhenPaced(): void {
+    if (this.#paceTimer !== null) return;
+    this.#paceTimer = this.#parts.clock.after(this.#pace.waitMs(), () => {
+      this.#paceTimer = null;
+      this.#changed();
+    });
+  }
+
+  async start(): Promise<void> {
+    for (const link of this.#links) link.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#paceTimer?.cancel();
+    await Promise.all(this.#links.map((link) => link.stop()));
+  }
+}

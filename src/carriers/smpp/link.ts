@@ -1,0 +1,165 @@
+/**
+ * One connection to a carrier, kept up for as long as the service runs: connect, bind, use, and when it is lost do it again.
+ *
+ *   connecting ──▶ binding ──▶ bound ──lost──▶ waiting ──▶ connecting (the next host) …
+ *        └────────────┴─────failed────────────────▲
+ *
+ * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
+ */
+import { readFileSync } from "node:fs";
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Random } from "../../runtime/random.ts";
+import type { PduDraft } from "./codec/pdu.ts";
+import { statusName } from "./codec/statuses.ts";
+import type { SmppProfile } from "./profile.ts";
+import { connectSocket } from "./session/connect.ts";
+import type { Answer, SessionHandlers } from "./session/contract.ts";
+import { Session } from "./session/session.ts";
+import type { BindKind } from "./session/states.ts";
+
+export interface LinkParts {
+  readonly profile: SmppProfile;
+  readonly kind: BindKind;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
+  /** It was bound, was lost, or has room again. */
+  readonly onChange: () => void;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_SECONDS = 60;
+const ANSWER_SECONDS = 30;
+const ENQUIRE_LINK_SECONDS = 30;
+const WINDOW = 10;
+/** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
+const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
+
+export class Link {
+  readonly #parts: LinkParts;
+  readonly #aborting = new AbortController();
+  #session: Session | null = null;
+  #sleep: { timer: Timer; wake: () => void } | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #failures = 0;
+  #hostIndex = 0;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether it is bound and may submit. */
+  get canSubmit(): boolean {
+    const state = this.#session?.state;
+    return state === "bound_tx" || state === "bound_trx";
+  }
+
+  get room(): number {
+    return this.canSubmit ? this.#session!.room : 0;
+  }
+
+  submit(draft: PduDraft<"submit_sm">): Promise<Answer<"submit_sm">> {
+    return this.#session?.request(draft) ?? Promise.resolve({ kind: "unsent", why: "state" });
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#aborting.abort();
+    this.#sleep?.timer.cancel();
+    this.#sleep?.wake();
+    await this.#session?.unbind();
+    await this.#running;
+  }
+
+  get #stopped(): boolean {
+    return this.#aborting.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const status = await this.#useOnce();
+      if (this.#stopped) return;
+      await this.#wait(status);
+    }
+  }
+
+  /** Connects, binds and stays until the connection ends. Returns the status of a bind that was refused. */
+  async #useOnce(): Promise<number> {
+    const { profile, clock, log } = this.#parts;
+    const place = profile.hosts[this.#hostIndex % profile.hosts.length]!;
+    const { host, port } = readHost(place);
+    const tls = profile.tls === true ? { tls: tlsOf(profile) } : {};
+    const signal = this.#aborting.signal;
+    const connection = await connectSocket({ host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal, ...tls }, clock);
+    if (connection.kind === "failed") {
+      this.#failed(place, connection.error.message);
+      return 0;
+    }
+    const session = new Session(connection.socket, {
+      role: "esme",
+      clock,
+      window: profile.window ?? WINDOW,
+      requestTimeoutMs: (profile.answerSeconds ?? ANSWER_SECONDS) * 1_000,
+      idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
+      onRequest: this.#parts.onRequest,
+      onRoom: this.#parts.onChange,
+      onProblem: (problem) =>
+        log.warn({ carrier: profile.id, problem: problem.kind }, "the carrier sent something wrong"),
+    });
+    this.#session = session;
+    const { systemId, password, systemType = "" } = profile;
+    const answer = await session.bind(this.#parts.kind, { systemId, password, systemType });
+    const status = answer.kind === "answered" ? answer.pdu.status : -1;
+    if (status === 0) {
+      this.#failures = 0;
+      log.info({ carrier: profile.id, host: place, bind: this.#parts.kind }, "bound to a carrier");
+      this.#parts.onChange();
+      const { why } = await session.closed;
+      this.#session = null;
+      if (!this.#stopped) log.warn({ carrier: profile.id, host: place, why }, "the connection to a carrier ended");
+      this.#parts.onChange();
+      return 0;
+    }
+    await session.close();
+    this.#session = null;
+    this.#failed(place, status === -1 ? "no answer to the bind" : `bind refused: ${statusName(status)}`);
+    return Math.max(status, 0);
+  }
+
+  #failed(host: string, why: string): void {
+    this.#failures++;
+    this.#hostIndex++;
+    this.#parts.log.warn({ carrier: this.#parts.profile.id, host, why }, "a carrier could not be reached");
+  }
+
+  #wait(status: number): Promise<void> {
+    const { profile, clock, random } = this.#parts;
+    const longestMs = (profile.reconnectSeconds ?? LONGEST_WAIT_SECONDS) * 1_000;
+    const grownMs = FIRST_WAIT_MS * 2 ** Math.min(Math.max(this.#failures - 1, 0), 20);
+    const waitMs = WRONG_CREDENTIALS.has(status) ? longestMs : Math.min(grownMs, longestMs);
+    return new Promise((resolve) => {
+      // Half of it for sure, the other half by chance.
+      const timer = clock.after(waitMs * (0.5 + random.next() / 2), resolve);
+      this.#sleep = { timer, wake: resolve };
+    });
+  }
+}
+
+/** "host:port", the host of IPv6 in brackets. */
+function readHost(place: string): { host: string; port: number } {
+  const colon = place.lastIndexOf(":");
+  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
+}
+
+function tlsOf({ tlsCa, tlsName }: SmppProfile) {
+  return {
+    ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa, "utf8") }),
+    ...(tlsName === undefined ? {} : { serverName: tlsName }),
+  };
+}
