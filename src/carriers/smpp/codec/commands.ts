@@ -126,14 +126,23 @@ export const RESPONSE_BIT = 0x80000000;
 
 const NAMES = new Map(Object.entries(COMMANDS).map(([name, { id }]) => [id as number, name as CommandName]));
 
+/** By the request's name. Looked up and not put together each time: names that are one string compare at once. */
+const RESPONSES = new Map(
+  Object.entries(COMMANDS).map(([name, { id }]) => [name as CommandName, NAMES.get(id + RESPONSE_BIT) as ResponseName]),
+);
+
 export function commandOf(id: number): CommandName | undefined {
   return NAMES.get(id);
 }
 
 export function responseTo<Name extends RequestName>(request: Name): `${Name}_resp` {
-  return `${request}_resp`;
+  return RESPONSES.get(request) as `${Name}_resp`;
 }
 
 export function isRequest(command: CommandName): command is RequestName {
-  return `${command}_resp` in COMMANDS;
+  return RESPONSES.get(command) !== undefined;
+}
+
+export function isResponse(command: CommandName): command is ResponseName | "generic_nack" {
+  return COMMANDS[command].id >= RESPONSE_BIT;
 }

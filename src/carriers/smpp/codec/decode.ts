@@ -53,7 +53,7 @@ const PLANS = new Map<number, Plan>(
         names: entries.map(([name]) => name),
         fields: entries.map(([, field]) => field),
         blank: { command, status: 0, sequence: 0, ...body, tlvs: NO_TLVS },
-        lenient: isResponse(id),
+        lenient: id >= RESPONSE_BIT,
       },
     ];
   }),
@@ -81,16 +81,12 @@ export function decodePdu(octets: Buffer, start = 0, end = octets.length): Decod
   return { kind: "pdu", pdu: pdu as unknown as Pdu };
 }
 
-function isResponse(commandId: number): boolean {
-  return commandId >= RESPONSE_BIT;
-}
-
 function malformed(commandId: number, sequence: number, fault: CommandStatus): Malformed {
   return { kind: "malformed", commandId, sequence, fault, answer: answerTo(commandId, sequence, fault) };
 }
 
 function answerTo(commandId: number, sequence: number, fault: CommandStatus): PduDraft | null {
-  if (isResponse(commandId)) return null;
+  if (commandId >= RESPONSE_BIT) return null;
   const command: CommandName | undefined = commandOf(commandId);
   const status = statusCode(fault);
   if (command === undefined || !isRequest(command)) return { command: "generic_nack", status, sequence };

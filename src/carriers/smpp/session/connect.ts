@@ -40,10 +40,10 @@ export function connectSocket(target: ConnectTarget, clock: Clock): Promise<Conn
       tls === undefined
         ? connectTcp({ host, port, noDelay: true })
         : connectTls({ host, port, ...tlsOptions(host, tls) });
+    // An error that nobody listens for ends the process: one of a socket given up, or one that its session is not yet on.
+    socket.on("error", () => {});
     const fail = (error: Error) => {
       settle();
-      // An error that follows its end must not go unheard either: it would end the process.
-      socket.on("error", () => {});
       socket.destroy();
       resolve({ kind: "failed", error });
     };

@@ -3,6 +3,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { RequestName, ResponseName } from "../codec/commands.ts";
 import type { Malformed } from "../codec/decode.ts";
 import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
+import { DEFAULT_MAX_PDU_OCTETS } from "../codec/stream.ts";
 import type { Tlv } from "../codec/tlvs.ts";
 import type { BindName, Role } from "./states.ts";
 
@@ -19,6 +20,9 @@ export type Unsent =
   | "state" // not bound, bound in another way, unbinding or closed
   | "full" // the window is: see `room`
   | "unencodable"; // a value has no place in its field: told to onProblem
+
+/** What `request` sends. */
+export type SendableName = MessageRequestName | "enquire_link";
 
 /** The requests that the session passes on; the others (bind, unbind, enquire_link) it sees to itself. */
 export type MessageRequestName = Exclude<RequestName, BindName | "unbind" | "enquire_link">;
@@ -73,6 +77,17 @@ export interface SessionSettings {
   readonly maxHandling: number;
   readonly maxPduOctets: number;
 }
+
+export const DEFAULT_SETTINGS: SessionSettings = {
+  window: 10,
+  requestTimeoutMs: 30_000,
+  bindTimeoutMs: 10_000,
+  idleMs: 30_000,
+  probeTimeoutMs: 10_000,
+  unbindTimeoutMs: 5_000,
+  maxHandling: 100,
+  maxPduOctets: DEFAULT_MAX_PDU_OCTETS,
+};
 
 export interface SessionHandlers {
   /** The answer goes out when it is there: a receipt is answered once it is stored. Without a handler: ESME_RINVCMDID. */

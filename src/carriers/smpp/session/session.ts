@@ -1,28 +1,457 @@
-/** One SMPP connection, from either end. */
+/**
+ * One SMPP connection, from either end.
+ *
+ *            outbind                  bind_… answered with 0
+ *   open ─────────────► outbound ──┐
+ *    │                             ├──► bound_tx | bound_rx | bound_trx ──► unbinding ──► closed
+ *    └─────────────────────────────┘         unbind, ours or the peer's       when all is answered
+ *
+ *   From every state straight to closed: the connection fails or ends, the peer falls silent, framing is lost, a timeout of the
+ *   bind or of the goodbye, `close()`. A session that is closed stays closed: to try again is to make a new socket and a new
+ *   session.
+ *
+ * What we ask. `request` puts a request into the window and gives a promise of what becomes of it: answered, unsent or unknown. A
+ * timeout and the end of the connection leave it unknown; whether to send it again is the carrier's policy. A request past
+ * the window is refused, not queued: whoever sends has a queue already, with an order and a bound of its own, and a second
+ * one here would only hide from it how far behind the peer is. `room` says how many would be taken.
+ *
+ * What we are asked. `onRequest` answers, at once or in its own time. With `maxHandling` requests on their way to an answer the
+ * session stops reading, and TCP makes the peer wait. It does not stop for requests of our own that the socket does not take:
+ * two ends that each wait for the other to read would wait for ever.
+ *
+ * Nothing here throws at its user, and no error of a socket escapes: what goes wrong is in an Answer, in `onProblem` or in
+ * `onClose`.
+ */
 import type { Duplex } from "node:stream";
-import type { RequestName } from "../codec/commands.ts";
-import type { Body, PduDraft } from "../codec/pdu.ts";
-import type { Answer, Closed, SessionCounters, SessionOptions } from "./contract.ts";
-import type { BindKind, BindName, SessionState } from "./states.ts";
+import type { Timer } from "../../../runtime/clock.ts";
+import { isRequest, isResponse, type RequestName, type ResponseName, responseTo } from "../codec/commands.ts";
+import type { Decoded, FramingLost } from "../codec/decode.ts";
+import type { Body, Pdu, PduDraft } from "../codec/pdu.ts";
+import { type CommandStatus, statusCode } from "../codec/statuses.ts";
+import { StreamDecoder } from "../codec/stream.ts";
+import { makeTlv } from "../codec/tlvs.ts";
+import {
+  type Answer,
+  type BindDecision,
+  type Closed,
+  type CloseReason,
+  DEFAULT_SETTINGS,
+  type MessageRequestName,
+  type SendableName,
+  type SessionCounters,
+  type SessionOptions,
+  type SessionSettings,
+  type Unsent,
+} from "./contract.ts";
+import { Handling } from "./handling.ts";
+import { Outbox } from "./outbox.ts";
+import {
+  type BindKind,
+  type BindName,
+  type BoundState,
+  boundBy,
+  isBind,
+  isBound,
+  mayArrive,
+  maySend,
+  type SessionState,
+} from "./states.ts";
+import { Watchdog } from "./watchdog.ts";
+import { Window } from "./window.ts";
 
-export declare class Session {
-  constructor(socket: Duplex, options: SessionOptions);
-  get state(): SessionState;
-  /** How many requests it would take now. */
-  get room(): number;
-  get inFlight(): number;
-  /** The peer's requests that we have not answered. */
-  get handling(): number;
-  get counters(): Readonly<SessionCounters>;
+const INTERFACE_VERSION = 0x34;
+/** 3.4 §3.2: sequence numbers go from 1 to this, and around. */
+const LAST_SEQUENCE = 0x7fffffff;
+
+export class Session {
+  /** Settled when the socket is closed, at the same time as `onClose`. */
   readonly closed: Promise<Closed>;
-  /** The ESME's. Bound when it is answered with status 0. */
-  bind(kind: BindKind, fields: Partial<Body<BindName>>): Promise<Answer<BindName>>;
-  /** A request past the window is refused ("full"), not queued: whoever sends has a queue already. */
-  request<Name extends RequestName>(draft: PduDraft<Name>): Promise<Answer<Name>>;
-  /** Any PDU as it is, outside the window; no answer is waited for. False when the connection has ended. */
-  send(draft: PduDraft): boolean;
-  /** Finishes what is under way, says goodbye, closes. */
-  unbind(): Promise<Closed>;
-  /** Closes at once. */
-  close(): Promise<Closed>;
+  readonly #options: SessionOptions & SessionSettings;
+  readonly #socket: Duplex;
+  readonly #decoder: StreamDecoder;
+  readonly #outbox: Outbox;
+  readonly #window: Window;
+  readonly #handling: Handling;
+  readonly #counters = {
+    pdusIn: 0,
+    pdusOut: 0,
+    octetsIn: 0,
+    timedOut: 0,
+    cutOff: 0,
+    strayAnswers: 0,
+    malformed: 0,
+    enquireLinks: 0,
+    stops: 0,
+  };
+  #state: SessionState = "open";
+  #sequence = 0;
+  #watchdog: Watchdog | null = null;
+  /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
+  #deadline: Timer;
+  #deciding = false;
+  #reading = false;
+  #stopped = false;
+  /** Whoever has seen `room` at 0 waits for `onRoom`. */
+  #wanted = true;
+  /** Our unbind is sent; the sequence number of the peer's, once there was one. */
+  #goodbyeSaid = false;
+  #goodbyeHeard: number | null = null;
+  #end: Closed = { why: "peer closed" };
+
+  constructor(socket: Duplex, options: SessionOptions) {
+    this.#options = { ...DEFAULT_SETTINGS, ...options };
+    const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
+    this.#socket = socket;
+    this.#decoder = new StreamDecoder(maxPduOctets);
+    this.#outbox = new Outbox(socket, (taken) => this.#flushed(taken));
+    this.#window = new Window(clock, window, requestTimeoutMs, (count) => this.#expired(count));
+    this.#handling = new Handling({
+      bound: maxHandling,
+      outbox: this.#outbox,
+      onProblem: (problem) => this.#options.onProblem?.(problem),
+      onDone: () => {
+        this.#advanceGoodbye();
+        this.#read();
+      },
+    });
+    this.#deadline = clock.after(bindTimeoutMs, () => this.#destroy("bind timeout"));
+    this.closed = new Promise((resolve) => {
+      const onClose = () => resolve(this.#ended());
+      // A socket that closed before it came here says so no more.
+      if (socket.closed) queueMicrotask(onClose);
+      else socket.once("close", onClose);
+    });
+    // Without it a small window waits for the peer's delayed acknowledgements: 250 PDUs a second.
+    if ("setNoDelay" in socket && typeof socket.setNoDelay === "function") socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#received(chunk));
+    socket.on("end", () => this.#finish("peer closed"));
+    socket.on("error", (error) => this.#destroy("connection failed", error));
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** How many requests it would take now without making anyone wait. */
+  get room(): number {
+    return isBound(this.#state) && !this.#outbox.blocked ? this.#window.room : 0;
+  }
+
+  /** Our requests without an answer. */
+  get inFlight(): number {
+    return this.#window.inFlight;
+  }
+
+  /** The peer's requests whose handlers have not come to their end. */
+  get handling(): number {
+    return this.#handling.withHandlers;
+  }
+
+  get counters(): SessionCounters {
+    return { ...this.#counters, pdusOut: this.#outbox.pdusOut, octetsOut: this.#outbox.octetsOut };
+  }
+
+  /** The ESME's: bound when the answer has status 0. */
+  bind(kind: BindKind, fields: Partial<Body<BindName>>): Promise<Answer<BindName>> {
+    return this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields });
+  }
+
+  /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
+  outbind(fields: Partial<Body<"outbind">>): boolean {
+    if (!maySend(this.#options.role, "outbind", this.#state)) return false;
+    this.#state = "outbound";
+    return this.send({ command: "outbind", ...fields });
+  }
+
+  request<Name extends SendableName>(draft: PduDraft<Name>): Promise<Answer<Name>> {
+    return this.#ask(draft);
+  }
+
+  /**
+   * Any PDU as it is, outside the window, without waiting for an answer: alert_notification, and what a simulated network does
+   * wrong. False when the session is closed. Throws a RangeError for a value that has no place in its field.
+   */
+  send(draft: PduDraft): boolean {
+    if (this.#state === "closed") return false;
+    this.#outbox.add(draft, draft.sequence ?? this.#nextSequence());
+    return true;
+  }
+
+  /** Waits for what is under way on both sides, says goodbye and closes, within `unbindTimeoutMs`. */
+  unbind(): Promise<Closed> {
+    if (isBound(this.#state)) this.#beginGoodbye();
+    else if (this.#state !== "unbinding") this.#destroy("closed");
+    return this.closed;
+  }
+
+  /** At once. */
+  close(): Promise<Closed> {
+    this.#destroy("closed");
+    return this.closed;
+  }
+
+  #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<Answer<Name>> {
+    if (!maySend(this.#options.role, draft.command, this.#state)) return unsent("state");
+    if (this.#window.room <= 0) return unsent("full");
+    const sequence = this.#nextSequence();
+    try {
+      this.#outbox.add(draft, sequence);
+    } catch (error) {
+      this.#options.onProblem?.({ kind: "unencodable", draft, error });
+      return unsent("unencodable");
+    }
+    const answer = this.#window.add(draft.command as Name, sequence);
+    if (this.#window.room === 0) this.#wanted = true;
+    return answer;
+  }
+
+  #nextSequence(): number {
+    do this.#sequence = this.#sequence === LAST_SEQUENCE ? 1 : this.#sequence + 1;
+    while (this.#window.has(this.#sequence));
+    return this.#sequence;
+  }
+
+  // What comes in.
+
+  #received(chunk: Buffer): void {
+    if (this.#state === "closed") return;
+    this.#counters.octetsIn += chunk.length;
+    this.#watchdog?.heard();
+    this.#decoder.push(chunk);
+    this.#read();
+  }
+
+  /** As far as there is something to read and we are not behind with our answers. */
+  #read(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    while (this.#state !== "closed" && !this.#handling.behind) {
+      const decoded = this.#decoder.next();
+      if (decoded === null) break;
+      this.#take(decoded);
+    }
+    if (this.#state !== "closed") this.#listen(!this.#handling.behind);
+    this.#reading = false;
+    this.#announceRoom();
+  }
+
+  #listen(listening: boolean): void {
+    if (listening !== this.#stopped) return;
+    this.#stopped = !listening;
+    this.#watchdog?.listen(listening);
+    if (listening) this.#socket.resume();
+    else this.#socket.pause();
+    if (!listening) this.#counters.stops++;
+  }
+
+  #take(decoded: Decoded | FramingLost): void {
+    if (decoded.kind === "lost") {
+      if (decoded.answer !== null) this.send(decoded.answer);
+      this.#finish("framing lost");
+      return;
+    }
+    this.#counters.pdusIn++;
+    if (decoded.kind === "malformed") {
+      this.#counters.malformed++;
+      this.#options.onProblem?.({ kind: "malformed", malformed: decoded });
+      if (decoded.answer !== null) this.#handling.send(decoded.answer, decoded.sequence);
+      return;
+    }
+    const { pdu } = decoded;
+    if (isResponse(pdu.command)) this.#takeResponse(pdu as Pdu<ResponseName | "generic_nack">);
+    else if (mayArrive(this.#options.role === "esme" ? "smsc" : "esme", pdu.command, this.#state))
+      this.#takeRequest(pdu);
+    else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
+  }
+
+  #takeResponse(pdu: Pdu<ResponseName | "generic_nack">): void {
+    if (this.#window.settle(pdu)) {
+      const bound = pdu.status === 0 ? boundBy(pdu.command) : undefined;
+      if (bound !== undefined) this.#bound(bound);
+      this.#advanceGoodbye();
+    } else if (pdu.command === "unbind_resp" && this.#goodbyeSaid) {
+      this.#finish("unbound");
+    } else if (pdu.command !== "enquire_link_resp") {
+      // The watchdog's enquire_link is not in the window: that something came is all it wants to know.
+      this.#counters.strayAnswers++;
+      this.#options.onStrayAnswer?.(pdu);
+    }
+  }
+
+  #takeRequest(pdu: Pdu): void {
+    switch (pdu.command) {
+      case "enquire_link":
+        this.#handling.send({ command: "enquire_link_resp" }, pdu.sequence);
+        break;
+      case "unbind":
+        this.#beginGoodbye(pdu.sequence);
+        break;
+      case "bind_transmitter":
+      case "bind_receiver":
+      case "bind_transceiver":
+        this.#takeBind(pdu);
+        break;
+      case "outbind":
+        this.#state = "outbound";
+        if (this.#options.onOutbind === undefined) this.#finish("outbind refused");
+        else this.#options.onOutbind(pdu);
+        break;
+      case "alert_notification":
+        this.#options.onAlert?.(pdu);
+        break;
+      default:
+        this.#takeMessage(pdu as Pdu<MessageRequestName>);
+    }
+  }
+
+  #takeMessage(pdu: Pdu<MessageRequestName>): void {
+    const { onRequest } = this.#options;
+    if (onRequest === undefined) this.#refuse(pdu, "ESME_RINVCMDID");
+    else this.#handling.run(pdu, onRequest, (reply) => this.#handling.reply(pdu, reply));
+  }
+
+  #refuse(pdu: Pdu, status: CommandStatus): void {
+    if (!isRequest(pdu.command)) return;
+    this.#handling.send({ command: responseTo(pdu.command), status: statusCode(status) }, pdu.sequence);
+  }
+
+  // Binding.
+
+  #takeBind(pdu: Pdu<BindName>): void {
+    if (this.#deciding) {
+      this.#refuse(pdu, "ESME_RALYBND");
+      return;
+    }
+    this.#deciding = true;
+    this.#handling.run(
+      pdu,
+      () => this.#decide(pdu),
+      (decision) => this.#decided(pdu, decision),
+    );
+  }
+
+  async #decide(pdu: Pdu<BindName>): Promise<BindDecision> {
+    try {
+      return (await this.#options.onBind?.(pdu)) ?? { kind: "refuse", status: statusCode("ESME_RBINDFAIL") };
+    } catch (error) {
+      this.#options.onProblem?.({ kind: "handler", request: pdu, error });
+      return { kind: "refuse", status: statusCode("ESME_RSYSERR") };
+    }
+  }
+
+  #decided(pdu: Pdu<BindName>, decision: BindDecision): void {
+    this.#deciding = false;
+    const command = responseTo(pdu.command);
+    if (decision.kind === "refuse") {
+      this.#handling.reply(pdu, { command, status: decision.status });
+      this.#finish("bind refused");
+    } else {
+      const { systemId, tlvs = [] } = decision;
+      // 3.4 §3.4: a peer of an older version must not be sent optional parameters.
+      const modern = pdu.interfaceVersion >= INTERFACE_VERSION;
+      const sent = modern ? [makeTlv("sc_interface_version", INTERFACE_VERSION), ...tlvs] : [];
+      if (this.#handling.reply(pdu, { command, systemId, tlvs: sent })) this.#bound(boundBy(command)!);
+      else this.#finish("bind refused");
+    }
+  }
+
+  #bound(state: BoundState): void {
+    this.#state = state;
+    this.#deadline.cancel();
+    const { clock, idleMs, probeTimeoutMs } = this.#options;
+    this.#watchdog = new Watchdog({
+      clock,
+      idleMs,
+      probeTimeoutMs,
+      probe: () => {
+        this.#counters.enquireLinks++;
+        this.send({ command: "enquire_link" });
+      },
+      dead: () => this.#destroy("silent"),
+    });
+    this.#options.onBound?.();
+  }
+
+  // Room, and the end.
+
+  #flushed(taken: boolean): void {
+    if (!taken) {
+      this.#wanted = true;
+      return;
+    }
+    this.#handling.flushed();
+    if (this.#stopped) this.#read();
+    this.#announceRoom();
+  }
+
+  #expired(count: number): void {
+    this.#counters.timedOut += count;
+    this.#advanceGoodbye();
+    this.#announceRoom();
+  }
+
+  #announceRoom(): void {
+    if (!this.#wanted || this.room === 0) return;
+    this.#wanted = false;
+    this.#options.onRoom?.();
+  }
+
+  #beginGoodbye(heard: number | null = null): void {
+    this.#goodbyeHeard = heard;
+    if (this.#state !== "unbinding") {
+      this.#state = "unbinding";
+      this.#deadline.cancel();
+      const { clock, unbindTimeoutMs } = this.#options;
+      this.#deadline = clock.after(unbindTimeoutMs, () => this.#destroy("unbind timeout"));
+    }
+    this.#advanceGoodbye();
+  }
+
+  /** What the peer has asked is answered first; what we have asked too, if it is we who want to go. */
+  #advanceGoodbye(): void {
+    if (this.#state !== "unbinding" || this.#handling.withHandlers > 0) return;
+    if (this.#goodbyeHeard !== null) {
+      this.#handling.send({ command: "unbind_resp" }, this.#goodbyeHeard);
+      this.#finish("peer unbound");
+    } else if (this.#window.inFlight === 0 && !this.#goodbyeSaid) {
+      this.#goodbyeSaid = true;
+      this.send({ command: "unbind" });
+    }
+  }
+
+  /** Closes behind what is still to be sent; if the peer does not let it, then after a while all the same. */
+  #finish(why: CloseReason): void {
+    if (!this.#retire({ why })) return;
+    this.#outbox.end();
+    this.#socket.resume();
+    this.#deadline = this.#options.clock.after(this.#options.unbindTimeoutMs, () => this.#socket.destroy());
+  }
+
+  #destroy(why: CloseReason, error?: Error): void {
+    this.#retire(error === undefined ? { why } : { why, error });
+    this.#socket.destroy();
+  }
+
+  /** False when it was closed already. */
+  #retire(end: Closed): boolean {
+    if (this.#state === "closed") return false;
+    this.#state = "closed";
+    this.#end = end;
+    this.#deadline.cancel();
+    this.#watchdog?.stop();
+    this.#handling.close();
+    this.#counters.cutOff += this.#window.end();
+    return true;
+  }
+
+  #ended(): Closed {
+    this.#retire(this.#end);
+    this.#deadline.cancel();
+    this.#options.onClose?.(this.#end);
+    return this.#end;
+  }
+}
+
+function unsent(why: Unsent): Promise<{ readonly kind: "unsent"; readonly why: Unsent }> {
+  return Promise.resolve({ kind: "unsent", why });
 }

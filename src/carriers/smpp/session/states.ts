@@ -18,16 +18,22 @@ export type SessionState =
 /** The ways to bind, as the ESME sees them. */
 export type BindKind = "transmitter" | "receiver" | "transceiver";
 
-export const BINDS = {
-  bind_transmitter: { kind: "transmitter", state: "bound_tx" },
-  bind_receiver: { kind: "receiver", state: "bound_rx" },
-  bind_transceiver: { kind: "transceiver", state: "bound_trx" },
-} as const satisfies Partial<Record<CommandName, { readonly kind: BindKind; readonly state: SessionState }>>;
+export type BindName = `bind_${BindKind}`;
+export type BoundState = "bound_tx" | "bound_rx" | "bound_trx";
 
-export type BindName = keyof typeof BINDS;
+const BOUND_BY: Partial<Record<CommandName, BoundState>> = {
+  bind_transmitter_resp: "bound_tx",
+  bind_receiver_resp: "bound_rx",
+  bind_transceiver_resp: "bound_trx",
+};
 
-export function isBind(command: CommandName): command is BindName {
-  return command in BINDS;
+/** The state that a response leads to, if it is one to a bind. */
+export function boundBy(response: CommandName): BoundState | undefined {
+  return BOUND_BY[response];
+}
+
+export function isBind(command: CommandName): boolean {
+  return command.startsWith("bind_");
 }
 
 const UNBOUND: readonly SessionState[] = ["open", "outbound"];

@@ -1,0 +1,101 @@
+/**
+ * What a session sends. PDUs are encoded one behind the other into a chunk as they come, and go to the socket together at the end
+ * of the event loop's turn: a hundred submits in a turn are one write. When the socket is full the outbox is blocked, and keeps
+ * what comes until the socket has drained; how much that can be is bounded by whoever sends, not here.
+ */
+import type { Duplex } from "node:stream";
+import { boundOf, writePdu } from "../codec/encode.ts";
+import { Writer } from "../codec/octets.ts";
+import type { PduDraft } from "../codec/pdu.ts";
+
+/** Some hundred submits. A chunk belongs to the socket once it is written, so it is filled once and then left to the collector. */
+const CHUNK_OCTETS = 32_768;
+
+export class Outbox {
+  readonly #socket: Duplex;
+  readonly #onFlush: (taken: boolean) => void;
+  #writer: Writer | null = null;
+  /** Where in the writer's chunk begins what has not been written to the socket. */
+  #start = 0;
+  /** Chunks that were filled before it, in their order. */
+  #full: Buffer[] = [];
+  #blocked = false;
+  #scheduled: NodeJS.Immediate | null = null;
+  pdusOut = 0;
+  octetsOut = 0;
+
+  /** `onFlush`: all that was added is with the socket; `taken` says whether it would take more, or is full. */
+  constructor(socket: Duplex, onFlush: (taken: boolean) => void) {
+    this.#socket = socket;
+    this.#onFlush = onFlush;
+    socket.on("drain", () => {
+      this.#blocked = false;
+      this.flush();
+    });
+  }
+
+  /** The socket is full: the peer does not read as fast as we send. */
+  get blocked(): boolean {
+    return this.#blocked;
+  }
+
+  /** Throws a RangeError, and adds nothing, when a value has no place in its field. */
+  add(draft: PduDraft, sequence: number): void {
+    const writer = this.#writerFor(boundOf(draft));
+    const before = writer.offset;
+    writePdu(writer, draft, sequence);
+    this.pdusOut++;
+    this.octetsOut += writer.offset - before;
+    this.#scheduled ??= setImmediate(() => this.flush());
+  }
+
+  /** Now, rather than at the end of the turn. */
+  flush(): void {
+    this.#unschedule();
+    if (this.#blocked || this.#socket.destroyed) return;
+    this.#blocked = !this.#write();
+    this.#onFlush(!this.#blocked);
+  }
+
+  /** Writes the rest, whether the socket has room or not, and ends it. */
+  end(): void {
+    this.#unschedule();
+    if (this.#socket.destroyed) return;
+    this.#write();
+    this.#socket.end();
+  }
+
+  #write(): boolean {
+    this.#seal();
+    const chunks = this.#full;
+    if (chunks.length === 0) return true;
+    this.#full = [];
+    if (chunks.length === 1) return this.#socket.write(chunks[0]);
+    this.#socket.cork();
+    let hasRoom = true;
+    for (const chunk of chunks) hasRoom = this.#socket.write(chunk);
+    this.#socket.uncork();
+    return hasRoom;
+  }
+
+  #writerFor(octets: number): Writer {
+    if (this.#writer === null || this.#writer.octets.length - this.#writer.offset < octets) {
+      this.#seal();
+      this.#writer = new Writer(Math.max(octets, CHUNK_OCTETS));
+      this.#start = 0;
+    }
+    return this.#writer;
+  }
+
+  #seal(): void {
+    const writer = this.#writer;
+    if (writer === null || writer.offset === this.#start) return;
+    this.#full.push(writer.octets.subarray(this.#start, writer.offset));
+    this.#start = writer.offset;
+  }
+
+  #unschedule(): void {
+    if (this.#scheduled !== null) clearImmediate(this.#scheduled);
+    this.#scheduled = null;
+  }
+}
