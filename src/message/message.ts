@@ -39,6 +39,7 @@ export interface QueuedMessage {
   readonly encoding: Encoding;
   readonly partCount: number;
   readonly flash: boolean;
+  readonly intermediateReport: boolean;
   readonly window: DeliveryWindow | null;
   readonly expiresAtMs: number;
   /** How often it was handed to a carrier without a known outcome. */
@@ -63,14 +64,40 @@ export interface ReportFacts {
   readonly errorId: number;
 }
 
-/** Reports for one URL that go out in one request and stay together on every try. */
-export interface ReportBatch {
+/** What is told of a message that a phone sent, before it is JSON or XML. */
+export interface IncomingFacts {
+  readonly messageId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  /** The first word, in capitals, where it is a keyword of the number. */
+  readonly keyword: string | null;
+  readonly receivedAtMs: number;
+  /** How many parts of it came. */
+  readonly smsCount: number;
+  /** The account's, in which what comes in costs nothing. */
+  readonly currency: string;
+}
+
+interface Batch {
   /** Also the webhook-id. */
   readonly id: string;
   readonly accountId: number;
   readonly url: string;
   readonly contentType: NotifyContentType;
-  readonly items: readonly ReportFacts[];
   /** How often it was tried. */
   readonly attempts: number;
 }
+
+export interface DeliveryBatch extends Batch {
+  readonly kind: "delivery";
+  readonly items: readonly ReportFacts[];
+}
+
+export interface IncomingBatch extends Batch {
+  readonly kind: "incoming";
+  readonly items: readonly IncomingFacts[];
+}
+
+/** Reports for one URL, all of a kind, that go out in one request and stay together on every try. */
+export type ReportBatch = DeliveryBatch | IncomingBatch;

@@ -53,7 +53,8 @@ async function startDesk(
   });
   const reported: number[] = [];
   take = (feed) => {
-    reported.push(...feed.reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
+    const reports = feed.reports.filter((batch) => batch.kind === "delivery");
+    reported.push(...reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
     dispatcher.take(feed);
   };
   await dispatcher.addCarrier(carrier);

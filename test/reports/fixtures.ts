@@ -1,6 +1,6 @@
 /** Reports to push, and a Push with everything around it, taken down when the test ends. */
 import type { TestContext } from "node:test";
-import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
+import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import { Push, type PushOptions } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts";
 import { silentLog } from "../../src/runtime/log.ts";
@@ -32,11 +32,12 @@ export function factsOf(changes: Partial<ReportFacts> = {}): ReportFacts {
 
 let batchCount = 0;
 
-export function batchFor(url: string, changes: Partial<ReportBatch> = {}): ReportBatch {
+export function batchFor(url: string, changes: Partial<DeliveryBatch> = {}): DeliveryBatch {
   batchCount++;
   const items = [factsOf({ messageId: `message-${batchCount}` })];
   return {
     id: `batch-${batchCount}`,
+    kind: "delivery",
     accountId: 1,
     url,
     contentType: "application/json",
@@ -46,7 +47,7 @@ export function batchFor(url: string, changes: Partial<ReportBatch> = {}): Repor
   };
 }
 
-export function batchesFor(url: string, count: number, changes: Partial<ReportBatch> = {}): ReportBatch[] {
+export function batchesFor(url: string, count: number, changes: Partial<DeliveryBatch> = {}): DeliveryBatch[] {
   return Array.from({ length: count }, () => batchFor(url, changes));
 }
 

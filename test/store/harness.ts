@@ -1,6 +1,6 @@
 /** What an engine must bring so that the store's contract can be tried on it, and the makings of the cases. */
 import type { TestContext } from "node:test";
-import type { Content, QueuedMessage, ReportBatch } from "../../src/message/message.ts";
+import type { Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
 import type { Acceptance, Feed, LaneName, NewMessage, Store } from "../../src/store/port.ts";
@@ -32,7 +32,8 @@ export class Bench {
   #opened: OpenedStore | null = null;
   /** What the feed has brought since it was last looked at. */
   messages: QueuedMessage[] = [];
-  reports: ReportBatch[] = [];
+  reports: DeliveryBatch[] = [];
+  incoming: IncomingBatch[] = [];
   spilled: LaneName[] = [];
   accountId = 0;
   resellerId = 0;
@@ -90,7 +91,8 @@ export class Bench {
   async open(): Promise<void> {
     const onFeed = (feed: Feed): void => {
       this.messages.push(...feed.messages);
-      this.reports.push(...feed.reports);
+      this.reports.push(...feed.reports.filter((batch) => batch.kind === "delivery"));
+      this.incoming.push(...feed.reports.filter((batch) => batch.kind === "incoming"));
       this.spilled.push(...feed.spilled);
     };
     this.#opened = await this.#database.open(this.clock, this.#lanes, onFeed);
@@ -107,6 +109,7 @@ export class Bench {
     await this.close();
     this.messages = [];
     this.reports = [];
+    this.incoming = [];
     this.spilled = [];
     await this.open();
   }
@@ -115,8 +118,12 @@ export class Bench {
     return this.messages.splice(0);
   }
 
-  takeReports(): ReportBatch[] {
+  takeReports(): DeliveryBatch[] {
     return this.reports.splice(0);
+  }
+
+  takeIncoming(): IncomingBatch[] {
+    return this.incoming.splice(0);
   }
 
   content(change: Partial<Content> = {}): Content {

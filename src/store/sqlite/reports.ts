@@ -3,11 +3,12 @@ import type { NotifyContentType, ReportBatch } from "../../message/message.ts";
 import type { IdSource } from "../../runtime/ids.ts";
 import type { CommandHandlers } from "../port.ts";
 import type { Db } from "./database.ts";
-import { parseFacts, serializeFacts } from "./rows.ts";
+import { parseItems, serializeItems } from "./rows.ts";
 import type { PendingBatch, Unit } from "./unit.ts";
 
 interface ReportRow {
   readonly id: string;
+  readonly kind: ReportBatch["kind"];
   readonly account_id: number;
   readonly url: string;
   readonly content_type: NotifyContentType;
@@ -15,7 +16,7 @@ interface ReportRow {
   readonly attempts: number;
 }
 
-const COLUMNS = "CAST(id AS TEXT) AS id, account_id, url, content_type, items, attempts";
+const COLUMNS = "CAST(id AS TEXT) AS id, kind, account_id, url, content_type, items, attempts";
 
 function batchOf(row: ReportRow): ReportBatch {
   return {
@@ -23,7 +24,7 @@ function batchOf(row: ReportRow): ReportBatch {
     accountId: row.account_id,
     url: row.url,
     contentType: row.content_type,
-    items: parseFacts(row.items),
+    ...parseItems(row.kind, row.items),
     attempts: row.attempts,
   };
 }
@@ -47,7 +48,7 @@ export class Reports {
   constructor(parts: ReportParts) {
     this.#parts = parts;
     this.#insert = parts.db.prepare(
-      `INSERT INTO report (id, account_id, url, content_type, items, due_at_ms, held_by, after_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms, held_by, after_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#remember = parts.db.prepare<[bigint, bigint]>("UPDATE message SET last_report_id = ? WHERE key = ?");
     this.#held = parts.db.prepare<[bigint], ReportRow>(`SELECT ${COLUMNS} FROM report WHERE id = ?`);
@@ -65,18 +66,20 @@ export class Reports {
       const after = batch.afterPending === null ? batch.afterId : (written.get(batch.afterPending) ?? null);
       this.#insert.run(
         BigInt(id),
+        batch.kind,
         batch.accountId,
         batch.url,
         batch.contentType,
-        serializeFacts(batch.items),
+        serializeItems(batch.items),
         now(),
         after === null ? epoch : null,
         after === null ? null : BigInt(after),
       );
       for (const key of batch.ordered) this.#remember.run(BigInt(id), BigInt(key));
       if (after !== null) continue;
-      const { accountId, url, items } = batch;
-      ready.push({ id, accountId, url, contentType: batch.contentType as NotifyContentType, items, attempts: 0 });
+      const { kind, accountId, url, contentType, items } = batch;
+      // A pending batch holds items of its own kind only (Unit).
+      ready.push({ id, kind, accountId, url, contentType, items, attempts: 0 } as ReportBatch);
     }
     return ready;
   }

@@ -1,6 +1,6 @@
 /** A message's row as the commands read it, and the shapes made from it. Integers beyond 2^53 are read as text. */
 import type { State } from "../../message/life.ts";
-import type { QueuedMessage, ReportFacts } from "../../message/message.ts";
+import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../../message/message.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -88,11 +88,15 @@ export function reportFacts(
 }
 
 /** Report items are stored as JSON, which has no bigint. */
-export function serializeFacts(items: readonly ReportFacts[]): string {
+export function serializeItems(items: readonly (ReportFacts | IncomingFacts)[]): string {
   return JSON.stringify(items, (_, value) => (typeof value === "bigint" ? value.toString() : value));
 }
 
-export function parseFacts(text: string): ReportFacts[] {
+export function parseItems(
+  kind: ReportBatch["kind"],
+  text: string,
+): { kind: "delivery"; items: ReportFacts[] } | { kind: "incoming"; items: IncomingFacts[] } {
+  if (kind === "incoming") return { kind, items: JSON.parse(text) as IncomingFacts[] };
   const items = JSON.parse(text) as (Omit<ReportFacts, "pricePerPartMicros"> & { pricePerPartMicros: string })[];
-  return items.map((item) => ({ ...item, pricePerPartMicros: BigInt(item.pricePerPartMicros) }));
+  return { kind, items: items.map((item) => ({ ...item, pricePerPartMicros: BigInt(item.pricePerPartMicros) })) };
 }

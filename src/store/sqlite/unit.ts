@@ -2,17 +2,23 @@
  * A unit of work: one transaction of a group of commands, with what it gathers beside its rows: the feed for delivery, the report
  * batches, and how to undo changes in memory when the transaction fails.
  */
-import type { QueuedMessage, ReportFacts } from "../../message/message.ts";
+import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../../message/message.ts";
 import type { LaneName } from "../port.ts";
 
 /** Items for one URL in one request, at most (the API family's limit). */
 const BATCH_ITEMS = 100;
 
-export interface PendingBatch {
+/** Whom a report is for, and where it goes. */
+export interface ReportTarget {
   readonly accountId: number;
   readonly url: string;
   readonly contentType: string;
-  readonly items: ReportFacts[];
+}
+
+export interface PendingBatch extends ReportTarget {
+  readonly kind: ReportBatch["kind"];
+  /** All of the kind. */
+  readonly items: (ReportFacts | IncomingFacts)[];
   /** Stored batches with an earlier item of a message of this one: the newest of them must be settled first. */
   afterId: string | null;
   /** A batch of this same unit that must go first. */
@@ -49,17 +55,26 @@ export class Unit {
   }
 
   /**
-   * Adds a report. Those of one unit for one URL share batches. `order` is given for a message with several reports: its key, and
-   * the stored batch with its previous report if that one is not settled yet.
+   * Adds a delivery report. Those of one unit for one URL share batches. `order` is given for a message with several reports: its
+   * key, and the stored batch with its previous report if that one is not settled yet.
    */
-  report(
-    target: { accountId: number; url: string; contentType: string },
-    facts: ReportFacts,
+  report(target: ReportTarget, facts: ReportFacts, order: { key: string; afterId: string | null } | null): void {
+    this.#add({ ...target, kind: "delivery" }, facts, order);
+  }
+
+  /** Adds a message from a phone, for the URL of the number that it was sent to. */
+  forward(target: ReportTarget, facts: IncomingFacts): void {
+    this.#add({ ...target, kind: "incoming" }, facts, null);
+  }
+
+  #add(
+    target: ReportTarget & Pick<PendingBatch, "kind">,
+    facts: ReportFacts | IncomingFacts,
     order: { key: string; afterId: string | null } | null,
   ): void {
     const previous = order === null ? null : (this.#lastOfMessage.get(order.key) ?? null);
     const afterId = previous === null ? (order?.afterId ?? null) : null;
-    const id = `${target.accountId} ${target.contentType} ${afterId ?? ""} ${target.url}`;
+    const id = `${target.kind} ${target.accountId} ${target.contentType} ${afterId ?? ""} ${target.url}`;
     let batch = previous !== null && previous.items.length < BATCH_ITEMS ? previous : this.#open.get(id);
     if (batch === undefined || batch.items.length >= BATCH_ITEMS || (previous !== null && batch !== previous)) {
       batch = { ...target, items: [], afterId, afterPending: previous, ordered: [] };

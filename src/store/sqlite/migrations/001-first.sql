@@ -146,6 +146,7 @@ CREATE INDEX parked_receipt_by_carrier_id ON parked_receipt (carrier_id, carrier
 -- Report batches that still have to be taken by their receiver. held_by: the node that has it in memory.
 CREATE TABLE report (
   id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('delivery', 'incoming')),
   account_id INTEGER NOT NULL,
   url TEXT NOT NULL,
   content_type TEXT NOT NULL,
@@ -161,6 +162,45 @@ CREATE TABLE report (
 CREATE INDEX report_due ON report (due_at_ms, id) WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL;
 CREATE INDEX report_held ON report (held_by) WHERE held_by IS NOT NULL;
 CREATE INDEX report_after ON report (after_id) WHERE after_id IS NOT NULL;
+
+-- Messages that phones sent. account_id: NULL where no number of the catalogue, or no account, has a claim to it.
+CREATE TABLE incoming_message (
+  key INTEGER PRIMARY KEY,
+  carrier_id TEXT NOT NULL,
+  account_id INTEGER,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  body TEXT NOT NULL,
+  keyword TEXT,
+  part_count INTEGER NOT NULL,
+  received_at_ms INTEGER NOT NULL,
+  to_fetch INTEGER NOT NULL -- 1 while it waits to be fetched; what is pushed never does
+) STRICT;
+CREATE INDEX incoming_to_fetch ON incoming_message (account_id, key) WHERE to_fetch = 1;
+CREATE INDEX incoming_unmatched ON incoming_message (key) WHERE account_id IS NULL;
+
+-- The parts of one long message from a phone. 'open': some are missing. 'done': made into a message, and remembered for a while, so that
+-- a part that comes again is known for one. 'echo': it has only such parts so far.
+CREATE TABLE incoming_set (
+  id INTEGER PRIMARY KEY,
+  carrier_id TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  reference INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('echo', 'open', 'done')),
+  touched_at_ms INTEGER NOT NULL -- when its newest part came, or when it was done
+) STRICT;
+CREATE INDEX incoming_set_by_name ON incoming_set (carrier_id, sender, recipient, reference, total);
+CREATE INDEX incoming_set_by_age ON incoming_set (touched_at_ms, id);
+
+CREATE TABLE incoming_part (
+  set_id INTEGER NOT NULL REFERENCES incoming_set (id) ON DELETE CASCADE,
+  sequence INTEGER NOT NULL,
+  body TEXT NOT NULL, -- as JSON: a part may end in the middle of a surrogate pair, which UTF-8 cannot hold
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (set_id, sequence)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE catalogue_item (
   kind TEXT NOT NULL,
