@@ -3,9 +3,9 @@
  * returns plain data, so that it can stand on another thread, and resolves only after the commit that holds its effects.
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
-import type { Receipt } from "../carriers/port.ts";
+import type { IncomingPart, Receipt } from "../carriers/port.ts";
 import type { Event } from "../message/life.ts";
-import type { Content, MessageKey, QueuedMessage, ReportBatch } from "../message/message.ts";
+import type { Content, IncomingFacts, MessageKey, QueuedMessage, ReportBatch } from "../message/message.ts";
 
 // --- Accepting -----------------------------------------------------------------------------------------------------------
 
@@ -110,6 +110,17 @@ export interface LaneName {
   readonly carrierId: string;
 }
 
+// --- Messages from phones --------------------------------------------------------------------------------------------------
+
+export interface IncomingOutcome {
+  /** Messages to a number that is nobody's. */
+  readonly unmatched: number;
+}
+
+export interface UnmatchedIncoming extends Omit<IncomingFacts, "currency"> {
+  readonly carrierId: string;
+}
+
 // --- Who, and money --------------------------------------------------------------------------------------------------------
 
 export type AccountKind = "client" | "reseller" | "operator";
@@ -187,9 +198,9 @@ export type LedgerFault = string;
 export type Purpose = "sandbox" | "production";
 
 export interface CatalogueItem {
-  readonly kind: "carrier" | "route" | "ratePlan" | "exchangeRate";
+  readonly kind: "carrier" | "route" | "ratePlan" | "exchangeRate" | "number";
   readonly id: string;
-  /** JSON, understood by catalogue/. */
+  /** JSON, understood by catalogue/. Only that of a number (its id) is read here too: whose it is is decided where its messages are kept. */
   readonly body: string;
 }
 
@@ -221,6 +232,22 @@ export interface Store {
   sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<SweepCursor>;
   /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
   handBack(): Promise<void>;
+
+  /** Keeps what phones sent, part by part; what is whole with it becomes a message of the number's account. */
+  incoming(input: { carrierId: string; parts: readonly IncomingPart[]; nowMs: number }): Promise<IncomingOutcome>;
+  /**
+   * Long messages whose missing parts have not come for `waitMs` become messages as they are. Those that were made messages so long
+   * ago are forgotten: until then a part that comes again is known.
+   */
+  sweepIncoming(input: {
+    nowMs: number;
+    waitMs: number;
+    limit: number;
+  }): Promise<IncomingOutcome & { readonly more: boolean }>;
+  /** An account's messages that are not pushed, oldest first, each handed out once; and how many more there are, to a bound. */
+  fetchIncoming(input: { accountId: number; limit: number }): Promise<{ messages: IncomingFacts[]; pending: number }>;
+  /** Messages that no account gets, newest first, and how many there are. */
+  unmatchedIncoming(input: { limit: number }): Promise<{ count: number; messages: UnmatchedIncoming[] }>;
 
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
   reportsDelivered(input: { ids: readonly string[] }): Promise<void>;

@@ -9,8 +9,10 @@ import { DataDirectoryInUse, migrate, openDatabase } from "../../src/store/sqlit
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
+import { incomingContract } from "./contract-incoming.ts";
+import type { MakeDatabase } from "./harness.ts";
 
-storeContract("SQLite", async (t) => {
+const makeDatabase: MakeDatabase = async (t) => {
   const directory = await temporaryDirectory(t);
   return {
     async open(clock, lanes, onFeed) {
@@ -18,7 +20,10 @@ storeContract("SQLite", async (t) => {
       return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
     },
   };
-});
+};
+
+storeContract("SQLite", makeDatabase);
+incomingContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 
@@ -105,6 +110,10 @@ test("unfinished work is found by index, however much is stored", async (t) => {
     part_by_carrier_id: "SELECT id FROM part WHERE carrier_id = 'c' AND carrier_message_id = 'm'",
     report_due:
       "SELECT id FROM report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= 5 ORDER BY due_at_ms, id",
+    incoming_to_fetch: "SELECT key FROM incoming_message WHERE account_id = 1 AND to_fetch = 1 ORDER BY key LIMIT 5",
+    incoming_set_by_name:
+      "SELECT id FROM incoming_set WHERE carrier_id = 'c' AND sender = 's' AND recipient = 'r' AND reference = 1 AND total = 2 ORDER BY id DESC LIMIT 8",
+    incoming_set_by_age: "SELECT id FROM incoming_set WHERE touched_at_ms <= 5 ORDER BY touched_at_ms, id LIMIT 5",
     message_named_by_client:
       "SELECT 1 FROM message WHERE account_id = 1 AND client_message_id = 'x' AND status_id <> 23",
   };

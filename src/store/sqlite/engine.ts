@@ -12,6 +12,7 @@ import { acceptCommand } from "./accept.ts";
 import { accountCommands } from "./accounts.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { deliveryCommands } from "./delivery.ts";
+import { incomingCommands } from "./incoming.ts";
 import { Ledger } from "./ledger.ts";
 import { Replays } from "./replays.ts";
 import { Reports } from "./reports.ts";
@@ -58,9 +59,10 @@ export class SqliteEngine implements Engine {
     const epoch = this.#epoch;
     const ledger = new Ledger(db);
     const replays = new Replays(db);
+    const ids = new IdSource(options.clock, NODE, this.#lastOwnId());
     this.#reports = new Reports({
       db,
-      ids: new IdSource(options.clock, NODE),
+      ids,
       unit,
       epoch,
       now: () => options.clock.now(),
@@ -68,6 +70,7 @@ export class SqliteEngine implements Engine {
     this.#handlers = {
       accept: acceptCommand({ db, ledger, replays, lanes, unit, epoch }),
       ...deliveryCommands({ db, ledger, lanes, unit, epoch }),
+      ...incomingCommands({ db, ids, unit }),
       ...this.#reports.commands(),
       ...ledger.commands(replays),
       ...accountCommands(db, ledger),
@@ -98,6 +101,16 @@ export class SqliteEngine implements Engine {
       lanes.push(lane);
     }
     return lanes;
+  }
+
+  /** The highest id of what is named here: report batches, and messages from phones. */
+  #lastOwnId(): bigint {
+    const row = this.#db
+      .prepare<[], { id: string }>(
+        `SELECT CAST(max(coalesce((SELECT max(id) FROM report), 0), coalesce((SELECT max(key) FROM incoming_message), 0)) AS TEXT) AS id`,
+      )
+      .get();
+    return BigInt(row!.id);
   }
 
   /** The highest message key there is, so that new ones are above it. */
