@@ -1,10 +1,12 @@
-/** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans and exchange rates. */
+/** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
 import { parse } from "smol-toml";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../ledger/money.ts";
+import type { NumberRule } from "../message/incoming.ts";
 import type { CatalogueItem } from "../store/port.ts";
+import { faultOf, IncomingNumber } from "./numbers.ts";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
@@ -48,6 +50,7 @@ const CatalogueFile = Type.Object(
     route: Type.Optional(Type.Array(Route)),
     ratePlan: Type.Optional(Type.Array(RatePlan)),
     exchangeRate: Type.Optional(Type.Array(ExchangeRate)),
+    number: Type.Optional(Type.Array(IncomingNumber)),
   },
   strict,
 );
@@ -75,7 +78,13 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
   const [fault] = Value.Errors(CatalogueFile, file);
   if (fault !== undefined)
     throw new CatalogueFault(`${fault.instancePath.slice(1).replaceAll("/", ".") || "the file"}: ${fault.message}`);
-  const { carrier = [], route = [], ratePlan = [], exchangeRate = [] } = file as Static<typeof CatalogueFile>;
+  const {
+    carrier = [],
+    route = [],
+    ratePlan = [],
+    exchangeRate = [],
+    number = [],
+  } = file as Static<typeof CatalogueFile>;
 
   const items: CatalogueItem[] = [
     ...carrier.map((item) => ({ kind: "carrier" as const, id: item.id, body: JSON.stringify(item) })),
@@ -85,6 +94,11 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
       kind: "exchangeRate" as const,
       id: `${item.from}/${item.to}`,
       body: JSON.stringify(item),
+    })),
+    ...number.map((item) => ({
+      kind: "number" as const,
+      id: item.number,
+      body: JSON.stringify(item satisfies NumberRule),
     })),
   ];
   const seen = new Set<string>();
@@ -103,6 +117,10 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
   }
   for (const { from, to, rate } of exchangeRate) {
     if ((parseMicros(rate) ?? 0n) === 0n) throw new CatalogueFault(`exchangeRate "${from}/${to}" must be above zero`);
+  }
+  for (const one of number) {
+    const fault = faultOf(one);
+    if (fault !== null) throw new CatalogueFault(`number "${one.number}": ${fault}`);
   }
   return items;
 }

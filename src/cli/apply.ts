@@ -1,4 +1,4 @@
-/** `heliograph apply FILE`: puts a catalogue of carriers, routes and prices in force. */
+/** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { readCatalogueFile } from "../catalogue/file.ts";
@@ -14,7 +14,7 @@ import {
 
 export function applyCommand(): Command {
   const command = new Command("apply").description(
-    "Put a catalogue in force: carriers, routes, rate plans, exchange rates. A running service follows within a second.",
+    "Put a catalogue in force: carriers, routes, rate plans, exchange rates, numbers. A running service follows within a second.",
   );
   return withStoreOptions(command)
     .argument("<file>", "TOML; sandbox.catalogue.toml shows the form")
@@ -31,7 +31,7 @@ export function applyCommand(): Command {
       await withStore(settings, (store) => store.putCatalogue({ items }));
       const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
       say(
-        `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}.`,
+        `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}, numbers ${count("number")}.`,
       );
     });
 }

@@ -51,14 +51,15 @@ export function joinTexts(texts: readonly string[]): string {
 const FIRST_WORD = /^\s*(\S{1,64})(?=\s|$)/;
 const AROUND_WORD = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
+/** As keywords are compared. */
+export function inCapitals(word: string): string {
+  return word.normalize("NFC").toUpperCase();
+}
+
 /** A text's first word, in capitals and without the punctuation around it; null where there is none. */
 export function firstWord(text: string): string | null {
   const word = (FIRST_WORD.exec(text)?.[1] ?? "").replace(AROUND_WORD, "");
   return word === "" ? null : inCapitals(word);
-}
-
-function inCapitals(word: string): string {
-  return word.normalize("NFC").toUpperCase();
 }
 
 export interface KeywordFound {

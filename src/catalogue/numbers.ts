@@ -1,0 +1,54 @@
+/** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
+import { type Static, Type } from "typebox";
+import { firstWord, inCapitals } from "../message/incoming.ts";
+
+const LONGEST_URL = 2_048;
+const Words = Type.Array(Type.String({ minLength: 1, maxLength: 32 }), { minItems: 1, maxItems: 100 });
+
+export const IncomingNumber = Type.Object(
+  {
+    /** In international form without a plus sign, or a short code. */
+    number: Type.String({ pattern: "^[0-9]{3,15}$" }),
+    /** The account's key. The file does not know which accounts there are: what comes for one that is not there yet is kept for the operator. */
+    account: Type.String({ pattern: "^[A-Za-z0-9]{1,64}$" }),
+    /** Where messages are pushed to. Without it they wait to be fetched. */
+    forwardUrl: Type.Optional(Type.String({ maxLength: LONGEST_URL })),
+    /** The form of the push. Default application/json. */
+    contentType: Type.Optional(
+      Type.Unsafe<"application/json" | "application/xml">({
+        type: "string",
+        enum: ["application/json", "application/xml"],
+      }),
+    ),
+    /** First words that the client is told of. */
+    keywords: Type.Optional(Words),
+    /** The same, and the sender goes on the account's opt-out list. */
+    stopKeywords: Type.Optional(Words),
+    /** The same, and the sender comes off that list. */
+    startKeywords: Type.Optional(Words),
+  },
+  { additionalProperties: false },
+);
+
+export type IncomingNumber = Static<typeof IncomingNumber>;
+
+/** What is wrong with a number that has the right shape, or null. */
+export function faultOf({
+  forwardUrl,
+  keywords = [],
+  stopKeywords = [],
+  startKeywords = [],
+}: IncomingNumber): string | null {
+  if (forwardUrl !== undefined && (!/^https?:\/\//i.test(forwardUrl) || !URL.canParse(forwardUrl))) {
+    return `forwardUrl "${forwardUrl}" is not an absolute http or https URL`;
+  }
+  const seen = new Set<string>();
+  for (const keyword of [...keywords, ...stopKeywords, ...startKeywords]) {
+    const word = inCapitals(keyword);
+    // What is more than a word is never the first word of a text.
+    if (firstWord(keyword) !== word) return `keyword "${keyword}" is not one word`;
+    if (seen.has(word)) return `keyword "${keyword}" stands there twice`;
+    seen.add(word);
+  }
+  return null;
+}

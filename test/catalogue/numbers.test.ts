@@ -1,0 +1,56 @@
+/** The numbers of a catalogue file: what is taken, and what is told of what is not. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CatalogueFault, readCatalogueFile } from "../../src/catalogue/file.ts";
+
+const number = (lines: string): string => `[[number]]\nnumber = "12345"\naccount = "CLIENT"\n${lines}`;
+
+test("a number is kept as it is written, under its digits", () => {
+  const file = number(
+    'forwardUrl = "https://example.com/in"\ncontentType = "application/xml"\nstopKeywords = ["STOP"]',
+  );
+  assert.deepEqual(
+    readCatalogueFile(file).map(({ kind, id, body }) => [kind, id, JSON.parse(body)]),
+    [
+      [
+        "number",
+        "12345",
+        {
+          number: "12345",
+          account: "CLIENT",
+          forwardUrl: "https://example.com/in",
+          contentType: "application/xml",
+          stopKeywords: ["STOP"],
+        },
+      ],
+    ],
+  );
+});
+
+const FAULTS: [what: string, file: string, says: RegExp][] = [
+  ["a number with a plus sign", '[[number]]\nnumber = "+4179"\naccount = "CLIENT"', /^number\.0\.number: .*pattern/],
+  ["a number without an account", '[[number]]\nnumber = "12345"', /^number\.0: .*account/],
+  ["a field that is not known", number('url = "http://a/"'), /^number\.0/],
+  ["a URL without a host to go to", number('forwardUrl = "/in"'), /"12345": forwardUrl "\/in" is not an absolute http/],
+  ["a URL of another kind", number('forwardUrl = "ftp://a/"'), /is not an absolute http or https URL/],
+  ["a URL that cannot be", number('forwardUrl = "http://a b/"'), /is not an absolute http or https URL/],
+  ["a content type that is not made", number('contentType = "text/html"'), /^number\.0\.contentType/],
+  ["no keywords at all", number("keywords = []"), /^number\.0\.keywords/],
+  ["two words", number('stopKeywords = ["STOP ALL"]'), /"12345": keyword "STOP ALL" is not one word/],
+  ["no word", number('keywords = ["!"]'), /keyword "!" is not one word/],
+  [
+    "a word with two meanings",
+    number('stopKeywords = ["End"]\nstartKeywords = ["END"]'),
+    /keyword "END" stands there twice/,
+  ],
+  ["the number twice", number("") + number(""), /number "12345" stands there twice/],
+];
+
+for (const [what, file, says] of FAULTS) {
+  test(`refused with a word about the place: ${what}`, () => {
+    assert.throws(
+      () => readCatalogueFile(file),
+      (error: Error) => error instanceof CatalogueFault && says.test(error.message),
+    );
+  });
+}
