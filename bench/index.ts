@@ -1,0 +1,20 @@
+/** `npm run bench -- NAME`: runs one of the benchmarks of this folder. Each is bounded and ends by itself. */
+const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
+  sms: { file: "./sms.ts", shows: "what it costs to count, encode and transliterate a text" },
+  smpp: {
+    file: "./smpp.ts",
+    shows: "submit, answer and receipt through our SMPP session, against the npm library smpp",
+  },
+};
+
+const [name = "", ...rest] = process.argv.slice(2);
+const benchmark = BENCHMARKS[name];
+if (benchmark === undefined) {
+  console.error("npm run bench -- NAME, where NAME is one of:");
+  for (const [known, { shows }] of Object.entries(BENCHMARKS)) console.error(`  ${known.padEnd(6)}${shows}`);
+  process.exitCode = 1;
+} else {
+  // The benchmark sees its own arguments where it would if it were run by itself.
+  process.argv.splice(2, process.argv.length, ...rest);
+  await import(benchmark.file);
+}
