@@ -2,6 +2,7 @@
  * The phones of the simulated network. How one behaves is told by the last digits of its number; docs/sandbox.md shows this table to
  * the client's developer. All others are switched on and take what they get.
  */
+import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
 import type { ReceiptOutcome, Submission } from "../port.ts";
 
@@ -94,10 +95,46 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
 ]);
 
 /** What the network says of a part whose handset would have answered only after its validity. */
-export const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
+const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
 
 export function handsetOf(number: string): Handset {
   return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
+}
+
+/** A part that a handset will say something about. */
+export interface PartForHandset {
+  readonly handset: Handset;
+  readonly submittedAtMs: number;
+  readonly expiresAtMs: number;
+  /** How long the handset takes to answer. */
+  readonly answerAfterMs: number;
+}
+
+export interface DueReceipt {
+  readonly outcome: ReceiptOutcome;
+  readonly errorId: number;
+  readonly atMs: number;
+  /** Which of the handset's receipts comes after it; null when it is the last. */
+  readonly following: number | null;
+}
+
+/** The receipt at `place` of the handset's list, or the part's expiry if that comes first. */
+export function dueReceipt(part: PartForHandset, place: number): DueReceipt {
+  const { handset, submittedAtMs, expiresAtMs } = part;
+  const { outcome, errorId, laterMs } = handset.receipts[place]!;
+  const atMs = Math.round(submittedAtMs + part.answerAfterMs + laterMs);
+  if (atMs > expiresAtMs) {
+    const { outcome, errorId } = EXPIRED;
+    return { outcome, errorId, atMs: Math.max(expiresAtMs, submittedAtMs), following: null };
+  }
+  return { outcome, errorId, atMs, following: place === handset.receipts.length - 1 ? null : place + 1 };
+}
+
+const JITTER = 0.2;
+
+/** How long one handset takes, where they all take so long give or take a fifth. */
+export function answerTime(answerAfterMs: number, random: Random): number {
+  return answerAfterMs * (1 + JITTER * (2 * random.next() - 1));
 }
 
 function failed(outcome: ReceiptOutcome, errorName: string): PlannedReceipt {

@@ -8,10 +8,9 @@
  *                          ▲                │
  *                          └──held──────────┘
  *
- * One timer wakes for the whole agenda, however many parts are in it. It runs on the monotonic clock: a wall clock that steps back
- * delays no receipt.
+ * The agenda is a timetable on the monotonic clock.
  */
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
 import { encodeParts } from "../../sms/text.ts";
 import type {
@@ -23,8 +22,9 @@ import type {
   Receipt,
   Submission,
 } from "../port.ts";
-import { Agenda } from "./agenda.ts";
-import { type Answer, BUSY_FOR_MS, EXPIRED, type Handset, handsetOf } from "./handsets.ts";
+import { Answers } from "./answers.ts";
+import { answerTime, BUSY_FOR_MS, dueReceipt, type Handset, handsetOf, type PartForHandset } from "./handsets.ts";
+import { Timetable } from "./timetable.ts";
 
 export interface SimulatorSettings {
   readonly id: string;
@@ -35,13 +35,9 @@ export interface SimulatorSettings {
 }
 
 /** A part that the network took and has not said the last word about. */
-interface PartInHand {
+interface PartInHand extends PartForHandset {
   readonly carrierMessageId: string;
   readonly to: string;
-  readonly handset: Handset;
-  readonly submittedAtMs: number;
-  readonly expiresAtMs: number;
-  readonly answerAfterMs: number;
   /** What the monotonic clock was ahead of the wall clock when the part was taken. */
   readonly monotonicAheadMs: number;
 }
@@ -54,27 +50,11 @@ interface ExpectedReceipt {
   readonly following: number | null;
 }
 
-/** What a number that does not take a part at its first submit was told already. */
-interface Asked {
-  readonly times: number;
-  readonly lastMs: number;
-}
-
 /** Mobile country code 001 of ITU-T E.212 is kept for test networks, and belongs to no country. */
 const MCC_MNC = "00101";
 
 const DEFAULT_ANSWER_AFTER_MS = 1000;
 const DEFAULT_CAPACITY = 100_000;
-const JITTER = 0.2;
-
-/** Under load the timer fires a hundred times a second for many receipts, instead of a thousand times for a few. */
-const SHORTEST_SLEEP_MS = 10;
-/** Receipts in one go; the event loop gets a turn before the next ones. */
-const MOST_RECEIPTS_AT_ONCE = 1000;
-
-/** Long enough for all parts and retries of one message; then the number plays its part again from the beginning. */
-const ASKED_REMEMBERED_MS = 60_000;
-const MOST_ASKED_REMEMBERED = 10_000;
 
 export class SimulatedCarrier implements Carrier {
   readonly id: string;
@@ -87,10 +67,8 @@ export class SimulatedCarrier implements Carrier {
   readonly #idPrefix: string;
   #idsGiven = 0;
   #running = false;
-  readonly #agenda = new Agenda<ExpectedReceipt>();
-  #timer: { readonly wakeAtMs: number; readonly alarm: Timer } | null = null;
-  /** By number, the one asked longest ago first. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #agenda: Timetable<ExpectedReceipt>;
+  readonly #answers = new Answers();
   #hadRoom = false;
   readonly #roomListeners: (() => void)[] = [];
   readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
@@ -101,6 +79,11 @@ export class SimulatedCarrier implements Carrier {
     this.#random = random;
     this.#answerAfterMs = settings.answerAfterMs ?? DEFAULT_ANSWER_AFTER_MS;
     this.#capacity = settings.capacity ?? DEFAULT_CAPACITY;
+    this.#agenda = new Timetable({
+      clock,
+      run: (expected) => this.#send(expected),
+      onRan: () => this.#noteRoom(),
+    });
     // The ids of an earlier process may still be in the store: time and chance set ours apart from them.
     const chance = Math.floor(random.next() * 36 ** 6);
     this.#idPrefix = `${clock.now().toString(36)}${chance.toString(36).padStart(6, "0")}-`;
@@ -108,16 +91,14 @@ export class SimulatedCarrier implements Carrier {
 
   async start(): Promise<void> {
     this.#running = true;
-    this.#setTimer();
+    this.#agenda.start();
     this.#noteRoom();
   }
 
   /** Forgets every part in hand, as the end of the process would. */
   async stop(): Promise<void> {
     this.#running = false;
-    this.#timer?.alarm.cancel();
-    this.#timer = null;
-    this.#agenda.clear();
+    this.#agenda.stop();
     this.#noteRoom();
   }
 
@@ -148,13 +129,12 @@ export class SimulatedCarrier implements Carrier {
     if (this.room() === 0) return { kind: "later", retryAfterMs: BUSY_FOR_MS };
     const { to, expiresAtMs } = part.message;
     const handset = handsetOf(to);
-    const answer = this.#answerOf(handset, to);
+    const answer = this.#answers.next(handset, to, this.#clock.monotonic());
     if (answer !== "accept") return answer;
 
     const carrierMessageId = this.#idPrefix + (this.#idsGiven++).toString(36);
     const submittedAtMs = this.#clock.now();
     this.#take({ carrierMessageId, to, submittedAtMs, expiresAtMs }, handset);
-    this.#setTimer();
     this.#noteRoom();
     return { kind: "accepted", carrierMessageId };
   }
@@ -165,25 +145,11 @@ export class SimulatedCarrier implements Carrier {
    */
   resume(parts: readonly OutstandingPart[]): void {
     for (const part of parts) this.#take(part, handsetOf(part.to));
-    this.#setTimer();
     this.#noteRoom();
-  }
-
-  #answerOf(handset: Handset, number: string): Answer {
-    const { answers } = handset;
-    if (answers.length === 1) return answers[0]!;
-    const nowMs = this.#clock.monotonic();
-    const asked = this.#asked.get(number);
-    const times = asked !== undefined && nowMs - asked.lastMs < ASKED_REMEMBERED_MS ? asked.times : 0;
-    this.#asked.delete(number);
-    this.#asked.set(number, { times: times + 1, lastMs: nowMs });
-    if (this.#asked.size > MOST_ASKED_REMEMBERED) this.#asked.delete(this.#asked.keys().next().value!);
-    return answers[Math.min(times, answers.length - 1)]!;
   }
 
   #take(part: OutstandingPart, handset: Handset): void {
     if (handset.receipts.length === 0) return;
-    const jitter = 1 + JITTER * (2 * this.#random.next() - 1);
     const nowMs = this.#clock.now();
     const partInHand: PartInHand = {
       carrierMessageId: part.carrierMessageId,
@@ -192,47 +158,22 @@ export class SimulatedCarrier implements Carrier {
       // Before a restart the clock may have been fast; its error must not be waited for.
       submittedAtMs: Math.min(part.submittedAtMs, nowMs),
       expiresAtMs: part.expiresAtMs,
-      answerAfterMs: this.#answerAfterMs * jitter,
+      answerAfterMs: answerTime(this.#answerAfterMs, this.#random),
       monotonicAheadMs: this.#clock.monotonic() - nowMs,
     };
     this.#expect(partInHand, 0);
   }
 
-  /** Notes down the receipt at `place` of the handset's list, or the part's expiry if that comes first. */
   #expect(part: PartInHand, place: number): void {
-    const { carrierMessageId, to, handset, submittedAtMs, expiresAtMs } = part;
-    const planned = handset.receipts[place]!;
-    const answersAtMs = Math.round(submittedAtMs + part.answerAfterMs + planned.laterMs);
-    const inTime = answersAtMs <= expiresAtMs;
-    const { outcome, errorId } = inTime ? planned : EXPIRED;
-    const atMs = inTime ? answersAtMs : Math.max(expiresAtMs, submittedAtMs);
-    const isLast = !inTime || place === handset.receipts.length - 1;
-    this.#agenda.note(atMs + part.monotonicAheadMs, {
-      part,
-      receipt: { carrierMessageId, outcome, errorId, atMs, mccMnc: MCC_MNC, to },
-      following: isLast ? null : place + 1,
-    });
+    const { carrierMessageId, to } = part;
+    const { outcome, errorId, atMs, following } = dueReceipt(part, place);
+    const receipt = { carrierMessageId, outcome, errorId, atMs, mccMnc: MCC_MNC, to };
+    this.#agenda.note(atMs + part.monotonicAheadMs, { part, receipt, following });
   }
 
-  #setTimer(): void {
-    if (!this.#running || this.#agenda.size === 0) return;
-    const nowMs = this.#clock.monotonic();
-    const wakeAtMs = Math.max(this.#agenda.nextDueMs, nowMs + SHORTEST_SLEEP_MS);
-    if (this.#timer !== null && this.#timer.wakeAtMs <= wakeAtMs) return;
-    this.#timer?.alarm.cancel();
-    this.#timer = { wakeAtMs, alarm: this.#clock.after(Math.ceil(wakeAtMs - nowMs), () => this.#sendDueReceipts()) };
-  }
-
-  #sendDueReceipts(): void {
-    this.#timer = null;
-    const nowMs = this.#clock.monotonic();
-    for (let sent = 0; sent < MOST_RECEIPTS_AT_ONCE && this.#agenda.nextDueMs <= nowMs; sent++) {
-      const { part, receipt, following } = this.#agenda.take()!;
-      if (following !== null) this.#expect(part, following);
-      for (const listener of this.#receiptListeners) void listener(receipt);
-    }
-    this.#setTimer();
-    this.#noteRoom();
+  #send({ part, receipt, following }: ExpectedReceipt): void {
+    if (following !== null) this.#expect(part, following);
+    for (const listener of this.#receiptListeners) void listener(receipt);
   }
 
   #noteRoom(): void {
