@@ -136,6 +136,12 @@ export class Delivery {
       counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
       counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
       counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
+      counter("incoming_parts_total", "Messages from phones, and parts of such", counts.incomingParts),
+      counter(
+        "incoming_unmatched_total",
+        "Messages from phones to a number that is nobody's",
+        counts.incomingUnmatched,
+      ),
       gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", this.#dispatcher.inMemory),
       ...Object.entries(counters).map(([name, value]) => {
         const now = name.endsWith("Now");

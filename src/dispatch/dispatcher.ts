@@ -37,6 +37,8 @@ const OUTSTANDING_PAGE = 1_000;
 const SWEEP_PAGES = 20;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
+/** How long the missing parts of a message from a phone are waited for. */
+const INCOMING_WAIT_MS = 600_000;
 /** How long a stop waits for carriers to answer what they were handed. */
 const STOP_WAIT_MS = 2_000;
 
@@ -55,7 +57,17 @@ export class Dispatcher {
   readonly #desks = new Map<string, CarrierDesk>();
   readonly #outcomes: Outcomes;
   readonly #hops = new WeakMap<QueuedMessage, number>();
-  readonly counts = { rerouted: 0, submitted: 0, refused: 0, later: 0, unknown: 0, expired: 0, receipts: 0 };
+  readonly counts = {
+    rerouted: 0,
+    submitted: 0,
+    refused: 0,
+    later: 0,
+    unknown: 0,
+    expired: 0,
+    receipts: 0,
+    incomingParts: 0,
+    incomingUnmatched: 0,
+  };
   /** Messages that a carrier put off, each with its timer: no more than the carrier's window at a time. */
   readonly #aside = new Set<Timer>();
   #dueTimer: Timer | null = null;
@@ -67,7 +79,13 @@ export class Dispatcher {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
-    this.#outcomes = new Outcomes(parts.store, parts.clock, parts.log, () => this.#refillAll());
+    this.#outcomes = new Outcomes({
+      ...parts,
+      onWritten: () => this.#refillAll(),
+      onUnmatched: (count) => {
+        this.counts.incomingUnmatched += count;
+      },
+    });
   }
 
   /** Messages in memory here, waiting or on the wire. */
@@ -87,6 +105,10 @@ export class Dispatcher {
     carrier.onReceipt((receipt) => {
       this.counts.receipts++;
       return this.#outcomes.receipt(carrier.id, receipt);
+    });
+    carrier.onIncoming((part) => {
+      this.counts.incomingParts++;
+      return this.#outcomes.incoming(carrier.id, part);
     });
     carrier.onChange(() => {
       if (!carrier.isUp()) this.#rerouteAll(desk);
@@ -330,6 +352,11 @@ export class Dispatcher {
       for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
         this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
         if (this.#cursor.part === SWEEP_START.part && this.#cursor.backlog.key === SWEEP_START.backlog.key) break;
+      }
+      for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
+        const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+        this.counts.incomingUnmatched += unmatched;
+        if (!more) break;
       }
     } catch (error) {
       log.warn({ err: error }, "the round for overdue messages failed; trying again");

@@ -1,8 +1,8 @@
 /**
- * What became of messages, on its way to the store: gathered for one turn of the event loop and written together. Nothing is
- * dropped: while the store is out of reach, what is gathered waits and is written when it is back.
+ * What became of messages, and what phones sent, on its way to the store: gathered for one turn of the event loop and written
+ * together. Nothing is dropped: while the store is out of reach, what is gathered waits and is written when it is back.
  */
-import type { Receipt } from "../carriers/port.ts";
+import type { IncomingPart, Receipt } from "../carriers/port.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -10,28 +10,39 @@ import type { Ending, Store, SubmittedMessage } from "../store/port.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
 
-type OutcomeStore = Pick<Store, "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute">;
+type OutcomeStore = Pick<
+  Store,
+  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming"
+>;
+
+export interface OutcomesParts {
+  readonly store: OutcomeStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when the store has taken something. */
+  readonly onWritten: () => void;
+  /** Told how many messages from phones were to a number that is nobody's. */
+  readonly onUnmatched: (count: number) => void;
+}
+
+/** What each carrier said, and whom to tell when it is safe. */
+type ByCarrier<Item> = Map<string, { item: Item; safe: () => void }[]>;
 
 export class Outcomes {
-  readonly #store: OutcomeStore;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #parts: OutcomesParts;
   #submitted: SubmittedMessage[] = [];
   #endings: Ending[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
   #unknown: MessageKey[] = [];
   #rerouted: { key: MessageKey; carrierId: string }[] = [];
-  #receipts = new Map<string, { receipt: Receipt; safe: () => void }[]>();
+  #receipts: ByCarrier<Receipt> = new Map();
+  #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
   #writing = 0;
   #idle: (() => void)[] = [];
-  readonly #onWritten: () => void;
 
-  constructor(store: OutcomeStore, clock: Clock, log: Log, onWritten: () => void) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#log = log;
-    this.#onWritten = onWritten;
+  constructor(parts: OutcomesParts) {
+    this.#parts = parts;
   }
 
   submitted(message: SubmittedMessage): void {
@@ -61,10 +72,19 @@ export class Outcomes {
 
   /** Resolves when the receipt is in the store. */
   receipt(carrierId: string, receipt: Receipt): Promise<void> {
+    return this.#keep(this.#receipts, carrierId, receipt);
+  }
+
+  /** Resolves when the part is in the store. */
+  incoming(carrierId: string, part: IncomingPart): Promise<void> {
+    return this.#keep(this.#incoming, carrierId, part);
+  }
+
+  #keep<Item>(kept: ByCarrier<Item>, carrierId: string, item: Item): Promise<void> {
     return new Promise((safe) => {
-      const receipts = this.#receipts.get(carrierId);
-      if (receipts === undefined) this.#receipts.set(carrierId, [{ receipt, safe }]);
-      else receipts.push({ receipt, safe });
+      const items = kept.get(carrierId);
+      if (items === undefined) kept.set(carrierId, [{ item, safe }]);
+      else items.push({ item, safe });
       this.#schedule();
     });
   }
@@ -83,13 +103,15 @@ export class Outcomes {
 
   #write(): void {
     this.#scheduled = false;
-    const [messages, endings, postponed, keys, rerouted, receipts] = [
+    const { store, clock, onUnmatched } = this.#parts;
+    const [messages, endings, postponed, keys, rerouted, receipts, incoming] = [
       this.#submitted,
       this.#endings,
       this.#postponed,
       this.#unknown,
       this.#rerouted,
       this.#receipts,
+      this.#incoming,
     ];
     this.#submitted = [];
     this.#endings = [];
@@ -97,16 +119,27 @@ export class Outcomes {
     this.#unknown = [];
     this.#rerouted = [];
     this.#receipts = new Map();
+    this.#incoming = new Map();
     // The new lane before what became of the message in it.
-    if (rerouted.length > 0) void this.#persist(() => this.#store.reroute({ messages: rerouted }));
+    if (rerouted.length > 0) void this.#persist(() => store.reroute({ messages: rerouted }));
     // Submissions before receipts: most receipts then find their message at once.
-    if (messages.length > 0) void this.#persist(() => this.#store.submitted({ messages }));
-    if (endings.length > 0) void this.#persist(() => this.#store.finish({ endings }));
-    if (postponed.length > 0) void this.#persist(() => this.#store.postpone({ messages: postponed }));
-    if (keys.length > 0) void this.#persist(() => this.#store.countUnknown({ keys }));
+    if (messages.length > 0) void this.#persist(() => store.submitted({ messages }));
+    if (endings.length > 0) void this.#persist(() => store.finish({ endings }));
+    if (postponed.length > 0) void this.#persist(() => store.postpone({ messages: postponed }));
+    if (keys.length > 0) void this.#persist(() => store.countUnknown({ keys }));
     for (const [carrierId, batch] of receipts) {
-      const receipts = batch.map(({ receipt }) => receipt);
-      void this.#persist(() => this.#store.received({ carrierId, receipts })).then(() => {
+      const receipts = batch.map(({ item }) => item);
+      void this.#persist(() => store.received({ carrierId, receipts })).then(() => {
+        for (const { safe } of batch) safe();
+      });
+    }
+    const nowMs = clock.now();
+    for (const [carrierId, batch] of incoming) {
+      const parts = batch.map(({ item }) => item);
+      void this.#persist(async () => {
+        const { unmatched } = await store.incoming({ carrierId, parts, nowMs });
+        onUnmatched(unmatched);
+      }).then(() => {
         for (const { safe } of batch) safe();
       });
     }
@@ -119,12 +152,13 @@ export class Outcomes {
         await write();
         break;
       } catch (error) {
-        this.#log.error({ err: error }, "the store did not take what became of messages; trying again");
-        await new Promise<void>((resolve) => this.#clock.after(TRY_AGAIN_AFTER_MS, resolve));
+        const { log, clock } = this.#parts;
+        log.error({ err: error }, "the store did not take what carriers said; trying again");
+        await new Promise<void>((resolve) => clock.after(TRY_AGAIN_AFTER_MS, resolve));
       }
     }
     this.#writing--;
-    this.#onWritten();
+    this.#parts.onWritten();
     if (this.#writing > 0 || this.#scheduled) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }

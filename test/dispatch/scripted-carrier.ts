@@ -1,6 +1,7 @@
 /** A carrier whose answers a test writes: it keeps what it was handed, in order, and answers as it is told. */
 import type {
   Carrier,
+  IncomingPart,
   OutgoingMessage,
   PartRule,
   PartToSubmit,
@@ -28,6 +29,7 @@ export class ScriptedCarrier implements Carrier {
   #largestInFlight = 0;
   #roomListener: () => void = () => undefined;
   #receiptListener: (receipt: Receipt) => Promise<void> = async () => undefined;
+  #incomingListener: (part: IncomingPart) => Promise<void> = async () => undefined;
 
   constructor(id = "carrier") {
     this.id = id;
@@ -46,7 +48,14 @@ export class ScriptedCarrier implements Carrier {
     return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
   }
 
-  onIncoming(): void {}
+  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
+    this.#incomingListener = listener;
+  }
+
+  /** A phone sends something. Resolves when it is safe, and the network may forget it. */
+  incoming(part: IncomingPart): Promise<void> {
+    return this.#incomingListener(part);
+  }
 
   get largestInFlight(): number {
     return this.#largestInFlight;

@@ -1,0 +1,146 @@
+/** Messages from phones, from a carrier to the store: acknowledged when they are safe, and only then. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { IncomingPart } from "../../src/carriers/port.ts";
+import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
+import type { NumberRule } from "../../src/message/incoming.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { localStore } from "../../src/store/group.ts";
+import { type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { Bench, HOUR, NOW } from "../store/harness.ts";
+import { temporaryDirectory } from "../support/service.ts";
+import { ScriptedCarrier } from "./scripted-carrier.ts";
+
+const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
+const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000 };
+const TEN_MINUTES = 600_000;
+
+interface Desk {
+  readonly bench: Bench;
+  /** As long as it is set, the store takes nothing from phones. */
+  away: boolean;
+  /** How many parts each command brought that the store took. */
+  readonly commands: number[];
+  /** The service starts on what is in the store. */
+  start(...carriers: ScriptedCarrier[]): Promise<Dispatcher>;
+}
+
+async function prepareDesk(t: TestContext): Promise<Desk> {
+  const directory = await temporaryDirectory(t);
+  const bench = await Bench.start(t, async () => ({
+    async open(clock, lanes, onFeed) {
+      const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+    },
+  }));
+  await bench.store.putCatalogue({ items: [{ kind: "number", id: NUMBER.number, body: JSON.stringify(NUMBER) }] });
+  const commands: number[] = [];
+  const desk: Desk = {
+    bench,
+    away: false,
+    commands,
+    async start(...carriers) {
+      const incoming: Store["incoming"] = async (input) => {
+        if (desk.away) throw new StoreUnavailable("the disk is full");
+        const outcome = await bench.store.incoming(input);
+        commands.push(input.parts.length);
+        return outcome;
+      };
+      const store = { ...bench.store, incoming };
+      const { clock } = bench;
+      const dispatcher = new Dispatcher({ store, clock, log: silentLog, settings: SETTINGS, route: () => null });
+      for (const carrier of carriers) await dispatcher.addCarrier(carrier);
+      dispatcher.start([]);
+      return dispatcher;
+    },
+  };
+  return desk;
+}
+
+function part(text: string, sequence: number | null = null, total = 2): IncomingPart {
+  const concatenation = sequence === null ? null : { reference: 1, total, sequence };
+  return { from: "41790000001", to: NUMBER.number, text, concatenation, atMs: NOW };
+}
+
+async function inbox(bench: Bench): Promise<string[]> {
+  const { messages } = await bench.store.fetchIncoming({ accountId: bench.accountId, limit: 100 });
+  return messages.map(({ text }) => text);
+}
+
+test("what came in one turn is written together, and acknowledged when it is in the store", async (t) => {
+  const desk = await prepareDesk(t);
+  const [one, other] = [new ScriptedCarrier("one"), new ScriptedCarrier("other")];
+  const dispatcher = await desk.start(one, other);
+  const given = [one.incoming(part("a")), one.incoming(part("b")), other.incoming(part("c"))];
+  assert.deepEqual(desk.commands, []);
+  await Promise.all(given);
+  assert.deepEqual(desk.commands, [2, 1]);
+  assert.deepEqual(await inbox(desk.bench), ["a", "b", "c"]);
+  assert.equal(dispatcher.counts.incomingParts, 3);
+  await dispatcher.stop();
+});
+
+test("while the store is away nothing is acknowledged and nothing is lost", async (t) => {
+  const desk = await prepareDesk(t);
+  const carrier = new ScriptedCarrier();
+  const dispatcher = await desk.start(carrier);
+  desk.away = true;
+  const acknowledged: string[] = [];
+  const all = ["a", "b", "c"].map((text) => carrier.incoming(part(text)).then(() => acknowledged.push(text)));
+  await desk.bench.clock.advance(60_000);
+  assert.deepEqual(acknowledged, []);
+  assert.deepEqual(await inbox(desk.bench), []);
+  desk.away = false;
+  await Promise.all([...all, desk.bench.clock.advance(1_000)]);
+  assert.deepEqual(acknowledged, ["a", "b", "c"]);
+  assert.deepEqual(await inbox(desk.bench), ["a", "b", "c"]);
+  await dispatcher.stop();
+});
+
+test("a stop waits until what came in is in the store, and the next start goes on from there", async (t) => {
+  const desk = await prepareDesk(t);
+  const before = new ScriptedCarrier();
+  const first = await desk.start(before);
+  void before.incoming(part("half ", 1));
+  await first.stop();
+  assert.deepEqual(desk.commands, [1]);
+
+  await desk.bench.restart();
+  const after = new ScriptedCarrier();
+  const second = await desk.start(after);
+  await after.incoming(part("half ", 1)); // its acknowledgement was lost
+  await after.incoming(part("and half", 2));
+  assert.deepEqual(await inbox(desk.bench), ["half and half"]);
+  await second.stop();
+});
+
+test("a part whose others never come is a message after ten minutes, and a round is enough for many", async (t) => {
+  const desk = await prepareDesk(t);
+  const carrier = new ScriptedCarrier();
+  const dispatcher = await desk.start(carrier);
+  const phones = Array.from({ length: 120 }, (_, index) => String(41_790_000_000 + index));
+  await Promise.all(phones.map((from) => carrier.incoming({ ...part("the first of three", 1, 3), from })));
+  await carrier.incoming({ ...part("to nobody", 1), to: "999" });
+  await desk.bench.clock.advance(TEN_MINUTES - 1);
+  assert.deepEqual(await inbox(desk.bench), []);
+  await desk.bench.clock.advance(SETTINGS.sweepEveryMs);
+  const { messages, pending } = await desk.bench.store.fetchIncoming({ accountId: desk.bench.accountId, limit: 100 });
+  assert.equal(messages.length + pending, phones.length);
+  assert.equal(dispatcher.counts.incomingUnmatched, 1);
+  await dispatcher.stop();
+});
+
+test("what is to a number that is nobody's is acknowledged, kept and counted", async (t) => {
+  const desk = await prepareDesk(t);
+  const carrier = new ScriptedCarrier();
+  const dispatcher = await desk.start(carrier);
+  await Promise.all([carrier.incoming({ ...part("to nobody"), to: "999" }), carrier.incoming(part("to the client"))]);
+  assert.equal(dispatcher.counts.incomingUnmatched, 1);
+  const { messages } = await desk.bench.store.unmatchedIncoming({ limit: 10 });
+  assert.deepEqual(
+    messages.map(({ text, carrierId }) => [text, carrierId]),
+    [["to nobody", carrier.id]],
+  );
+  await dispatcher.stop();
+});
