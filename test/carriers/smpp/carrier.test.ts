@@ -1,0 +1,440 @@
+/** The SMPP carrier against a scripted network on a real socket: connections, answers, long messages, receipts, messages from phones. */
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:net";
+import { describe, type TestContext, test } from "node:test";
+import type { IncomingPart, OutgoingMessage, PartToSubmit, Receipt, Submission } from "../../../src/carriers/port.ts";
+import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
+import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
+import { makeTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
+import type { Reply } from "../../../src/carriers/smpp/session/contract.ts";
+import { Session } from "../../../src/carriers/smpp/session/session.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { silentLog } from "../../../src/runtime/log.ts";
+import { seededRandom } from "../../../src/runtime/random.ts";
+import { prepareText } from "../../../src/sms/text.ts";
+import { eventually } from "../../support/service.ts";
+
+/** A network whose answers the test writes. */
+class Network {
+  readonly submits: Pdu<"submit_sm">[] = [];
+  readonly binds: string[] = [];
+  sessions: Session[] = [];
+  bindStatus = 0;
+  answer: (pdu: Pdu<"submit_sm">, count: number) => Reply = (_, count) => ({
+    command: "submit_sm_resp",
+    messageId: `id-${count}`,
+  });
+  readonly #server: Server;
+  port = 0;
+
+  private constructor() {
+    this.#server = createServer((socket) => {
+      const session: Session = new Session(socket, {
+        role: "smsc",
+        clock: systemClock,
+        onBind: (pdu) => {
+          this.binds.push(`${pdu.command} ${pdu.systemId}/${pdu.password}`);
+          if (this.bindStatus !== 0) return { kind: "refuse", status: this.bindStatus };
+          return { kind: "accept", systemId: "network" };
+        },
+        onBound: () => void this.sessions.push(session),
+        onRequest: (pdu) => {
+          if (pdu.command !== "submit_sm") return { command: "generic_nack", status: 3 };
+          return this.answer(pdu, this.submits.push(pdu));
+        },
+        onClose: () => {
+          this.sessions = this.sessions.filter((other) => other !== session);
+        },
+      });
+    });
+  }
+
+  static async start(t: TestContext): Promise<Network> {
+    const network = new Network();
+    await new Promise<void>((resolve) => network.#server.listen(0, "127.0.0.1", resolve));
+    network.port = (network.#server.address() as { port: number }).port;
+    t.after(() => network.stop());
+    return network;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    await Promise.all(this.sessions.map((session) => session.close()));
+    await closed;
+  }
+
+  async deliver(fields: Omit<PduDraft<"deliver_sm">, "command">): Promise<number> {
+    const answer = await this.sessions[0]!.request({ command: "deliver_sm", ...fields });
+    return answer.kind === "answered" ? answer.pdu.status : -1;
+  }
+}
+
+interface Customer {
+  readonly carrier: SmppCarrier;
+  readonly receipts: Receipt[];
+  readonly messages: IncomingPart[];
+}
+
+async function startCarrier(t: TestContext, networks: Network[], change: Partial<SmppProfile> = {}): Promise<Customer> {
+  const profile: SmppProfile = {
+    id: "acme",
+    kind: "smpp",
+    hosts: networks.map(({ port }) => `127.0.0.1:${port}`),
+    systemId: "me",
+    password: "secret",
+    reconnectSeconds: 1,
+    ...change,
+  };
+  const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log: silentLog });
+  const customer: Customer = { carrier, receipts: [], messages: [] };
+  carrier.onReceipt(async (receipt) => void customer.receipts.push(receipt));
+  carrier.onIncoming(async (part) => void customer.messages.push(part));
+  await carrier.start();
+  t.after(() => carrier.stop());
+  return customer;
+}
+
+const isUp = ({ carrier }: Customer) => eventually(async () => carrier.isUp());
+
+function message(change: Partial<OutgoingMessage> = {}): OutgoingMessage {
+  const prepared = prepareText(change.text ?? "Hello", {});
+  return {
+    from: "Sender",
+    to: "41790000001",
+    text: prepared.text,
+    encoding: prepared.encoding,
+    flash: false,
+    intermediateReport: false,
+    expiresAtMs: systemClock.now() + 3_600_000,
+    reference: 7,
+    ...change,
+  };
+}
+
+const onlyPart = (carrier: SmppCarrier, change: Partial<OutgoingMessage> = {}): PartToSubmit =>
+  carrier.partsOf(message(change))[0]!;
+
+const submitAll = (carrier: SmppCarrier, change: Partial<OutgoingMessage>): Promise<Submission[]> =>
+  Promise.all(carrier.partsOf(message(change)).map((part) => carrier.submit(part)));
+
+describe("connections", () => {
+  test("it binds, says when it is up, and submits", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network], { window: 3 });
+    await isUp(customer);
+    assert.deepEqual(network.binds, ["bind_transceiver me/secret"]);
+    assert.equal(customer.carrier.room(), 3);
+    assert.deepEqual(await customer.carrier.submit(onlyPart(customer.carrier)), {
+      kind: "accepted",
+      carrierMessageId: "id-1",
+    });
+  });
+
+  test("several binds, one for each way, share the work", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network], { bind: "transmitter and receiver", binds: 2, window: 5 });
+    await eventually(async () => customer.carrier.room() === 10);
+    await eventually(async () => network.sessions.length === 4);
+    assert.deepEqual(network.binds.map((bind) => bind.split(" ")[0]).sort(), [
+      "bind_receiver",
+      "bind_receiver",
+      "bind_transmitter",
+      "bind_transmitter",
+    ]);
+  });
+
+  test("a lost connection is made again, and what was in flight is unknown", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    let changes = 0;
+    customer.carrier.onChange(() => changes++);
+    network.answer = () => null;
+    const submission = customer.carrier.submit(onlyPart(customer.carrier));
+    await eventually(async () => network.submits.length === 1);
+    await network.sessions[0]!.close();
+    assert.deepEqual(await submission, { kind: "unknown" });
+    await eventually(async () => !customer.carrier.isUp() || network.binds.length === 2);
+    await eventually(async () => network.binds.length === 2 && customer.carrier.isUp());
+    assert.ok(changes >= 2, "down and up again were both told");
+  });
+
+  test("when a host refuses, the next is tried", async (t) => {
+    const [first, second] = [await Network.start(t), await Network.start(t)];
+    first.bindStatus = 0x0d;
+    const customer = await startCarrier(t, [first, second]);
+    await isUp(customer);
+    assert.deepEqual([first.binds.length, second.binds.length], [1, 1]);
+  });
+
+  test("a host that is not there is passed over, and stopping ends the tries", async (t) => {
+    const network = await Network.start(t);
+    const gone = await Network.start(t);
+    await gone.stop();
+    const customer = await startCarrier(t, [gone, network]);
+    await isUp(customer);
+    await customer.carrier.stop();
+    assert.equal(customer.carrier.isUp(), false);
+    assert.deepEqual(network.sessions, []);
+  });
+
+  test("nothing is handed over while it is down", async (t) => {
+    const network = await Network.start(t);
+    network.bindStatus = 0x0e;
+    const { carrier } = await startCarrier(t, [network]);
+    await eventually(async () => network.binds.length === 1);
+    assert.deepEqual([carrier.isUp(), carrier.room()], [false, 0]);
+    assert.equal((await carrier.submit(onlyPart(carrier))).kind, "later");
+  });
+});
+
+describe("answers", () => {
+  const cases: [name: string, reply: Reply, expected: Partial<Submission>][] = [
+    ["throttled", { command: "submit_sm_resp", status: 0x58 }, { kind: "later" }],
+    ["queue full", { command: "submit_sm_resp", status: 0x14 }, { kind: "later" }],
+    ["system error", { command: "submit_sm_resp", status: 0x08 }, { kind: "not now" }],
+    ["invalid destination", { command: "submit_sm_resp", status: 0x0b }, { kind: "refused", errorId: 351 }],
+    ["a code of its own", { command: "submit_sm_resp", status: 0x4ff }, { kind: "refused", errorId: 632 }],
+    ["generic_nack", { command: "generic_nack", status: 0x02 }, { kind: "refused", errorId: 4096 }],
+    [
+      "taken without an id",
+      { command: "submit_sm_resp", messageId: "" },
+      { kind: "accepted", carrierMessageId: "unknown:41790000001" },
+    ],
+    [
+      "an id with zeros and capitals",
+      { command: "submit_sm_resp", messageId: "000AbC" },
+      { kind: "accepted", carrierMessageId: "abc" },
+    ],
+  ];
+  for (const [name, reply, expected] of cases) {
+    test(name, async (t) => {
+      const network = await Network.start(t);
+      const customer = await startCarrier(t, [network]);
+      await isUp(customer);
+      network.answer = () => reply;
+      const submission = await customer.carrier.submit(onlyPart(customer.carrier));
+      assert.deepEqual({ ...submission, ...expected }, submission);
+    });
+  }
+
+  test("a throttled or congested carrier is sent less", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network], { window: 1_000 });
+    await isUp({ carrier } as Customer);
+    assert.equal(carrier.room(), 1_000);
+    network.answer = () => ({ command: "submit_sm_resp", messageId: "1", tlvs: [makeTlv("congestion_state", 95)] });
+    await carrier.submit(onlyPart(carrier));
+    assert.ok(carrier.room() < 10, `room for ${carrier.room()}`);
+  });
+
+  test("a sender that does not fit the field is refused, not sent", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network]);
+    await isUp({ carrier } as Customer);
+    const submission = await carrier.submit(onlyPart(carrier, { from: "x".repeat(30) }));
+    assert.deepEqual(submission, { kind: "refused", errorId: 4096 });
+    assert.equal(network.submits.length, 0);
+  });
+});
+
+describe("submits", () => {
+  test("addresses, validity, receipts and flash are marked as they should be", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network], { serviceType: "OTP", nameType: { ton: 5, npi: 1 } });
+    await isUp({ carrier } as Customer);
+    await submitAll(carrier, { from: "Sender", flash: true, intermediateReport: true });
+    await submitAll(carrier, { from: "41790000009" });
+    await submitAll(carrier, { from: "80808" });
+    const [named, international, short] = network.submits;
+    assert.deepEqual([named!.sourceAddrTon, named!.sourceAddrNpi, named!.sourceAddr], [5, 1, "Sender"]);
+    assert.deepEqual([international!.sourceAddrTon, international!.sourceAddrNpi], [1, 1]);
+    assert.deepEqual([short!.sourceAddrTon, short!.sourceAddrNpi], [3, 0]);
+    assert.deepEqual([named!.destAddrTon, named!.destAddrNpi, named!.destinationAddr], [1, 1, "41790000001"]);
+    assert.equal(named!.serviceType, "OTP");
+    assert.equal(named!.validityPeriod, "000000010000000R");
+    assert.deepEqual([named!.registeredDelivery, international!.registeredDelivery], [0x11, 0x01]);
+    assert.deepEqual([named!.dataCoding & 0x13, international!.dataCoding], [0x10, 0]);
+  });
+
+  const long = "0123456789".repeat(20);
+  const LONG_CASES: [
+    name: string,
+    profile: Partial<SmppProfile>,
+    text: string,
+    check: (pdus: Pdu<"submit_sm">[]) => void,
+  ][] = [
+    [
+      "with a header in each part",
+      {},
+      long,
+      (pdus) => {
+        assert.deepEqual(
+          pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(0, 6)).toString("hex")),
+          ["050003070201", "050003070202"],
+        );
+        assert.ok(pdus.every(({ esmClass }) => esmClass === 0x40));
+        const texts = pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(6)).toString("latin1"));
+        assert.deepEqual([texts.join(""), texts[0]!.length], [long, 153]);
+      },
+    ],
+    [
+      "with sar_ parameters",
+      { longMessages: "sar" },
+      long,
+      (pdus) => {
+        assert.deepEqual(
+          pdus.map(({ tlvs }) => [
+            readTlv(tlvs, "sar_msg_ref_num"),
+            readTlv(tlvs, "sar_total_segments"),
+            readTlv(tlvs, "sar_segment_seqnum"),
+          ]),
+          [
+            [7, 2, 1],
+            [7, 2, 2],
+          ],
+        );
+        assert.ok(pdus.every(({ esmClass }) => esmClass === 0));
+        assert.equal(pdus.map((pdu) => Buffer.from(pdu.shortMessage).toString("latin1")).join(""), long);
+      },
+    ],
+    [
+      "whole in message_payload",
+      { longMessages: "payload" },
+      long.repeat(2),
+      ([pdu, ...others]) => {
+        assert.deepEqual([others.length, pdu!.shortMessage.length], [0, 0]);
+        assert.equal(Buffer.from(readTlv(pdu!.tlvs, "message_payload")!).toString("latin1"), long.repeat(2));
+      },
+    ],
+    [
+      "@, _ and $ in the GSM alphabet",
+      {},
+      "@_$",
+      ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "001102"),
+    ],
+    [
+      "@, _ and $ to a carrier that takes Latin-1",
+      { alphabet: "latin1" },
+      "@_$é",
+      ([pdu]) => assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["405f24e9", 0]),
+    ],
+    [
+      "what Latin-1 lacks goes in UCS-2",
+      { alphabet: "latin1" },
+      "10 €",
+      ([pdu]) =>
+        assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["00310030002020ac", 8]),
+    ],
+    [
+      "packed septets",
+      { alphabet: "gsm packed" },
+      "hellohello",
+      ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "e8329bfd4697d9ec37"),
+    ],
+    [
+      "UCS-2",
+      {},
+      "Привет",
+      ([pdu]) =>
+        assert.deepEqual(
+          [Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding],
+          ["041f04400438043204350442", 8],
+        ),
+    ],
+  ];
+  for (const [name, profile, text, check] of LONG_CASES) {
+    test(name, async (t) => {
+      const network = await Network.start(t);
+      const { carrier } = await startCarrier(t, [network], profile);
+      await isUp({ carrier } as Customer);
+      const { encoding } = prepareText(text, {});
+      await submitAll(carrier, { text, encoding });
+      check(network.submits);
+    });
+  }
+});
+
+describe("what the carrier sends", () => {
+  test("a receipt is passed on in one spelling of its id, and acknowledged when it is safe", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network], { receiptIds: "hex then decimal" });
+    await isUp(customer);
+    let safe: () => void = () => undefined;
+    customer.carrier.onReceipt(
+      (receipt) =>
+        new Promise((resolve) => {
+          customer.receipts.push(receipt);
+          safe = resolve;
+        }),
+    );
+    let acknowledged: number | null = null;
+    const delivery = network
+      .deliver({
+        sourceAddr: "41790000001",
+        destinationAddr: "Sender",
+        esmClass: 4,
+        shortMessage: Buffer.from(
+          "id:0000042483 sub:001 dlvrd:001 submit date:2602121000 done date:2602121001 stat:DELIVRD err:000 text:Hello",
+        ),
+      })
+      .then((status) => {
+        acknowledged = status;
+      });
+    await eventually(async () => customer.receipts.length === 1);
+    assert.equal(acknowledged, null);
+    safe();
+    await delivery;
+    assert.equal(acknowledged, 0);
+    const { atMs: _, ...receipt } = customer.receipts[0]!;
+    assert.deepEqual(receipt, {
+      carrierMessageId: "42483",
+      outcome: "delivered",
+      errorId: 0,
+      mccMnc: null,
+      to: "41790000001",
+    });
+  });
+
+  test("a receipt without an id is passed on all the same", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    assert.equal(await network.deliver({ esmClass: 4, shortMessage: Buffer.from("gibberish") }), 0);
+    assert.deepEqual(
+      customer.receipts.map(({ carrierMessageId, outcome }) => [carrierMessageId, outcome]),
+      [["", "held"]],
+    );
+  });
+
+  test("a message from a phone is read in its alphabet, and its place among several parts is found", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    const from = { sourceAddr: "+41790000001", destinationAddr: "80808" };
+    await network.deliver({ ...from, shortMessage: Buffer.from([0, 0x11, 2]) });
+    await network.deliver({ ...from, dataCoding: 8, shortMessage: Buffer.from("041f0440", "hex") });
+    await network.deliver({ ...from, dataCoding: 3, shortMessage: Buffer.from("é", "latin1") });
+    await network.deliver({
+      ...from,
+      esmClass: 0x40,
+      shortMessage: Buffer.from("050003090201 6869".replace(" ", ""), "hex"),
+    });
+    await network.deliver({
+      ...from,
+      shortMessage: Buffer.from("hi"),
+      tlvs: [makeTlv("sar_msg_ref_num", 9), makeTlv("sar_total_segments", 2), makeTlv("sar_segment_seqnum", 2)],
+    });
+    assert.deepEqual(
+      customer.messages.map(({ text }) => text),
+      ["@_$", "Пр", "é", "hi", "hi"],
+    );
+    assert.deepEqual(
+      customer.messages.map(({ concatenation }) => concatenation?.sequence ?? null),
+      [null, null, null, 1, 2],
+    );
+    assert.ok(customer.messages.every((part) => part.from === "41790000001" && part.to === "80808"));
+  });
+});
