@@ -34,7 +34,7 @@ export class Handling {
   }
 
   /** As many as may be: no more should be read. Answers that only wait for the end of the turn are sent first. */
-  get behind(): boolean {
+  isBehind(): boolean {
     if (!this.#isFull) return false;
     if (this.#answersHeld > 0) this.#options.outbox.flush();
     return this.#isFull;

@@ -28,11 +28,9 @@ import { isRequest, isResponse, type RequestName, type ResponseName, responseTo 
 import type { Decoded, FramingLost } from "../codec/decode.ts";
 import type { Body, Pdu, PduDraft } from "../codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../codec/statuses.ts";
-import { StreamDecoder } from "../codec/stream.ts";
-import { makeTlv } from "../codec/tlvs.ts";
+import { answerBind, INTERFACE_VERSION } from "./binding.ts";
 import {
   type Answer,
-  type BindDecision,
   type Closed,
   type CloseReason,
   DEFAULT_SETTINGS,
@@ -44,6 +42,7 @@ import {
   type Unsent,
 } from "./contract.ts";
 import { Handling } from "./handling.ts";
+import { Inbox } from "./inbox.ts";
 import { Outbox } from "./outbox.ts";
 import {
   type BindKind,
@@ -59,7 +58,6 @@ import {
 import { Watchdog } from "./watchdog.ts";
 import { Window } from "./window.ts";
 
-const INTERFACE_VERSION = 0x34;
 /** 3.4 §3.2: sequence numbers go from 1 to this, and around. */
 const LAST_SEQUENCE = 0x7fffffff;
 
@@ -68,20 +66,17 @@ export class Session {
   readonly closed: Promise<Closed>;
   readonly #options: SessionOptions & SessionSettings;
   readonly #socket: Duplex;
-  readonly #decoder: StreamDecoder;
+  readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #window: Window;
   readonly #handling: Handling;
   readonly #counters = {
     pdusIn: 0,
-    pdusOut: 0,
-    octetsIn: 0,
     timedOut: 0,
     cutOff: 0,
     strayAnswers: 0,
     malformed: 0,
     enquireLinks: 0,
-    stops: 0,
   };
   #state: SessionState = "open";
   #sequence = 0;
@@ -89,12 +84,10 @@ export class Session {
   /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
   #deadline: Timer;
   #deciding = false;
-  #reading = false;
-  #stopped = false;
   /** Whoever has seen `room` at 0 waits for `onRoom`. */
   #wanted = true;
-  /** Our unbind is sent; the sequence number of the peer's, once there was one. */
-  #goodbyeSaid = false;
+  #goodbye: "to say" | "said" | "answered" = "to say";
+  /** The sequence number of the peer's own unbind, once there was one. */
   #goodbyeHeard: number | null = null;
   #end: Closed = { why: "peer closed" };
 
@@ -102,7 +95,6 @@ export class Session {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
     const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
     this.#socket = socket;
-    this.#decoder = new StreamDecoder(maxPduOctets);
     this.#outbox = new Outbox(socket, (taken) => this.#flushed(taken));
     this.#window = new Window(clock, window, requestTimeoutMs, (count) => this.#expired(count));
     this.#handling = new Handling({
@@ -111,8 +103,17 @@ export class Session {
       onProblem: (problem) => this.#options.onProblem?.(problem),
       onDone: () => {
         this.#advanceGoodbye();
-        this.#read();
+        this.#inbox.read();
       },
+    });
+    this.#inbox = new Inbox({
+      socket,
+      maxPduOctets,
+      isBehind: () => this.#handling.isBehind(),
+      onPdu: (decoded) => this.#take(decoded),
+      onHeard: () => this.#watchdog?.heard(),
+      onListening: (listening) => this.#watchdog?.listen(listening),
+      onRead: () => this.#announceRoom(),
     });
     this.#deadline = clock.after(bindTimeoutMs, () => this.#destroy("bind timeout"));
     this.closed = new Promise((resolve) => {
@@ -123,8 +124,7 @@ export class Session {
     });
     // Without it a small window waits for the peer's delayed acknowledgements: 250 PDUs a second.
     if ("setNoDelay" in socket && typeof socket.setNoDelay === "function") socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.#received(chunk));
-    socket.on("end", () => this.#finish("peer closed"));
+    socket.on("end", () => this.#finish(this.#goodbye === "answered" ? "unbound" : "peer closed"));
     socket.on("error", (error) => this.#destroy("connection failed", error));
   }
 
@@ -148,7 +148,9 @@ export class Session {
   }
 
   get counters(): SessionCounters {
-    return { ...this.#counters, pdusOut: this.#outbox.pdusOut, octetsOut: this.#outbox.octetsOut };
+    const { octetsIn, stops } = this.#inbox;
+    const { pdusOut, octetsOut } = this.#outbox;
+    return { ...this.#counters, octetsIn, stops, pdusOut, octetsOut };
   }
 
   /** The ESME's: bound when the answer has status 0. */
@@ -213,37 +215,6 @@ export class Session {
 
   // What comes in.
 
-  #received(chunk: Buffer): void {
-    if (this.#state === "closed") return;
-    this.#counters.octetsIn += chunk.length;
-    this.#watchdog?.heard();
-    this.#decoder.push(chunk);
-    this.#read();
-  }
-
-  /** As far as there is something to read and we are not behind with our answers. */
-  #read(): void {
-    if (this.#reading) return;
-    this.#reading = true;
-    while (this.#state !== "closed" && !this.#handling.behind) {
-      const decoded = this.#decoder.next();
-      if (decoded === null) break;
-      this.#take(decoded);
-    }
-    if (this.#state !== "closed") this.#listen(!this.#handling.behind);
-    this.#reading = false;
-    this.#announceRoom();
-  }
-
-  #listen(listening: boolean): void {
-    if (listening !== this.#stopped) return;
-    this.#stopped = !listening;
-    this.#watchdog?.listen(listening);
-    if (listening) this.#socket.resume();
-    else this.#socket.pause();
-    if (!listening) this.#counters.stops++;
-  }
-
   #take(decoded: Decoded | FramingLost): void {
     if (decoded.kind === "lost") {
       if (decoded.answer !== null) this.send(decoded.answer);
@@ -269,8 +240,9 @@ export class Session {
       const bound = pdu.status === 0 ? boundBy(pdu.command) : undefined;
       if (bound !== undefined) this.#bound(bound);
       this.#advanceGoodbye();
-    } else if (pdu.command === "unbind_resp" && this.#goodbyeSaid) {
-      this.#finish("unbound");
+    } else if (pdu.command === "unbind_resp" && this.#goodbye === "said") {
+      this.#goodbye = "answered";
+      this.#advanceGoodbye();
     } else if (pdu.command !== "enquire_link_resp") {
       // The watchdog's enquire_link is not in the window: that something came is all it wants to know.
       this.#counters.strayAnswers++;
@@ -325,37 +297,18 @@ export class Session {
     this.#deciding = true;
     this.#handling.run(
       pdu,
-      () => this.#decide(pdu),
-      (decision) => this.#decided(pdu, decision),
+      () => answerBind(pdu, this.#options),
+      (response) => {
+        this.#deciding = false;
+        const sent = this.#handling.reply(pdu, response);
+        if (sent && (response.status ?? 0) === 0) this.#bound(boundBy(response.command)!);
+        else this.#finish("bind refused");
+      },
     );
   }
 
-  async #decide(pdu: Pdu<BindName>): Promise<BindDecision> {
-    try {
-      return (await this.#options.onBind?.(pdu)) ?? { kind: "refuse", status: statusCode("ESME_RBINDFAIL") };
-    } catch (error) {
-      this.#options.onProblem?.({ kind: "handler", request: pdu, error });
-      return { kind: "refuse", status: statusCode("ESME_RSYSERR") };
-    }
-  }
-
-  #decided(pdu: Pdu<BindName>, decision: BindDecision): void {
-    this.#deciding = false;
-    const command = responseTo(pdu.command);
-    if (decision.kind === "refuse") {
-      this.#handling.reply(pdu, { command, status: decision.status });
-      this.#finish("bind refused");
-    } else {
-      const { systemId, tlvs = [] } = decision;
-      // 3.4 §3.4: a peer of an older version must not be sent optional parameters.
-      const modern = pdu.interfaceVersion >= INTERFACE_VERSION;
-      const sent = modern ? [makeTlv("sc_interface_version", INTERFACE_VERSION), ...tlvs] : [];
-      if (this.#handling.reply(pdu, { command, systemId, tlvs: sent })) this.#bound(boundBy(command)!);
-      else this.#finish("bind refused");
-    }
-  }
-
   #bound(state: BoundState): void {
+    if (isBound(this.#state)) return;
     this.#state = state;
     this.#deadline.cancel();
     const { clock, idleMs, probeTimeoutMs } = this.#options;
@@ -380,7 +333,7 @@ export class Session {
       return;
     }
     this.#handling.flushed();
-    if (this.#stopped) this.#read();
+    if (!this.#inbox.listening) this.#inbox.read();
     this.#announceRoom();
   }
 
@@ -413,8 +366,10 @@ export class Session {
     if (this.#goodbyeHeard !== null) {
       this.#handling.send({ command: "unbind_resp" }, this.#goodbyeHeard);
       this.#finish("peer unbound");
-    } else if (this.#window.inFlight === 0 && !this.#goodbyeSaid) {
-      this.#goodbyeSaid = true;
+    } else if (this.#goodbye === "answered") {
+      this.#finish("unbound");
+    } else if (this.#goodbye === "to say" && this.#window.inFlight === 0) {
+      this.#goodbye = "said";
       this.send({ command: "unbind" });
     }
   }
@@ -423,7 +378,6 @@ export class Session {
   #finish(why: CloseReason): void {
     if (!this.#retire({ why })) return;
     this.#outbox.end();
-    this.#socket.resume();
     this.#deadline = this.#options.clock.after(this.#options.unbindTimeoutMs, () => this.#socket.destroy());
   }
 
@@ -439,6 +393,7 @@ export class Session {
     this.#end = end;
     this.#deadline.cancel();
     this.#watchdog?.stop();
+    this.#inbox.close();
     this.#handling.close();
     this.#counters.cutOff += this.#window.end();
     return true;

@@ -1,0 +1,184 @@
+/** What carriers and strangers send that is not as the standard says: what is forgiven, what is answered, and what is never sent. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Decoded, decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
+import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
+import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
+import { octets } from "./codec-octets.ts";
+
+/** A PDU of these octets, whose length is filled in. */
+function decodeBody(commandId: string, body: string, status = "00000000"): Decoded {
+  const wire = octets(`00000000 ${commandId} ${status} 0000002a ${body}`);
+  wire.writeUInt32BE(wire.length, 0);
+  return decodePdu(wire);
+}
+
+function read(decoded: Decoded): Pdu {
+  assert.equal(decoded.kind, "pdu");
+  return (decoded as { pdu: Pdu }).pdu;
+}
+
+const ADDRESSES = "00 0101 34313738 00 0500 48656c696f 00"; // service_type, 4178, Helio
+const UP_TO_LENGTH = `${ADDRESSES} 040000 00 00 00 00 00 00`;
+
+test("a response that lacks its body is read, with or without an error", () => {
+  for (const status of ["00000000", "00000008"]) {
+    for (const id of ["80000001", "80000004", "80000005", "80000021", "80000103", "80000003"]) {
+      assert.equal(decodeBody(id, "", status).kind, "pdu", id);
+    }
+  }
+});
+
+test("a response whose last string lacks its NUL is read", () => {
+  const pdu = read(decodeBody("80000004", "34663261"));
+  assert.ok(pdu.command === "submit_sm_resp" && pdu.messageId === "4f2a");
+});
+
+test("a response that breaks off, or has broken optional parameters, gives what it has: the message was taken all the same", () => {
+  const cutShort = read(decodeBody("80000003", "6131 00 3236"));
+  assert.ok(cutShort.command === "query_sm_resp");
+  assert.deepEqual([cutShort.messageId, cutShort.finalDate, cutShort.messageState], ["a1", "26", 0]);
+  const broken = read(decodeBody("80000004", "6131 00 0428 0001 05 0424 00ff 00"));
+  assert.ok(broken.command === "submit_sm_resp" && broken.messageId === "a1");
+  assert.deepEqual(broken.tlvs, [{ tag: 0x0428, value: Buffer.from([5]) }]);
+  const many = read(decodeBody("80000021", "6131 00 ff 0101 34313738 00 0000000b 0101"));
+  assert.ok(many.command === "submit_multi_resp");
+  assert.deepEqual(many.unsuccessful, [{ ton: 1, npi: 1, address: "4178", status: 11 }]);
+});
+
+test("message ids of 64 characters and of more are read whole", () => {
+  for (const length of [64, 65, 255, 1000]) {
+    const pdu = read(decodeBody("80000004", `${"61".repeat(length)}00`));
+    assert.ok(pdu.command === "submit_sm_resp" && pdu.messageId === "a".repeat(length));
+  }
+});
+
+test("strings longer than the standard allows are read whole, also in requests", () => {
+  const pdu = read(decodeBody("00000005", `00 0101 ${"34".repeat(40)} 00 0500 00 040000 00 00 00 00 00 00 00`));
+  assert.ok(pdu.command === "deliver_sm" && pdu.sourceAddr === "4".repeat(40));
+});
+
+test("octets of a string beyond ASCII come back as they were", () => {
+  const pdu = read(decodeBody("80000004", "e4ff80 00"));
+  assert.ok(pdu.command === "submit_sm_resp");
+  assert.equal(encodePdu(pdu).subarray(16).toString("hex"), "e4ff8000");
+});
+
+test("a request whose last string is cut off, NUL and all, is read", () => {
+  const pdu = read(decodeBody("00000009", "6d65 00 70617373 00 00 34 01 01"));
+  assert.ok(pdu.command === "bind_transceiver");
+  assert.deepEqual([pdu.systemId, pdu.addressRange], ["me", ""]);
+});
+
+test("a short message of 255 octets is read, though the standard stops at 254", () => {
+  const pdu = read(decodeBody("00000005", `${UP_TO_LENGTH} ff ${"61".repeat(255)}`));
+  assert.ok(pdu.command === "deliver_sm" && pdu.shortMessage.length === 255);
+});
+
+const ANSWERED: readonly { name: string; id: string; body: string; fault: string; answer: PduDraft }[] = [
+  {
+    name: "an unknown command",
+    id: "00000111",
+    body: "00",
+    fault: "ESME_RINVCMDID",
+    answer: { command: "generic_nack", status: 0x03, sequence: 42 },
+  },
+  {
+    name: "a request without its body",
+    id: "00000004",
+    body: "",
+    fault: "ESME_RINVCMDLEN",
+    answer: { command: "submit_sm_resp", status: 0x02, sequence: 42 },
+  },
+  {
+    name: "a request that breaks off",
+    id: "00000005",
+    body: `${ADDRESSES} 04`,
+    fault: "ESME_RINVCMDLEN",
+    answer: { command: "deliver_sm_resp", status: 0x02, sequence: 42 },
+  },
+  {
+    name: "a short message longer than its PDU",
+    id: "00000005",
+    body: `${UP_TO_LENGTH} 06 69643a6131`,
+    fault: "ESME_RINVMSGLEN",
+    answer: { command: "deliver_sm_resp", status: 0x01, sequence: 42 },
+  },
+  {
+    name: "an optional parameter without a length",
+    id: "00000005",
+    body: `${UP_TO_LENGTH} 00 0427`,
+    fault: "ESME_RINVOPTPARSTREAM",
+    answer: { command: "deliver_sm_resp", status: 0xc0, sequence: 42 },
+  },
+  {
+    name: "an optional parameter longer than its PDU",
+    id: "00000103",
+    body: `${ADDRESSES} 00 00 00 0424 ffff 00`,
+    fault: "ESME_RINVPARLEN",
+    answer: { command: "data_sm_resp", status: 0xc2, sequence: 42 },
+  },
+  {
+    name: "a destination that is neither an address nor a list",
+    id: "00000021",
+    body: "00 0101 00 01 03",
+    fault: "ESME_RINVDESTFLAG",
+    answer: { command: "submit_multi_resp", status: 0x40, sequence: 42 },
+  },
+  {
+    name: "fewer destinations than promised",
+    id: "00000021",
+    body: "00 0101 00 ff 01 01 01 34313738 00",
+    fault: "ESME_RINVCMDLEN",
+    answer: { command: "submit_multi_resp", status: 0x02, sequence: 42 },
+  },
+  {
+    name: "a bind that breaks off",
+    id: "00000009",
+    body: "6d65 00",
+    fault: "ESME_RINVCMDLEN",
+    answer: { command: "bind_transceiver_resp", status: 0x02, sequence: 42 },
+  },
+  {
+    name: "a request without a response of its own",
+    id: "00000102",
+    body: "01",
+    fault: "ESME_RINVCMDLEN",
+    answer: { command: "generic_nack", status: 0x02, sequence: 42 },
+  },
+];
+
+for (const { name, id, body, fault, answer } of ANSWERED) {
+  test(`${name} is answered with ${fault}`, () => {
+    const decoded = decodeBody(id, body);
+    assert.deepEqual(decoded, { kind: "malformed", commandId: Number.parseInt(id, 16), sequence: 42, fault, answer });
+    // What answers it can itself be sent.
+    assert.equal(encodePdu(answer).length, 16);
+  });
+}
+
+test("a response of an unknown command is never answered: two ends would nack each other for ever", () => {
+  const decoded = decodeBody("80000111", "00");
+  assert.ok(decoded.kind === "malformed" && decoded.answer === null);
+});
+
+const UNENCODABLE: readonly [PduDraft, RegExp][] = [
+  [{ command: "submit_sm", sourceAddr: "4".repeat(21) }, /submit_sm, sourceAddr: .* longer than 20/],
+  [{ command: "submit_sm", destinationAddr: "41\u000079" }, /submit_sm, destinationAddr: character 0/],
+  [{ command: "submit_sm", sourceAddr: "Ωmega" }, /submit_sm, sourceAddr: character 937/],
+  [{ command: "submit_sm", shortMessage: Buffer.alloc(255) }, /submit_sm, shortMessage: 255 octets/],
+  [{ command: "submit_sm", dataCoding: 256 }, /submit_sm, dataCoding: 256 is no octet/],
+  [{ command: "submit_sm", esmClass: -1 }, /esmClass: -1/],
+  [{ command: "submit_sm", priorityFlag: 0.5 }, /priorityFlag: 0.5/],
+  [{ command: "submit_sm", tlvs: [{ tag: 0x10000, value: Buffer.alloc(0) }] }, /tlvs: 65536/],
+  [{ command: "submit_sm", tlvs: [{ tag: 0x0424, value: Buffer.alloc(0x10000) }] }, /tlvs: 65536/],
+  [{ command: "submit_sm_resp", messageId: "a".repeat(65) }, /messageId: .* longer than 64/],
+  [{ command: "submit_sm_resp", status: 2 ** 32 }, /header: 4294967296/],
+  [{ command: "submit_multi", destinations: Array(255).fill({ kind: "list", name: "x" }) }, /destinations: 255/],
+];
+
+for (const [draft, message] of UNENCODABLE) {
+  test(`what has no place on the wire is not written: ${message.source}`, () => {
+    assert.throws(() => encodePdu(draft), { name: "RangeError", message });
+  });
+}
