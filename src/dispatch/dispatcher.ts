@@ -7,6 +7,7 @@ import type { QueuedMessage } from "../message/message.ts";
 import { type Clock, Repeating, type Timer } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
+import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store, SweepCursor } from "../store/port.ts";
 import { SWEEP_START } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
@@ -35,6 +36,7 @@ const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
 /** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
+const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
 /** How long the missing parts of a message from a phone are waited for. */
@@ -217,28 +219,38 @@ export class Dispatcher {
     while (!this.#stopping && desk.pause === null && desk.carrier.isUp() && desk.carrier.room() > 0) {
       const waiting = desk.ring.next();
       if (waiting === undefined) break;
-      if (this.#mayGo(waiting.message)) void this.#submit(desk, waiting);
+      if (this.#mayGo(desk, waiting.message)) void this.#submit(desk, waiting);
     }
     for (const lane of desk.ring.lanes()) this.#refill(lane);
   }
 
-  /** Past its validity, or outside its window, it does not go. */
-  #mayGo(message: QueuedMessage): boolean {
+  /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
+  #mayGo(desk: CarrierDesk, message: QueuedMessage): boolean {
     const nowMs = this.#parts.clock.now();
     if (message.expiresAtMs <= nowMs) {
-      this.#expire(message, nowMs);
+      this.#expire(desk, message, nowMs);
       return false;
     }
-    if (message.window !== null && !isOpen(message.window, nowMs)) {
+    const begun = desk.begun.get(message.key)?.isBegun === true;
+    if (message.window !== null && !begun && !isOpen(message.window, nowMs)) {
+      desk.begun.delete(message.key);
       this.#outcomes.postponed(message.key, Math.min(nextOpening(message.window, nowMs), message.expiresAtMs));
       return false;
     }
     return true;
   }
 
-  #expire(message: QueuedMessage, atMs: number): void {
+  #expire(desk: CarrierDesk, { key }: QueuedMessage, atMs: number): void {
+    const begun = desk.begun.get(key);
+    desk.begun.delete(key);
     this.counts.expired++;
-    this.#outcomes.ended({ key: message.key, event: "validity over", errorId: 0, atMs });
+    if (begun?.isBegun !== true) {
+      this.#outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
+      return;
+    }
+    // A carrier has part of it: it is not refunded, and ends when those parts do.
+    const { parts, refusedErrorId } = begun.giveUp(VALIDITY_EXPIRED);
+    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
   }
 
   async #submit(desk: CarrierDesk, waiting: Waiting): Promise<void> {
@@ -343,8 +355,9 @@ export class Dispatcher {
   async #sweep(): Promise<void> {
     const { store, clock, settings, log } = this.#parts;
     const nowMs = clock.now();
-    for (const { ring } of this.#desks.values()) {
-      for (const message of ring.remove((waiting) => waiting.expiresAtMs <= nowMs)) this.#expire(message, nowMs);
+    for (const desk of this.#desks.values()) {
+      for (const message of desk.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
+        this.#expire(desk, message, nowMs);
     }
     this.#refillAll();
     try {

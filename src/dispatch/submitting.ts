@@ -52,6 +52,11 @@ export class Submitting {
     return this.#judge(answers);
   }
 
+  /** The rest of it may go no more. What the carrier has already cannot be taken back. */
+  giveUp(errorId: number): Extract<Verdict, { kind: "submitted" }> {
+    return { kind: "submitted", parts: this.#taken(), refusedErrorId: errorId };
+  }
+
   /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
   async #handOver(part: PartToSubmit): Promise<Submission> {
     const answer = await this.#carrier.submit(part);

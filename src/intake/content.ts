@@ -44,7 +44,9 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
   } else if (sendAtMs !== null && sendAtMs > rules.nowMs + rules.sendAtDays * DAY_MS) {
     problems.push({ field: at("sendAt"), says: `is more than ${rules.sendAtDays} days ahead` });
   }
-  if (fields.notifyUrl !== undefined && !isCallbackUrl(fields.notifyUrl)) {
+  if (fields.notifyUrl !== undefined && fields.notifyUrl.length > LONGEST_URL) {
+    problems.push({ field: at("notifyUrl"), says: `is longer than ${LONGEST_URL} characters` });
+  } else if (fields.notifyUrl !== undefined && !isCallbackUrl(fields.notifyUrl)) {
     problems.push({ field: at("notifyUrl"), says: "is not an absolute http or https URL" });
   }
   const window = readWindow(at("deliveryTimeWindow"), fields.deliveryTimeWindow, problems);
@@ -91,7 +93,7 @@ function tooLong(text: string): PreparedText {
 }
 
 function isCallbackUrl(text: string): boolean {
-  if (text.length > LONGEST_URL || !/^https?:\/\//i.test(text)) return false;
+  if (!/^https?:\/\//i.test(text)) return false;
   return URL.parse(text)?.hostname !== undefined;
 }
 

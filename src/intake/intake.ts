@@ -20,6 +20,7 @@ export interface IntakeParts {
   readonly limits: { readonly destinationsPerRequest: number; readonly sendAtDays: number };
 }
 
+const DUPLICATE = STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
 /** Problems told of in one answer, at most. */
 const TOLD_PROBLEMS = 10;
 
@@ -43,6 +44,8 @@ export class Intake {
     const problems: Problem[] = [];
     const contents: Content[] = [];
     const messages: NewMessage[] = [];
+    /** Ids of the client's that this request has used already. */
+    const names = new Set<string>();
     for (const { path, fields, destinations } of request.messages) {
       const rules = { nowMs, defaultSender: account.defaultSender, sendAtDays: limits.sendAtDays };
       const prepared = prepareContent(path, fields, rules);
@@ -55,6 +58,11 @@ export class Intake {
       for (const { to, messageId } of destinations) {
         const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
         const target = this.#target(account, to, prepared.rejectedStatusId);
+        if (clientMessageId !== null && names.has(clientMessageId)) {
+          messages.push({ content: contents.length - 1, clientMessageId, ...target, rejectedStatusId: DUPLICATE });
+          continue;
+        }
+        if (clientMessageId !== null) names.add(clientMessageId);
         messages.push({ content: contents.length - 1, clientMessageId, ...target });
       }
     }

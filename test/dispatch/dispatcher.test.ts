@@ -416,3 +416,20 @@ test("a receipt is acknowledged only when it is in the store", async (t) => {
   const { count, receipts } = await bench.store.parkedReceipts({ limit: 10 });
   assert.deepEqual([count, receipts.map(({ carrierMessageId }) => carrierMessageId)], [1, ["nobody's"]]);
 });
+
+test("a long message that expires when the carrier has part of it is not refunded, and ends with that part", async (t) => {
+  const { bench, carrier, reported } = await startDesk(t);
+  carrier.answer = (_, count) =>
+    count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "later", retryAfterMs: 600_000 };
+  const content = { text: "x".repeat(200), partCount: 2, notifyUrl: URL_A, expiresAtMs: NOW + 60_000 };
+  await bench.accept([bench.message()], content);
+  await bench.clock.advance(120_000);
+  assert.deepEqual(reported, []);
+  await Promise.all([
+    carrier.receipt({ carrierMessageId: "c1", outcome: "delivered", errorId: 0, atMs: NOW, mccMnc: null, to: null }),
+    settle(bench),
+  ]);
+  assert.deepEqual(reported, [4]);
+  assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
+  assert.deepEqual(await bench.store.verifyLedger(), []);
+});

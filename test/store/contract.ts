@@ -83,6 +83,23 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(bench.takeMessages().length, 3);
     });
 
+    test("a key that came with a bulkId that was answered before belongs to that request too", async (t) => {
+      const bench = await Bench.start(t, make);
+      const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
+      await accept({ key: null, bulk: true, bodyHash: "one" });
+      const again = await accept({ key: "k", bulk: true, bodyHash: "one" });
+      assert.equal(again.kind === "accepted" && again.replayed, true);
+      assert.deepEqual(await accept({ key: "k", bulk: false, bodyHash: "two" }), { kind: "conflict" });
+    });
+
+    test("a rejected message does not use up its messageId", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 15_000n });
+      const named = bench.message({ clientMessageId: "mine" });
+      assert.deepEqual(await bench.accept([named], { partCount: 2 }), [NO_CREDITS]);
+      assert.deepEqual(await bench.accept([named]), [ENROUTE]);
+      assert.deepEqual(await bench.accept([named]), [23]);
+    });
+
     test("keys are forgotten after their time, bulkIds are not", async (t) => {
       const bench = await Bench.start(t, make);
       const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
@@ -451,6 +468,17 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         third?.items.map(({ statusId }) => statusId),
         [5],
         "a dead letter holds nothing up",
+      );
+    });
+
+    test("a later report whose earlier one is settled in the same commit goes out", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await submittedMessage(bench);
+      const [first] = bench.takeReports();
+      await Promise.all([bench.receive(bench.receipt(`${key}.1`)), bench.store.reportsDelivered({ ids: [first!.id] })]);
+      assert.deepEqual(
+        bench.takeReports().flatMap(({ items }) => items.map((item) => "statusId" in item && item.statusId)),
+        [5],
       );
     });
 

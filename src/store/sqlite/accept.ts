@@ -36,14 +36,15 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const named = db.prepare<[number, string], unknown>(
-    "SELECT 1 FROM message WHERE account_id = ? AND client_message_id = ? AND status_id <> 23",
+    `SELECT 1 FROM message
+     WHERE account_id = ? AND client_message_id = ? AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52)`,
   );
   const anyOptOut = db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1");
   const optedOut = db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?");
 
   return (input: Acceptance): AcceptanceOutcome => {
     const { accountId, bulkId, receivedAtMs } = input;
-    const earlier = replays.find<KeptAnswer>(accountId, input.replay, bulkId);
+    const earlier = replays.find<KeptAnswer>(accountId, input.replay, bulkId, receivedAtMs);
     if (earlier === "conflict") return { kind: "conflict" };
     if (earlier !== null) {
       const { statusIds } = earlier;
@@ -160,7 +161,7 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
             smsCount: content.partCount,
             mccMnc: null,
             callbackData: content.callbackData,
-            pricePerPartMicros: message.pricePerPartMicros,
+            pricePerPartMicros: 0n,
             currency: purse.currency,
             statusId,
             errorId,

@@ -148,7 +148,7 @@ export function deliveryCommands({
     const refunded = made.refund === true;
     end.run(statusId, reason, atMs, mccMnc, refunded ? 0n : BigInt(row.charged), BigInt(row.key));
     if (refunded) ledger.refund(row.account_id, row.key, BigInt(row.charged), row.part_count, atMs);
-    report(row, statusId, reason, atMs, mccMnc);
+    report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
   }
 
   /** One part has its last word; with the last part the message has its. The worst word counts. */

@@ -111,7 +111,7 @@ export class Ledger {
       balance: ({ accountId }: { accountId: number }): Balance => this.purseOf(accountId),
 
       fund: (input: Funding): FundingOutcome => {
-        const earlier = replays.find<{ transactionId: number }>(input.resellerId, input.replay, null);
+        const earlier = replays.find<{ transactionId: number }>(input.resellerId, input.replay, null, input.atMs);
         if (earlier === "conflict") return { kind: "conflict" };
         if (earlier !== null) return { kind: "posted", transactionId: earlier.transactionId };
 

@@ -20,7 +20,12 @@ export class Replays {
   }
 
   /** What was answered before, null if nothing was, "conflict" if the key belongs to another request. */
-  find<Answer>(accountId: number, guard: ReplayGuard | null, bulkId: string | null): Answer | "conflict" | null {
+  find<Answer>(
+    accountId: number,
+    guard: ReplayGuard | null,
+    bulkId: string | null,
+    atMs: number,
+  ): Answer | "conflict" | null {
     if (guard === null) return null;
     if (guard.key !== null) {
       const kept = this.#find.get(accountId, "key", guard.key, guard.bodyHash);
@@ -29,6 +34,9 @@ export class Replays {
     }
     if (guard.bulk && bulkId !== null) {
       const kept = this.#find.get(accountId, "bulk", bulkId, guard.bodyHash);
+      // The key belongs to this request from now on, even though the bulkId answered it.
+      if (kept !== undefined && guard.key !== null)
+        this.#insert.run(accountId, "key", guard.key, guard.bodyHash, kept.answer, atMs);
       if (kept !== undefined) return JSON.parse(kept.answer) as Answer;
     }
     return null;

@@ -44,6 +44,7 @@ export class Reports {
   readonly #insert;
   readonly #remember;
   readonly #held;
+  readonly #waiting;
 
   constructor(parts: ReportParts) {
     this.#parts = parts;
@@ -51,6 +52,7 @@ export class Reports {
       `INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms, held_by, after_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#remember = parts.db.prepare<[bigint, bigint]>("UPDATE message SET last_report_id = ? WHERE key = ?");
+    this.#waiting = parts.db.prepare<[bigint], unknown>("SELECT 1 FROM report WHERE id = ? AND dead_at_ms IS NULL");
     this.#held = parts.db.prepare<[bigint], ReportRow>(`SELECT ${COLUMNS} FROM report WHERE id = ?`);
   }
 
@@ -63,7 +65,8 @@ export class Reports {
     for (const batch of unit.batches) {
       const id = ids.take(1);
       written.set(batch, id);
-      const after = batch.afterPending === null ? batch.afterId : (written.get(batch.afterPending) ?? null);
+      const after =
+        batch.afterPending === null ? this.#unsettled(batch.afterId) : (written.get(batch.afterPending) ?? null);
       this.#insert.run(
         BigInt(id),
         batch.kind,
@@ -82,6 +85,11 @@ export class Reports {
       ready.push({ id, kind, accountId, url, contentType, items, attempts: 0 } as ReportBatch);
     }
     return ready;
+  }
+
+  /** The batch to wait for, unless it was settled by another command of this unit. */
+  #unsettled(id: string | null): string | null {
+    return id !== null && this.#waiting.get(BigInt(id)) !== undefined ? id : null;
   }
 
   commands(): Pick<CommandHandlers, ReportCommand> {

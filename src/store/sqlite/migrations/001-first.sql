@@ -113,8 +113,9 @@ CREATE TABLE message (
   last_report_id INTEGER
 ) STRICT;
 CREATE INDEX message_of_account ON message (account_id, key);
+-- A message that was rejected does not use up its name: after a top-up it may be sent again.
 CREATE UNIQUE INDEX message_named_by_client ON message (account_id, client_message_id)
-  WHERE client_message_id IS NOT NULL AND status_id <> 23;
+  WHERE client_message_id IS NOT NULL AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52);
 CREATE INDEX message_scheduled ON message (due_at_ms, key) WHERE state = 0;
 CREATE INDEX message_queued ON message (owner, carrier_id, account_id, key) WHERE state = 1;
 
