@@ -48,6 +48,7 @@ export interface Receipt {
 
 /** A message, or a part of one, that a phone sent to a number of ours. */
 export interface IncomingPart {
+  /** Both without a plus sign. */
   readonly from: string;
   readonly to: string;
   readonly text: string;

@@ -34,11 +34,6 @@ export function placeOf(concatenation: Concatenation | null): Concatenation | nu
   return sequence >= 1 && sequence <= total ? concatenation : null;
 }
 
-/** Carriers write international numbers with a plus sign and without; we and our clients without. */
-export function plainNumber(address: string): string {
-  return address.replace(/^\+/, "");
-}
-
 /**
  * Some phones cut a surrogate pair in two, so parts are joined before anything is mended: what then still has no partner becomes the
  * replacement character, and NUL, which is padding where it comes at all, goes.

@@ -162,15 +162,6 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await textsFetched(bench), ["mine"]);
     });
 
-    test("numbers with a plus sign are those without", async (t) => {
-      const bench = await startBench(t, make);
-      await take(bench, [part("hello", { from: `+${PHONE}`, to: `+${PUSHED}` })]);
-      assert.deepEqual(
-        bench.takeIncoming().flatMap(({ items }) => items.map(({ from, to }) => [from, to])),
-        [[PHONE, PUSHED]],
-      );
-    });
-
     test("a message shares the fate of its own command only: a bad one in the group neither loses nor doubles it", async (t) => {
       const bench = await startBench(t, make);
       const bad = bench.store.accept(bench.acceptance([bench.message({ content: 7 })]));

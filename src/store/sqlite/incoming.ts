@@ -10,14 +10,7 @@
  * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new.
  */
 import type { IncomingPart } from "../../carriers/port.ts";
-import {
-  type Concatenation,
-  joinTexts,
-  type NumberRule,
-  placeOf,
-  plainNumber,
-  readKeyword,
-} from "../../message/incoming.ts";
+import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
 import type { IncomingFacts } from "../../message/message.ts";
 import type { IdSource } from "../../runtime/ids.ts";
 import { isDestination } from "../../sms/addresses.ts";
@@ -192,8 +185,7 @@ export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<Command
   return {
     incoming({ carrierId, parts, nowMs }) {
       let unmatched = 0;
-      for (const given of parts) {
-        const part = { ...given, from: plainNumber(given.from), to: plainNumber(given.to) };
+      for (const part of parts) {
         const { from, to, text, atMs: receivedAtMs } = part;
         const place = placeOf(part.concatenation);
         unmatched += deliver(
