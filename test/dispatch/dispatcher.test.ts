@@ -1,91 +1,10 @@
 /** Dispatch against a carrier that answers as the test says, on a real store and under a virtual clock. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
+import { test } from "node:test";
 import { nthId } from "../../src/runtime/ids.ts";
-import { silentLog } from "../../src/runtime/log.ts";
-import { localStore } from "../../src/store/group.ts";
-import type { Feed, Store } from "../../src/store/port.ts";
-import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { Bench, CARRIER, HOUR, NOW } from "../store/harness.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { CARRIER, HOUR, NOW } from "../store/harness.ts";
+import { anotherAccount, numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
-
-interface Desk {
-  readonly bench: Bench;
-  readonly carrier: ScriptedCarrier;
-  readonly dispatcher: Dispatcher;
-  /** Status ids of the reports so far. */
-  readonly reported: number[];
-}
-
-const URL_A = "http://127.0.0.1:1/";
-const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000 };
-
-async function startDesk(
-  t: TestContext,
-  lanes = { lane: 100, total: 1_000 },
-  route: DispatchParts["route"] = () => null,
-): Promise<Desk> {
-  const directory = await temporaryDirectory(t);
-  let take: (feed: Feed) => void = () => undefined;
-  const bench = await Bench.start(
-    t,
-    async () => ({
-      async open(clock, bounds, onFeed) {
-        const engine = new SqliteEngine({ directory, clock, lanes: bounds, mode: "deliver" });
-        const store = localStore(engine, (feed) => {
-          onFeed(feed);
-          take(feed);
-        });
-        return { store, spilled: engine.spilledLanes(), close: async () => engine.close() };
-      },
-    }),
-    { lanes },
-  );
-  const carrier = new ScriptedCarrier();
-  const dispatcher = new Dispatcher({
-    store: bench.store,
-    clock: bench.clock,
-    log: silentLog,
-    settings: SETTINGS,
-    route,
-  });
-  const reported: number[] = [];
-  take = (feed) => {
-    const reports = feed.reports.filter((batch) => batch.kind === "delivery");
-    reported.push(...reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
-    dispatcher.take(feed);
-  };
-  await dispatcher.addCarrier(carrier);
-  dispatcher.start([]);
-  return { bench, carrier, dispatcher, reported };
-}
-
-/** Lets everything that needs no time to pass happen. */
-const settle = (bench: Bench): Promise<void> => bench.clock.advance(1);
-
-async function anotherAccount(store: Store, key: string): Promise<number> {
-  const made = await store.createAccount({
-    key,
-    kind: "client",
-    parentKey: null,
-    currency: "EUR",
-    ratePlanId: "standard",
-    defaultSender: null,
-    creditLimitMicros: 0n,
-    openingBalanceMicros: 1_000_000n,
-    callbackSecret: "s",
-    username: key,
-    passwordHash: "h",
-    atMs: NOW,
-  });
-  assert.ok(made.kind === "created");
-  return made.account.id;
-}
-
-const numbered = (bench: Bench, count: number) =>
-  Array.from({ length: count }, (_, index) => bench.message({ to: String(41_790_000_000 + index) }));
 
 test("a backlog far beyond memory goes out whole and in order, with a bounded part of it in memory", async (t) => {
   const { bench, carrier, dispatcher } = await startDesk(t, { lane: 20, total: 1_000 });
