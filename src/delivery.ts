@@ -1,6 +1,6 @@
 /** The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. */
 import type { Carrier } from "./carriers/port.ts";
-import { SimulatedCarrier } from "./carriers/simulator/simulator.ts";
+import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
 import { SmppCarrier } from "./carriers/smpp/carrier.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
@@ -35,6 +35,7 @@ export class Delivery {
   readonly #push: Push;
   /** The profiles of the carriers that run, as JSON, to tell which have changed. */
   readonly #running = new Map<string, string>();
+  #simulator: SimulatedCarrier | null = null;
   #changing: Promise<void> = Promise.resolve();
 
   constructor(parts: DeliveryParts) {
@@ -117,7 +118,15 @@ export class Delivery {
   #carrier(profile: CarrierProfile): Carrier {
     const { clock, random, log } = this.#parts;
     if (profile.kind === "smpp") return new SmppCarrier(profile, { clock, random, log });
-    return new SimulatedCarrier(profile, clock, random);
+    this.#simulator = new SimulatedCarrier(profile, clock, random);
+    return this.#simulator;
+  }
+
+  /** Lets a phone of the simulated network write to a number of ours. False when there is no such network. */
+  async write(message: PhoneMessage): Promise<boolean> {
+    if (this.#simulator?.isUp() !== true) return false;
+    await this.#simulator.write(message);
+    return true;
   }
 
   figures(): Figure[] {

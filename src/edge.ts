@@ -2,6 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { Credentials } from "./accounts/credentials.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
+import type { SandboxParts } from "./api/sandbox.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
@@ -21,6 +22,8 @@ export interface EdgeParts {
   /** The number of this node, and the highest message key there is. */
   readonly node: number;
   readonly lastKey: string;
+  /** In the sandbox: lets a simulated phone write to a number of ours. */
+  readonly write: SandboxParts["write"] | null;
   /** The figures of the other side. */
   readonly figures: () => Promise<readonly Figure[]>;
 }
@@ -65,6 +68,7 @@ export class Edge {
         random: systemRandom,
         limits: settings.limits,
       }),
+      write: this.#parts.write,
       ready: () => this.#ready(),
       metrics: async () => this.#metrics.page(await this.#parts.figures()),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { accountCommand } from "./cli/account.ts";
 import { applyCommand } from "./cli/apply.ts";
+import { incomingCommand } from "./cli/incoming.ts";
 import { initCommand } from "./cli/init.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { optOutCommand } from "./cli/opt-out.ts";
@@ -24,6 +25,7 @@ for (const command of [
   accountCommand(),
   optOutCommand(),
   receiptCommand(),
+  incomingCommand(),
   receiveCommand(),
 ]) {
   program.addCommand(command);

@@ -90,6 +90,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     settings,
     node: NODE,
     lastKey: greeting.lastKey,
+    write: sandbox ? (message) => delivery.call("write", message) as Promise<boolean> : null,
     figures: () => delivery.call("figures", null) as Promise<Figure[]>,
   });
 

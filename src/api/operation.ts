@@ -44,6 +44,8 @@ export interface OperationOptions<Schema> {
   readonly form?: boolean;
   /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
   readonly takes?: TSchema;
+  /** The same of the query: a query has nothing but texts, so the schema cannot check it. */
+  readonly query?: TSchema;
   readonly schema?: Schema;
   /** Without one it is 204. */
   readonly answer?: TSchema;
@@ -58,16 +60,17 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
 export function operation<const Schema extends { body?: TSchema }>(options: OperationOptions<Schema>) {
-  const { tag, summary, auth, form = false, takes, schema, answer } = options;
+  const { tag, summary, auth, form = false, takes, query, schema, answer } = options;
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
     config: { auth, form, json: true },
-    ...(takes === undefined ? {} : { validatorCompiler: () => () => true }),
+    ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),
       ...(takes === undefined
         ? {}
         : { body: takes, consumes: ["application/json", "application/x-www-form-urlencoded"] }),
+      ...(query === undefined ? {} : { querystring: query }),
       tags: [tag],
       summary,
       security: SECURITY[auth],

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { DAYS } from "../schedule/window.ts";
 import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
+import { DEFAULT_LIMIT, LARGEST_LIMIT } from "./query.ts";
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */
 function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
@@ -112,6 +113,12 @@ export const PreviewRequest = Type.Object({
   transliteration: messageOptions.transliteration,
 });
 
+export const WriteRequest = Type.Object({
+  from: Type.String({ description: "The phone that writes: 4 to 15 digits." }),
+  to: Type.String({ description: "The number that it writes to: 3 to 15 digits." }),
+  text: Type.String({ minLength: 1, maxLength: 10_000 }),
+});
+
 export const LoginRequest = Type.Object(
   { username: Type.String(), password: Type.String() },
   { description: "Or in headers of these names, in the query, or in a Basic header." },
@@ -126,6 +133,17 @@ export const FundsRequest = Type.Object(
   },
   { description: "Or in the query." },
 );
+
+export const LimitQuery = Type.Object({
+  limit: optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LARGEST_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: "How many to answer with at most.",
+    }),
+  ),
+});
 
 // --- Answers ---------------------------------------------------------------------------------------------------------------
 
@@ -153,6 +171,27 @@ export const AdvancedResponse = Type.Object({
 });
 export const BulkResponse = Type.Object({ bulkId: Type.String(), messages: MessageResults });
 export const SingleResponse = Type.Object({ bulkId: optional(Type.String()), messages: MessageResults });
+
+const TextOrNull = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
+
+export const InboxResponse = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      messageId: Type.String(),
+      from: Type.String({ description: "The phone." }),
+      to: Type.String({ description: "Your number." }),
+      text: Type.String(),
+      cleanText: Type.String({ description: "The text without its keyword." }),
+      keyword: TextOrNull("The first word, in capitals, where it is a keyword of the number."),
+      receivedAt: Type.String({ description: "As 2026-02-12T09:58:20.323+0000." }),
+      smsCount: Type.Integer({ description: "Number of parts that came." }),
+      price: Type.Object({ pricePerMessage: Type.Number(), currency: Type.String() }),
+      callbackData: TextOrNull("Always null."),
+    }),
+  ),
+  messageCount: Type.Integer({ description: "How many are in this answer." }),
+  pendingMessageCount: Type.Integer({ description: "How many more can be fetched; counted up to 10,000." }),
+});
 
 export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: Type.String() });
 export const LoginResponse = Type.Object({

@@ -14,17 +14,22 @@ import { authenticate, authenticateReseller, authenticateSession } from "./auth.
 import { parseForm, parseJson } from "./body.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
+import { type InboxParts, inboxOperations } from "./inbox.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
 import { checkAccept, checkContentType } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import { previewOperations } from "./previews.ts";
+import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { sendingOperations } from "./sending.ts";
 import { describe } from "./validation.ts";
 
-export interface ApiParts extends MoneyParts, HealthParts {
+export interface ApiParts extends MoneyParts, InboxParts, HealthParts {
+  readonly store: MoneyParts["store"] & InboxParts["store"];
   readonly settings: Settings;
   readonly log: Log;
   readonly intake: Intake;
+  /** Null outside the sandbox. */
+  readonly write: SandboxParts["write"] | null;
   /** Told of every answer, for the figures. */
   readonly onAnswer: (route: string, status: number, durationMs: number) => void;
 }
@@ -130,6 +135,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   await documentApi(api);
   sendingOperations(api, parts.intake);
   previewOperations(api);
+  inboxOperations(api, parts);
+  if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   healthOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));

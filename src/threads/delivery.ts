@@ -24,11 +24,12 @@ const caller = new Caller(storePort, (feed) => delivery.take(feed as Feed));
 const store = storeOver(({ command, input }) => caller.call(command, input));
 const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox });
 
-const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
+const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   start: () => delivery.start(spilled),
   figures: async () => delivery.figures(),
+  write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),
   stop: () => delivery.stop(),
 };
 // The main thread closes its end when it has heard that all is stopped; with both ports closed the thread ends.
 control.on("close", () => storePort.close());
-serveCalls(control, (name) => COMMANDS[name]!());
+serveCalls(control, (name, input) => COMMANDS[name]!(input));

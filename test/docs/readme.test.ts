@@ -98,6 +98,7 @@ test("every page that the README and the docs link to is there", () => {
     "docs/api.md",
     "docs/sandbox.md",
     "docs/reports.md",
+    "docs/incoming.md",
     "docs/architecture.md",
   ]) {
     const text = readFileSync(join(ROOT, page), "utf8");

@@ -46,6 +46,8 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
   /** A catalogue file's text; the one above unless given. */
   readonly catalogue?: string;
+  /** Whether it runs as a sandbox: true unless given. The sandbox's accounts are there in any case. */
+  readonly sandbox?: boolean;
   /** An existing data directory, which is then left in place. */
   readonly data?: string;
   /** What the HTTP side gets in place of the store: the same one, with something in its way. */
@@ -112,7 +114,8 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   });
   await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
   await prepareSandbox(store);
-  const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox: true });
+  const { sandbox = true } = options;
+  const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox });
   await delivery.start(engine.spilledLanes());
   const edge = new Edge({
     store: options.edgeStore?.(store) ?? store,
@@ -121,6 +124,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     settings,
     node: 0,
     lastKey: engine.lastKey(),
+    write: sandbox ? (message) => delivery.write(message) : null,
     figures: async () => delivery.figures(),
   });
   const url = await edge.start();

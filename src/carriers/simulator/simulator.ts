@@ -12,7 +12,7 @@
  */
 import type { Clock } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
-import { encodeParts } from "../../sms/text.ts";
+import { encodeParts, prepareText } from "../../sms/text.ts";
 import type {
   Carrier,
   IncomingPart,
@@ -32,6 +32,13 @@ export interface SimulatorSettings {
   readonly answerAfterMs?: number;
   /** How many parts the network holds at most before it says "later". */
   readonly capacity?: number;
+}
+
+/** What a phone of this network sends to a number of ours. */
+export interface PhoneMessage {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
 }
 
 /** A part that the network took and has not said the last word about. */
@@ -72,6 +79,9 @@ export class SimulatedCarrier implements Carrier {
   #hadRoom = false;
   readonly #roomListeners: (() => void)[] = [];
   readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
+  readonly #incomingListeners: ((part: IncomingPart) => Promise<void>)[] = [];
+  /** A message's parts have this in common; as on a real phone it is a count, which begins again after 255. */
+  #reference: number;
 
   constructor(settings: SimulatorSettings, clock: Clock, random: Random) {
     this.id = settings.id;
@@ -87,6 +97,7 @@ export class SimulatedCarrier implements Carrier {
     // The ids of an earlier process may still be in the store: time and chance set ours apart from them.
     const chance = Math.floor(random.next() * 36 ** 6);
     this.#idPrefix = `${clock.now().toString(36)}${chance.toString(36).padStart(6, "0")}-`;
+    this.#reference = chance % 256;
   }
 
   async start(): Promise<void> {
@@ -118,8 +129,22 @@ export class SimulatedCarrier implements Carrier {
     this.#receiptListeners.push(listener);
   }
 
-  /** Its phones only answer; they never write on their own. */
-  onIncoming(_listener: (part: IncomingPart) => Promise<void>): void {}
+  onIncoming(listener: (part: IncomingPart) => Promise<void>): void {
+    this.#incomingListeners.push(listener);
+  }
+
+  /** A phone writes to a number of ours, a long text in parts. Resolves when all of it is safe. */
+  async write({ from, to, text }: PhoneMessage): Promise<void> {
+    this.#reference = (this.#reference + 1) % 256;
+    const reference = this.#reference;
+    const texts = encodeParts(prepareText(text, {}), { flash: false, reference }).map((userData) => userData.text);
+    const atMs = this.#clock.now();
+    const parts = texts.map((text, index): IncomingPart => {
+      const concatenation = texts.length === 1 ? null : { reference, total: texts.length, sequence: index + 1 };
+      return { from, to, text, concatenation, atMs };
+    });
+    await Promise.all(parts.flatMap((part) => this.#incomingListeners.map((listener) => listener(part))));
+  }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
     return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
