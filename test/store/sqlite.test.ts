@@ -92,33 +92,28 @@ test("postings cannot be changed or deleted, not even by hand", async (t) => {
   assert.throws(() => db.exec("DELETE FROM posting"), /append-only/);
 });
 
-test("unfinished work is found by index, however much is stored", async (t) => {
+test("every statement of the engine finds its rows by index, and sorts nothing, however much is stored", async (t) => {
   const directory = await temporaryDirectory(t);
+  const statements = new Set<string>();
+  const prepare = Database.prototype.prepare;
+  t.mock.method(Database.prototype, "prepare", function (this: Database.Database, sql: string) {
+    statements.add(sql);
+    return prepare.call(this, sql);
+  });
+  new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" }).close();
+  t.mock.restoreAll();
+
   const db = openDatabase(directory);
   t.after(() => db.close());
-  migrate(db);
-  const plan = (sql: string): string =>
-    db
-      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all()
-      .map(({ detail }) => detail)
-      .join("\n");
-  const queries = {
-    message_scheduled: "SELECT key FROM message WHERE state = 0 AND due_at_ms <= 5 ORDER BY due_at_ms, key LIMIT 5",
-    message_queued:
-      "SELECT key FROM message WHERE state = 1 AND owner IS NULL AND carrier_id = 'c' AND account_id = 1 ORDER BY key LIMIT 5",
-    part_by_carrier_id: "SELECT id FROM part WHERE carrier_id = 'c' AND carrier_message_id = 'm'",
-    report_due:
-      "SELECT id FROM report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= 5 ORDER BY due_at_ms, id",
-    incoming_to_fetch: "SELECT key FROM incoming_message WHERE account_id = 1 AND to_fetch = 1 ORDER BY key LIMIT 5",
-    incoming_set_by_name:
-      "SELECT id FROM incoming_set WHERE carrier_id = 'c' AND sender = 's' AND recipient = 'r' AND reference = 1 AND total = 2 ORDER BY id DESC LIMIT 8",
-    incoming_set_by_age: "SELECT id FROM incoming_set WHERE touched_at_ms <= 5 ORDER BY touched_at_ms, id LIMIT 5",
-    message_named_by_client:
-      "SELECT 1 FROM message WHERE account_id = 1 AND client_message_id = 'x' AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52)",
-  };
-  for (const [index, sql] of Object.entries(queries)) {
-    assert.match(plan(sql), new RegExp(index));
-    assert.doesNotMatch(plan(sql), /TEMP B-TREE|SCAN/);
-  }
+  /** Small tables, walks along an index or from the end of a table, and the count that an operator asks for now and then. */
+  const allowed =
+    /SCAN (counter|catalogue_item|account|CONSTANT ROW|\(subquery)|SCAN \w+ USING (COVERING )?INDEX|parked_receipt( ORDER BY id DESC LIMIT \?)?$/;
+  const slow = [...statements].flatMap((sql) => {
+    const values = Array.from({ length: sql.match(/\?/g)?.length ?? 0 }, () => 1);
+    const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    const details = plan.map(({ detail }) => detail).filter((detail) => /SCAN|TEMP B-TREE/.test(detail));
+    return details.filter((detail) => !allowed.test(detail) && !allowed.test(sql)).map((detail) => `${detail}: ${sql}`);
+  });
+  assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
+  assert.deepEqual(slow, []);
 });

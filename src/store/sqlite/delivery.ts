@@ -47,12 +47,12 @@ export function deliveryCommands({
 }: DeliveryParts): Pick<CommandHandlers, DeliveryCommand> {
   const byKey = db.prepare<[bigint], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`);
   const due = db.prepare<[number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, key LIMIT ?`,
+    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?`,
   );
   const nextDue = db.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
   const unowned = db.prepare<[string, number, number], MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM message
-     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY key LIMIT ?`,
+     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ?`,
   );
   const enqueue = db.prepare<[number, number | null, bigint]>(
     "UPDATE message SET state = 1, status_id = ?, owner = ? WHERE key = ?",
@@ -101,10 +101,11 @@ export function deliveryCommands({
   const redirect = db.prepare<[string, bigint]>("UPDATE message SET carrier_id = ? WHERE key = ?");
   const unpark = db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?");
   const reportExists = db.prepare<[bigint], unknown>("SELECT 1 FROM report WHERE id = ? AND dead_at_ms IS NULL");
+  // The plus keeps SQLite from the index by carrier, whose rows it would have to sort.
   const outstandingParts = db.prepare<[number, string, number], ReturnType<CommandHandlers["outstanding"]>[number]>(
     `SELECT part.id AS rowId, carrier_message_id AS carrierMessageId, message.recipient AS "to",
        submitted_at_ms AS submittedAtMs, part.expires_at_ms AS expiresAtMs
-     FROM part JOIN message ON message.key = part.message_key WHERE part.id > ? AND part.carrier_id = ? ORDER BY part.id LIMIT ?`,
+     FROM part JOIN message ON message.key = part.message_key WHERE part.id > ? AND +part.carrier_id = ? ORDER BY part.id LIMIT ?`,
   );
   const partsAfter = db.prepare<[number, number], PartRow & { expiresAtMs: number }>(
     "SELECT id, CAST(message_key AS TEXT) AS key, counts, expires_at_ms AS expiresAtMs FROM part WHERE id > ? ORDER BY id LIMIT ?",
@@ -114,7 +115,7 @@ export function deliveryCommands({
     { carrierId: string; accountId: number; key: string; expiresAtMs: number }
   >(
     `SELECT carrier_id AS carrierId, account_id AS accountId, CAST(key AS TEXT) AS key, expires_at_ms AS expiresAtMs FROM message
-     WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id, key) > (?, ?, ?) ORDER BY carrier_id, account_id, key LIMIT ?`,
+     WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id, key) > (?, ?, ?) ORDER BY carrier_id, account_id, message.key LIMIT ?`,
   );
   const disown = db.prepare<[number]>("UPDATE message SET owner = NULL WHERE state = 1 AND owner = ?");
 

@@ -96,7 +96,7 @@ export class Reports {
     const { db, unit, epoch, now } = this.#parts;
     const due = db.prepare<[number, number], ReportRow>(
       `SELECT ${COLUMNS} FROM report
-       WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, id LIMIT ?`,
+       WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?`,
     );
     const hold = db.prepare<[number, bigint]>("UPDATE report SET held_by = ? WHERE id = ?");
     const release = db.prepare<[number, bigint]>("UPDATE report SET held_by = NULL, due_at_ms = ? WHERE id = ?");

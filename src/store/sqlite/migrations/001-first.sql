@@ -26,6 +26,7 @@ CREATE TABLE session (
   created_at_ms INTEGER NOT NULL,
   used_at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX session_by_age ON session (created_at_ms);
 
 -- Money. A purse is a place where money can be: one for each account, and for each currency 'payments' (the world outside) and
 -- 'revenue' (what messages cost). A posting moves an amount from one purse to another, so the purses of a currency always sum to 0.
