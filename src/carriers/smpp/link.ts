@@ -83,7 +83,11 @@ export class Link {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      const status = await this.#useOnce();
+      const status = await this.#useOnce().catch((error: Error) => {
+        // For example a certificate file that is not there.
+        this.#failed("", error.message);
+        return 0;
+      });
       if (this.#stopped) return;
       await this.#wait(status);
     }

@@ -180,6 +180,14 @@ describe("connections", () => {
     assert.deepEqual(network.sessions, []);
   });
 
+  test("a certificate authority that cannot be read is a failure like any other", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network], { tls: true, tlsCa: "/nowhere/ca.pem" });
+    assert.equal(carrier.isUp(), false);
+    await carrier.stop();
+    assert.deepEqual(network.binds, []);
+  });
+
   test("nothing is handed over while it is down", async (t) => {
     const network = await Network.start(t);
     network.bindStatus = 0x0e;
