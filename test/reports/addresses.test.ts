@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
 import { guardedLookup, resolveName } from "../../src/reports/connector.ts";
-import { CERTIFICATE } from "./certificate.ts";
+import { CERTIFICATE } from "../support/certificate.ts";
 import { batchFor, startPush, startReceiver, until } from "./fixtures.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };

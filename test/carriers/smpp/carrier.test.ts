@@ -1,7 +1,10 @@
 /** The SMPP carrier against a scripted network on a real socket: connections, answers, long messages, receipts, messages from phones. */
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:net";
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { createServer as createTlsServer } from "node:tls";
 import type { IncomingPart, OutgoingMessage, PartToSubmit, Receipt, Submission } from "../../../src/carriers/port.ts";
 import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -13,7 +16,8 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { prepareText } from "../../../src/sms/text.ts";
-import { eventually } from "../../support/service.ts";
+import { CERTIFICATE } from "../../support/certificate.ts";
+import { eventually, temporaryDirectory } from "../../support/service.ts";
 
 /** A network whose answers the test writes. */
 class Network {
@@ -28,8 +32,8 @@ class Network {
   readonly #server: Server;
   port = 0;
 
-  private constructor() {
-    this.#server = createServer((socket) => {
+  private constructor(tls: boolean) {
+    const onSocket = (socket: Socket): void => {
       const session: Session = new Session(socket, {
         role: "smsc",
         clock: systemClock,
@@ -47,11 +51,12 @@ class Network {
           this.sessions = this.sessions.filter((other) => other !== session);
         },
       });
-    });
+    };
+    this.#server = tls ? createTlsServer(CERTIFICATE, onSocket) : createServer(onSocket);
   }
 
-  static async start(t: TestContext): Promise<Network> {
-    const network = new Network();
+  static async start(t: TestContext, tls = false): Promise<Network> {
+    const network = new Network(tls);
     await new Promise<void>((resolve) => network.#server.listen(0, "127.0.0.1", resolve));
     network.port = (network.#server.address() as { port: number }).port;
     t.after(() => network.stop());
@@ -178,6 +183,33 @@ describe("connections", () => {
     await customer.carrier.stop();
     assert.equal(customer.carrier.isUp(), false);
     assert.deepEqual(network.sessions, []);
+  });
+
+  test("over TLS the carrier's certificate must be good, and for the right name", async (t) => {
+    const network = await Network.start(t, true);
+    const tlsCa = join(await temporaryDirectory(t), "ca.pem");
+    await writeFile(tlsCa, CERTIFICATE.cert);
+    const trusting = await startCarrier(t, [network], { tls: true, tlsCa, tlsName: "receiver.test" });
+    await isUp(trusting);
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (facts: unknown) => void warnings.push(facts) } as typeof silentLog;
+    const base = {
+      id: "x",
+      kind: "smpp",
+      hosts: [`127.0.0.1:${network.port}`],
+      systemId: "me",
+      password: "secret",
+      tls: true,
+    } as const;
+    for (const profile of [base, { ...base, tlsCa, tlsName: "another.test" }]) {
+      const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log });
+      const before = warnings.length;
+      await carrier.start();
+      await eventually(async () => warnings.length > before);
+      assert.equal(carrier.isUp(), false);
+      await carrier.stop();
+    }
+    assert.equal(network.binds.length, 1, "only the trusting one got as far as a bind");
   });
 
   test("a certificate authority that cannot be read is a failure like any other", async (t) => {
