@@ -193,14 +193,14 @@ describe("connections", () => {
     await isUp(trusting);
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (facts: unknown) => void warnings.push(facts) } as typeof silentLog;
-    const base = {
-      id: "x",
+    const base: SmppProfile = {
+      id: "acme",
       kind: "smpp",
       hosts: [`127.0.0.1:${network.port}`],
       systemId: "me",
       password: "secret",
       tls: true,
-    } as const;
+    };
     for (const profile of [base, { ...base, tlsCa, tlsName: "another.test" }]) {
       const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log });
       const before = warnings.length;
