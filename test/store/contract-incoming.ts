@@ -250,6 +250,19 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await textsFetched(bench), ["a1 a2", "b1 b2"]);
     });
 
+    test("a part that comes again does not get into another message with its reference", async (t) => {
+      const bench = await startBench(t, make);
+      const [a1, a2] = partsOf(["a1 ", "a2"]);
+      const [b1, b2] = partsOf(["b1 ", "b2"]);
+      for (const [from, order] of [
+        ["41790000002", [a1, a1, a2, b2, b1]],
+        ["41790000003", [a1, a2, a1, b1, b2]],
+      ] as const) {
+        for (const one of order) await take(bench, [{ ...one!, from }]);
+        assert.deepEqual(await textsFetched(bench), ["a1 a2", "b1 b2"]);
+      }
+    });
+
     test("what stays incomplete is delivered as it is after a while, a page at a time, and once", async (t) => {
       const bench = await startBench(t, make);
       const sweep = (nowMs: number) => bench.store.sweepIncoming({ nowMs, waitMs: WAIT_MS, limit: 2 });
@@ -300,17 +313,18 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       const bench = await startBench(t, make);
       const places = [
         { total: 1, sequence: 1 },
+        { total: 1, sequence: 1 },
         { total: 2, sequence: 0 },
         { total: 2, sequence: 3 },
         { total: 0, sequence: 0 },
       ];
       await take(
         bench,
-        places.map((place, index) => part(`message ${index}`, { concatenation: { reference: 1, ...place } })),
+        places.map((place) => part("the same", { concatenation: { reference: 1, ...place } })),
       );
       assert.deepEqual(
         await textsFetched(bench),
-        places.map((_, index) => `message ${index}`),
+        places.map(() => "the same"),
       );
     });
 
@@ -319,6 +333,8 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       await take(bench, partsOf(["Hello \ud83d", "\ude00 you\0\0"]));
       await take(bench, [part("half \ud83d")]);
       assert.deepEqual(await textsFetched(bench), ["Hello 😀 you", "half \ufffd"]);
+      await take(bench, [part("half \ud83d", { to: PUSHED })]);
+      assert.equal(bench.takeIncoming()[0]?.items[0]?.text, "half \ufffd");
     });
   });
 
@@ -354,6 +370,7 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
         ["!!!", null],
         ["", null],
         [`${"!".repeat(100)} STOP`, null],
+        [`${"!".repeat(60)}STOPPING`, null],
       ];
       await take(
         bench,

@@ -13,7 +13,6 @@ import type { IncomingPart } from "../../carriers/port.ts";
 import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
 import type { IncomingFacts } from "../../message/message.ts";
 import type { IdSource } from "../../runtime/ids.ts";
-import { isDestination } from "../../sms/addresses.ts";
 import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
 import type { Db } from "./database.ts";
 import type { Unit } from "./unit.ts";
@@ -171,8 +170,7 @@ export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<Command
       waits ? 1 : 0,
     );
     if (account === undefined) return 1;
-    // A sender with a name is no destination, so there is nothing to stop.
-    if (wish === "stop" && isDestination(from)) optOut.run(account.id, from, receivedAtMs);
+    if (wish === "stop") optOut.run(account.id, from, receivedAtMs);
     if (wish === "start") optIn.run(account.id, from);
     if (rule?.forwardUrl !== undefined) {
       const { forwardUrl: url, contentType = "application/json" } = rule;
