@@ -65,8 +65,13 @@ export class RawClient {
     this.#socket.end();
   }
 
-  /** Goes away without a word. */
+  /** Closes the connection, whatever is still to come. */
   destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Goes away without a word, as a phone that loses its network: the other side gets a reset. */
+  vanish(): void {
     this.#socket.resetAndDestroy();
   }
 
