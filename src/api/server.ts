@@ -1,5 +1,5 @@
 /** The HTTP edge: the server, what is checked before any operation, how errors are told, and the operations themselves. */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import swagger from "@fastify/swagger";
@@ -47,6 +47,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
   let draining = false;
   let requests = 0;
+  /** The newest answer on each connection, begun or not. */
+  const newest = new WeakMap<Socket, ServerResponse>();
 
   const api = Fastify({
     bodyLimit: settings.limits.bodyBytes,
@@ -65,7 +67,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: (request) => pathOf(request.url ?? "/"),
-    clientErrorHandler: brokenRequestAnswerer(),
+    clientErrorHandler: brokenRequestAnswerer(newest),
     frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     schemaErrorFormatter: describe,
@@ -87,6 +89,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
 
   api.addHook("onRequest", async (request, reply) => {
     requests++;
+    newest.set(request.raw.socket, reply.raw);
     // However it ends, answered or abandoned, the answer is closed once.
     reply.raw.once("close", () => requests--);
     const { auth = "none", form = false, json = false } = request.routeOptions.config;
@@ -250,20 +253,17 @@ const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
 };
 
 /**
- * What cannot even be read as HTTP is told so, and the connection ends: our side of it at once, the client's when it has written
- * what it had to say (what is reset while it writes, it cannot read) or when the time for a request is over.
+ * What cannot even be read as HTTP is told so, and the connection ends: our side of it once the requests before are answered, the
+ * client's when it has written what it had to say (what is reset while it writes, it cannot read) or when the time for a request is over.
  */
-function brokenRequestAnswerer(): (error: Error & { code?: string }, socket: Socket) => void {
-  const answered = new WeakSet<Socket>();
-  return (error, socket) => {
-    const timeIsOver = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    // Each further piece of the same broken request comes here again.
-    if (answered.has(socket) && !timeIsOver && !socket.readableEnded) return;
-    if (error.code === "ECONNRESET" || !socket.writable) {
+function brokenRequestAnswerer(newest: WeakMap<Socket, ServerResponse>) {
+  const told = new WeakSet<Socket>();
+  const tell = (error: Error & { code?: string }, socket: Socket): void => {
+    if (!socket.writable) {
       socket.destroy();
       return;
     }
-    answered.add(socket);
+    const timeIsOver = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
     const apiError = new ApiError(BROKEN_REQUESTS[error.code ?? ""] ?? "badRequest", {
       description: timeIsOver ? "The request did not come whole in time." : "The request could not be read.",
     });
@@ -273,6 +273,20 @@ function brokenRequestAnswerer(): (error: Error & { code?: string }, socket: Soc
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
+  };
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    // Each further piece of the same broken request comes here again.
+    if (told.has(socket) && error.code !== "ERR_HTTP_REQUEST_TIMEOUT" && !socket.readableEnded) return;
+    told.add(socket);
+    const before = newest.get(socket);
+    if (before?.req.complete && !before.closed) before.once("close", () => tell(error, socket));
+    // It is the rest of a body that is broken or late; whoever has the answer to its head is not told twice.
+    else if (before?.req.complete === false && before.writableEnded) socket.destroy();
+    else tell(error, socket);
   };
 }
 
