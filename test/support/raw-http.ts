@@ -37,9 +37,10 @@ export class RawClient {
     }
   }
 
-  static async connect(url: string): Promise<RawClient> {
+  /** One that is stubborn does not close its side when the service has closed its own. */
+  static async connect(url: string, { stubborn = false } = {}): Promise<RawClient> {
     const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: stubborn });
     await once(socket, "connect");
     return new RawClient(socket);
   }
