@@ -94,6 +94,9 @@ export function deliveryCommands({
   const parkedFor = db.prepare<[string, string], ParkedReceipt>(
     `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
   );
+  const parkedForPhone = db.prepare<[string, string, number], ParkedReceipt>(
+    `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? AND at_ms >= ? ORDER BY id`,
+  );
   const newestParked = db.prepare<[number], ParkedReceipt>(
     `SELECT ${parkedColumns} FROM parked_receipt ORDER BY id DESC LIMIT ?`,
   );
@@ -251,7 +254,11 @@ export function deliveryCommands({
         // A receipt can overtake the answer to its submit: it waits among the parked ones.
         if (anyParked.get(message.carrierId) === undefined) continue;
         for (const { carrierMessageId } of message.parts) {
-          for (const parked of parkedFor.all(message.carrierId, carrierMessageId)) {
+          const unknown = carrierMessageId === unknownId(row.recipient);
+          const candidates = unknown
+            ? parkedForPhone.all(message.carrierId, row.recipient, row.received_at_ms)
+            : parkedFor.all(message.carrierId, carrierMessageId);
+          for (const parked of candidates) {
             if (applyReceipt(message.carrierId, parked)) unpark.run(parked.id);
           }
         }

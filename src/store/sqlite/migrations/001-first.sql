@@ -144,6 +144,7 @@ CREATE TABLE parked_receipt (
   recipient TEXT
 ) STRICT;
 CREATE INDEX parked_receipt_by_carrier_id ON parked_receipt (carrier_id, carrier_message_id);
+CREATE INDEX parked_receipt_by_phone ON parked_receipt (carrier_id, recipient);
 
 -- Report batches that still have to be taken by their receiver. held_by: the node that has it in memory.
 CREATE TABLE report (
