@@ -92,10 +92,13 @@ test("404: a path that is no URL is not found either", async () => {
   }
 });
 
+/** A GET of these gives each thing out once: a HEAD would take it away unseen. */
+const WITHOUT_HEAD = new Set(["/sms/1/inbox/reports"]);
+
 test("405: a known path under another method says which ones there are", async () => {
   for (const path of new Set(operations.map((operation) => operation.path))) {
     const there = operations.filter((operation) => operation.path === path).map(({ method }) => method);
-    if (there.includes("GET")) there.push("HEAD");
+    if (there.includes("GET") && !WITHOUT_HEAD.has(path)) there.push("HEAD");
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       if (there.includes(method)) continue;
       for (const ending of ["", "/", "?x=1"]) {
