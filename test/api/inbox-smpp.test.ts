@@ -1,0 +1,118 @@
+/** Messages from phones over SMPP: the npm library as the carrier, the whole service, and the client's inbox. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import smpp from "smpp";
+import { REJECTED, SINGLE } from "../support/sending.ts";
+import { startTestService } from "../support/service.ts";
+
+type TheirSession = ReturnType<typeof smpp.connect>;
+type TheirPdu = InstanceType<typeof smpp.PDU>;
+
+const PHONE = "41793026727";
+const NUMBER = "12345";
+
+interface Network {
+  readonly port: number;
+  /** Sends a deliver_sm to whoever is bound, and gives the status that it is answered with. */
+  deliver(fields: Readonly<Record<string, unknown>>): Promise<number>;
+}
+
+async function startNetwork(t: TestContext): Promise<Network> {
+  const bound = Promise.withResolvers<TheirSession>();
+  const server = smpp.createServer((session) => {
+    session.on("error", () => {});
+    t.after(() => session.destroy());
+    session.on("bind_transceiver", (pdu: TheirPdu) => {
+      session.send(pdu.response());
+      bound.resolve(session);
+    });
+    session.on("unbind", (pdu: TheirPdu) => {
+      session.send(pdu.response());
+      session.close();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return {
+    port: (server.address() as AddressInfo).port,
+    async deliver(fields) {
+      const session = await bound.promise;
+      const pdu = new smpp.PDU("deliver_sm", {
+        source_addr_ton: 1,
+        source_addr_npi: 1,
+        source_addr: `+${PHONE}`,
+        destination_addr: NUMBER,
+        ...fields,
+      });
+      return new Promise((resolve) => session.send(pdu, ({ command_status }) => resolve(command_status)));
+    },
+  };
+}
+
+const catalogue = (port: number): string => `
+[[carrier]]
+id = "smpp"
+kind = "smpp"
+hosts = ["127.0.0.1:${port}"]
+systemId = "heliograph"
+password = "secret"
+[[route]]
+prefix = ""
+carrier = "smpp"
+[[ratePlan]]
+id = "standard"
+currency = "EUR"
+rate = [{ prefix = "", price = "0.01" }]
+[[number]]
+number = "${NUMBER}"
+account = "DEMO0001"
+stopKeywords = ["STOP"]
+`;
+
+/** A part of a long text in UCS-2, with the header of 3GPP TS 23.040 §9.2.3.24.1. */
+function ucs2Part(text: string, sequence: number, total: number) {
+  const header = Buffer.from([5, 0, 3, 0x2a, total, sequence]);
+  const body = Buffer.from(text, "utf16le").swap16();
+  return { esm_class: 0x40, data_coding: 8, short_message: Buffer.concat([header, body]) };
+}
+
+test("a long message arrives whole, its parts out of order, doubled, and cut through a character", async (t) => {
+  const network = await startNetwork(t);
+  const service = await startTestService(t, { catalogue: catalogue(network.port) });
+  const text = "Příliš žluťoučký kůň 😀 úpěl ďábelské ódy";
+  const cut = text.indexOf("😀") + 1;
+  const first = ucs2Part(text.slice(0, cut), 1, 2);
+  const second = ucs2Part(text.slice(cut), 2, 2);
+  for (const part of [second, second, first, first]) assert.equal(await network.deliver(part), 0);
+  const { json } = await service.call("GET", "/sms/1/inbox/reports");
+  const [{ messageId, receivedAt, ...message }] = json.results;
+  assert.match(`${messageId} ${receivedAt}`, /^[0-9]{19} \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$/);
+  assert.deepEqual(
+    [message, json.messageCount, json.pendingMessageCount],
+    [
+      {
+        from: PHONE,
+        to: NUMBER,
+        text,
+        cleanText: text,
+        keyword: null,
+        smsCount: 2,
+        price: { pricePerMessage: 0, currency: "EUR" },
+        callbackData: null,
+      },
+      1,
+      0,
+    ],
+  );
+});
+
+test("once a stop word is acknowledged to the carrier, nothing more is sent to that phone", async (t) => {
+  const network = await startNetwork(t);
+  const service = await startTestService(t, { catalogue: catalogue(network.port) });
+  assert.equal(await network.deliver({ short_message: Buffer.from("Stop.") }), 0);
+  const { json } = await service.call("POST", SINGLE, { body: { from: "InfoSMS", to: PHONE, text: "News" } });
+  assert.deepEqual(json.messages[0].status, REJECTED.optedOut);
+});
