@@ -119,6 +119,7 @@ export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<Command
       .map((set) => ({ ...set, here: partAt.get(set.id, sequence)?.body }));
     if (sets.some((set) => set.state !== "done" && set.here === body)) return null;
     const again = sets.some((set) => set.here === body);
+    // Another text at the same place is of another message, so a part goes where its place is free: the oldest first.
     const lacking = (state: SetRow["state"]) => sets.find((set) => set.state === state && set.here === undefined);
     const home = lacking("open") ?? lacking("echo");
     const state = again && home?.state !== "open" ? "echo" : "open";
