@@ -1,0 +1,190 @@
+/** Settings: every one of the default file, from every place where it can be set, and what is said of those that are wrong. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { parse } from "smol-toml";
+import { readSettings, SettingsFault, type SettingsSources } from "../../src/runtime/settings.ts";
+import { temporaryDirectory } from "../support/service.ts";
+
+const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");
+
+type Value = string | number | boolean;
+type Sections = Record<string, Record<string, Value>>;
+
+/** As plain objects, whatever the parser makes. */
+const DEFAULTS = structuredClone(parse(DEFAULT_TEXT) as Sections);
+const directory = await temporaryDirectory({ after });
+
+const read = (sources: Partial<SettingsSources> = {}): Sections =>
+  structuredClone(readSettings({ environment: {}, flags: {}, ...sources }) as unknown as Sections);
+
+let files = 0;
+async function configFile(text: string): Promise<string> {
+  const file = join(directory, `${++files}.toml`);
+  await writeFile(file, text);
+  return file;
+}
+
+function assertFault(run: () => unknown, says: string | RegExp): void {
+  assert.throws(run, (error: Error) => {
+    assert.ok(error instanceof SettingsFault, `${error.stack}`);
+    if (typeof says === "string") assert.equal(error.message, says);
+    else assert.match(error.message, says);
+    return true;
+  });
+}
+
+/** Another value that the setting may have. */
+function otherValue(section: string, name: string): Value {
+  if (section === "log") return "debug";
+  const value = DEFAULTS[section]![name]!;
+  if (typeof value === "number") return value + 1;
+  return typeof value === "boolean" ? !value : `${value}2`;
+}
+
+const settings = Object.entries(DEFAULTS).flatMap(([section, values]) =>
+  Object.keys(values).map((name) => ({ section, name, value: otherValue(section, name) })),
+);
+
+test("without anything else, the default file is what counts", () => {
+  assert.deepEqual(read(), DEFAULTS);
+});
+
+test("every setting of the default file has a word of explanation above it", () => {
+  const lines = DEFAULT_TEXT.split("\n");
+  for (const { name } of settings) {
+    const place = lines.findIndex((line) => line.startsWith(`${name} = `));
+    assert.ok(place > 0, name);
+    assert.match(lines[place - 1]!, /^# .{10,}/, name);
+  }
+});
+
+test("every setting can be set in the environment, in a file and by the mode, and changes nothing but itself", async (t) => {
+  for (const { section, name, value } of settings) {
+    await t.test(`[${section}] ${name}`, async () => {
+      const expected = { ...DEFAULTS, [section]: { ...DEFAULTS[section], [name]: value } };
+      const shout = (word: string) => word.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase();
+      const environment = { [`HELIOGRAPH_${shout(section)}_${shout(name)}`]: String(value) };
+      assert.deepEqual(read({ environment }), expected);
+      const file = await configFile(`[${section}]\n${name} = ${JSON.stringify(value)}\n`);
+      assert.deepEqual(read({ configFile: file }), expected);
+      assert.deepEqual(read({ mode: { [section]: { [name]: value } } }), expected);
+    });
+  }
+});
+
+test("the names in the environment are these", () => {
+  const environment = {
+    HELIOGRAPH_SERVER_PORT: "1",
+    HELIOGRAPH_LIMITS_BODY_BYTES: "2",
+    HELIOGRAPH_REPORTS_DANGEROUS_ALLOW_PRIVATE_CALLBACKS: "true",
+    HELIOGRAPH_STORE_DATA: "/somewhere",
+    PATH: "/bin",
+    OTHER_HELIOGRAPH_SERVER_PORT: "3",
+  };
+  const { server, limits, reports, store } = read({ environment });
+  assert.deepEqual([server!.port, limits!.bodyBytes, store!.data], [1, 2, "/somewhere"]);
+  assert.equal(reports!.dangerousAllowPrivateCallbacks, true);
+});
+
+test("from weak to strong: the default file, the mode, the operator's file, the environment, the command line", async () => {
+  const mode = { server: { port: 1 } };
+  const file = await configFile("[server]\nport = 2\n");
+  const environment = { HELIOGRAPH_SERVER_PORT: "3" };
+  const flags = { server: { port: 4 } };
+  assert.equal(read({}).server!.port, 8080);
+  assert.equal(read({ mode }).server!.port, 1);
+  assert.equal(read({ mode, configFile: file }).server!.port, 2);
+  assert.equal(read({ mode, configFile: file, environment }).server!.port, 3);
+  assert.equal(read({ mode, configFile: file, environment, flags }).server!.port, 4);
+});
+
+test("a variable that is no setting is refused by its name", () => {
+  for (const name of [
+    "HELIOGRAPH_PORT",
+    "HELIOGRAPH_SERVER_PROT",
+    "HELIOGRAPH_SERVER_port",
+    "HELIOGRAPH_",
+    "HELIOGRAPH_X_Y",
+  ]) {
+    assertFault(
+      () => read({ environment: { [name]: "1" } }),
+      `${name} is not a setting; heliograph.default.toml lists them all`,
+    );
+  }
+});
+
+const WRONG_VARIABLES: readonly (readonly [variable: string, value: string, says: string])[] = [
+  ["SERVER_PORT", "", 'HELIOGRAPH_SERVER_PORT must be a whole number, not ""'],
+  ["SERVER_PORT", "http", 'HELIOGRAPH_SERVER_PORT must be a whole number, not "http"'],
+  ["SERVER_PORT", "80.5", 'HELIOGRAPH_SERVER_PORT must be a whole number, not "80.5"'],
+  ["SERVER_PORT", "-1", 'HELIOGRAPH_SERVER_PORT must be a whole number, not "-1"'],
+  ["SERVER_PORT", " 80", 'HELIOGRAPH_SERVER_PORT must be a whole number, not " 80"'],
+  ["SERVER_PORT", "0x50", 'HELIOGRAPH_SERVER_PORT must be a whole number, not "0x50"'],
+  ["SERVER_PORT", "65536", "[server] port must be at most 65535"],
+  ["LIMITS_BODY_BYTES", "9".repeat(16), `HELIOGRAPH_LIMITS_BODY_BYTES must be a whole number, not "${"9".repeat(16)}"`],
+  ["LIMITS_BODY_BYTES", "0", "the environment: [limits] bodyBytes must be a whole number of 1 or more"],
+  ["SERVER_HOST", "", "the environment: [server] host must not be empty"],
+  [
+    "REPORTS_DANGEROUS_ALLOW_PRIVATE_CALLBACKS",
+    "yes",
+    'HELIOGRAPH_REPORTS_DANGEROUS_ALLOW_PRIVATE_CALLBACKS must be a boolean, not "yes"',
+  ],
+  ["LOG_LEVEL", "loud", "[log] level must be one of debug, info, warn, error, silent"],
+];
+
+test("a wrong value in the environment is refused with the name of the variable and what it should be", () => {
+  for (const [variable, value, says] of WRONG_VARIABLES) {
+    assertFault(() => read({ environment: { [`HELIOGRAPH_${variable}`]: value } }), says);
+  }
+});
+
+const WRONG_FILES: readonly (readonly [text: string, says: string])[] = [
+  ["[sever]\nport = 1", "there is no section [sever]; heliograph.default.toml lists them all"],
+  ["[server]\nprot = 1", '[server] has no setting "prot"; heliograph.default.toml lists them all'],
+  ["port = 1", "there is no section [port]; heliograph.default.toml lists them all"],
+  ["server = 1", '"server" is a section and has no value'],
+  ['[server]\nport = "1"', "[server] port must be a number"],
+  ["[server]\nhost = 1", "[server] host must be a string"],
+  ["[server]\nhost = ['a']", "[server] host must be a string"],
+  ["[server]\nport = true", "[server] port must be a number"],
+  ["[server]\nport = 1.5", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nport = -1", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nport = inf", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nmaxRequests = 0", "[server] maxRequests must be a whole number of 1 or more"],
+  ['[store]\ndata = ""', "[store] data must not be empty"],
+  ["[reports]\ndangerousAllowPrivateCallbacks = 1", "[reports] dangerousAllowPrivateCallbacks must be a boolean"],
+];
+
+test("what is wrong in a file is told with the file's name and the place", async () => {
+  for (const [text, says] of WRONG_FILES) {
+    const file = await configFile(text);
+    assertFault(() => read({ configFile: file }), `${file}: ${says}`);
+  }
+});
+
+test("a file that is no TOML, or is not there, is told so", async () => {
+  const broken = await configFile("[server\nport = 1");
+  assertFault(() => read({ configFile: broken }), new RegExp(`^${broken} is not readable as TOML: `));
+  const missing = join(directory, "missing.toml");
+  assertFault(() => read({ configFile: missing }), `the file named with --config, ${missing}, cannot be read`);
+});
+
+test("zero is taken where it means something, and nowhere else", () => {
+  const zeros = settings
+    .filter(({ value }) => typeof value === "number")
+    .filter(({ section, name }) => {
+      try {
+        read({ flags: { [section]: { [name]: 0 } } });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  assert.deepEqual(
+    zeros.map(({ section, name }) => `${section}.${name}`),
+    ["server.port", "server.stopTimeoutMs", "limits.sendAtDays", "dispatch.receiptWaitMs"],
+  );
+});
