@@ -1,51 +1,19 @@
-/** Balance, and what a reseller does: log in, add funds, log out. */
-import { isUtf8 } from "node:buffer";
+/** Balance, and what a reseller does about it: add funds. */
 import type { FastifyRequest } from "fastify";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { LARGEST_AMOUNT, microsToNumber, parseMicros } from "../ledger/money.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { FundingOutcome, Store } from "../store/port.ts";
-import { type AuthParts, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
-import { refuseBadText } from "./body.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import { bodyFields, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 import { bodyHash, idempotencyKey, keyReused } from "./sending.ts";
 
-export interface MoneyParts extends AuthParts {
+export interface MoneyParts {
   readonly store: Pick<Store, "balance" | "fund">;
   readonly catalogue: Catalogue;
   readonly clock: Clock;
-}
-
-type Fields = Record<string, unknown>;
-
-/** The parameters in the body, JSON or form; none without a body. */
-function bodyFields(request: FastifyRequest): Fields {
-  const body = request.body ?? {};
-  if (typeof body !== "object" || Array.isArray(body)) throw badField("body", "must be an object");
-  return body as Fields;
-}
-
-function queryFields(request: FastifyRequest): Fields {
-  refuseBadText(request.query);
-  return request.query as Fields;
-}
-
-/** Node reads the octets of a header as Latin-1; most clients write UTF-8. */
-function headerText(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  const octets = Buffer.from(value, "latin1");
-  return isUtf8(octets) ? octets.toString("utf8") : value;
-}
-
-/** Username and password stand in the body, in headers of their names, in the query, or in a Basic header: the first that has both. */
-function readLogin(request: FastifyRequest): NamedPassword | null {
-  const headers = { username: headerText(request.headers.username), password: headerText(request.headers.password) };
-  for (const { username, password } of [bodyFields(request), headers, queryFields(request)]) {
-    if (typeof username === "string" && typeof password === "string") return { username, password };
-  }
-  return readBasic(request.headers.authorization);
 }
 
 const DESCRIPTION_LENGTH = 255;
@@ -105,7 +73,7 @@ function transactionOf(outcome: FundingOutcome, currency: string | null): number
 }
 
 export function moneyOperations(api: Api, parts: MoneyParts): void {
-  const { store, catalogue, clock, credentials, sessions } = parts;
+  const { store, catalogue, clock } = parts;
 
   api.get(
     "/account/1/balance",
@@ -113,35 +81,6 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
     async (request) => {
       const { balanceMicros, currency } = await store.balance({ accountId: accountOf(request).id });
       return { balance: microsToNumber(balanceMicros), currency };
-    },
-  );
-
-  api.post(
-    "/1/customerProfile/login",
-    operation({
-      tag: "Reseller",
-      summary: "Log in for a session token",
-      auth: "none",
-      form: true,
-      takes: schemas.LoginRequest,
-      answer: schemas.LoginResponse,
-    }),
-    async (request) => {
-      const pair = readLogin(request);
-      const account = pair === null ? null : await checkPassword(credentials, pair);
-      if (account === null)
-        throw new ApiError("loginError", { headers: { "www-authenticate": 'Basic realm="heliograph"' } });
-      if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
-      return { login: { verified: true, ibAuthCookie: await sessions.open(account) } };
-    },
-  );
-
-  api.post(
-    "/1/customerProfile/logout",
-    operation({ tag: "Reseller", summary: "End the session", auth: "session", form: true }),
-    async (request, reply) => {
-      await sessions.end(readToken(request.headers.authorization)!);
-      return reply.code(204).send();
     },
   );
 

@@ -197,6 +197,7 @@ export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: T
 export const LoginResponse = Type.Object({
   login: Type.Object({ verified: Type.Boolean(), ibAuthCookie: Type.String() }),
 });
+export const SessionResponse = Type.Object({ token: Type.String({ description: "For Authorization: IBSSO …" }) });
 export const FundsResponse = Type.Object({ transactionId: Type.Integer() });
 export const PreviewResponse = Type.Object({
   originalText: Type.String(),

@@ -10,7 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { authenticate, authenticateReseller, authenticateSession } from "./auth.ts";
+import { type AuthParts, authenticate, authenticateReseller, authenticateSession } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
@@ -21,9 +21,10 @@ import type { Api } from "./operation.ts";
 import { previewOperations } from "./previews.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { sendingOperations } from "./sending.ts";
+import { sessionOperations } from "./session.ts";
 import { describe } from "./validation.ts";
 
-export interface ApiParts extends MoneyParts, InboxParts, HealthParts {
+export interface ApiParts extends AuthParts, MoneyParts, InboxParts, HealthParts {
   readonly store: MoneyParts["store"] & InboxParts["store"];
   readonly settings: Settings;
   readonly log: Log;
@@ -141,6 +142,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   inboxOperations(api, parts);
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
+  sessionOperations(api, parts);
   healthOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
   await api.ready();

@@ -32,6 +32,8 @@ test("the document names the operations of the contract", () => {
     "POST /1/customerProfile/login",
     "POST /1/customerProfile/logout",
     "POST /1/customerProfile/payments/funds",
+    "POST /auth/1/session",
+    "DELETE /auth/1/session",
   ]) {
     assert.ok(named.includes(operation), operation);
   }
@@ -164,7 +166,7 @@ test("anything that JSON satisfies is acceptable, and so is no Accept at all", a
 test("415: a body that is no JSON is refused before it is read; forms are taken where the contract leaves it open", async () => {
   const { json: before } = await service.call("GET", "/account/1/balance");
   for (const { path } of posts) {
-    const forms = path.startsWith("/1/customerProfile/");
+    const forms = path.startsWith("/1/customerProfile/") || path === "/auth/1/session";
     const authorization = forms ? TOKEN : DEMO;
     for (const type of [
       "text/plain",

@@ -1,0 +1,56 @@
+/** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type AuthParts, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
+import { ApiError } from "./errors.ts";
+import { type Api, operation } from "./operation.ts";
+import { bodyFields, headerText, queryFields } from "./parameters.ts";
+import * as schemas from "./schemas.ts";
+
+/** Username and password stand in the body, in headers of their names, in the query, or in a Basic header: the first that has both. */
+function readLogin(request: FastifyRequest): NamedPassword | null {
+  const headers = { username: headerText(request.headers.username), password: headerText(request.headers.password) };
+  for (const { username, password } of [bodyFields(request), headers, queryFields(request)]) {
+    if (typeof username === "string" && typeof password === "string") return { username, password };
+  }
+  return readBasic(request.headers.authorization);
+}
+
+export function sessionOperations(api: Api, { credentials, sessions }: AuthParts): void {
+  /** Opens a session and returns its token. */
+  const open = async (request: FastifyRequest): Promise<string> => {
+    const pair = readLogin(request);
+    const account = pair === null ? null : await checkPassword(credentials, pair);
+    if (account === null)
+      throw new ApiError("loginError", { headers: { "www-authenticate": 'Basic realm="heliograph"' } });
+    if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
+    return sessions.open(account);
+  };
+  const end = async (request: FastifyRequest, reply: FastifyReply) => {
+    await sessions.end(readToken(request.headers.authorization)!);
+    return reply.code(204).send();
+  };
+  const login = { auth: "none", form: true, takes: schemas.LoginRequest } as const;
+  const logout = { auth: "session", form: true } as const;
+
+  api.post(
+    "/1/customerProfile/login",
+    operation({ tag: "Reseller", summary: "Log in for a session token", ...login, answer: schemas.LoginResponse }),
+    async (request) => ({ login: { verified: true, ibAuthCookie: await open(request) } }),
+  );
+  api.post(
+    "/1/customerProfile/logout",
+    operation({ tag: "Reseller", summary: "End the session", ...logout }),
+    async (request, reply) => end(request, reply),
+  );
+
+  api.post(
+    "/auth/1/session",
+    operation({ tag: "Account", summary: "Log in for a session token", ...login, answer: schemas.SessionResponse }),
+    async (request) => ({ token: await open(request) }),
+  );
+  api.delete(
+    "/auth/1/session",
+    operation({ tag: "Account", summary: "End the session", ...logout }),
+    async (request, reply) => end(request, reply),
+  );
+}
