@@ -9,6 +9,7 @@ import { optOutCommand } from "./cli/opt-out.ts";
 import { receiptCommand } from "./cli/receipt.ts";
 import { receiveCommand } from "./cli/receive.ts";
 import { sandboxCommand, serveCommand } from "./cli/run.ts";
+import { smscCommand } from "./cli/smsc.ts";
 import { fail } from "./cli/support.ts";
 
 const program = new Command("heliograph")
@@ -27,6 +28,7 @@ for (const command of [
   receiptCommand(),
   incomingCommand(),
   receiveCommand(),
+  smscCommand(),
 ]) {
   program.addCommand(command);
 }

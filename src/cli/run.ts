@@ -18,7 +18,7 @@ interface RunOptions extends CommonOptions {
   readonly dangerousExposeSandbox?: boolean;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 function runCommand(name: string, description: string): Command {
   return withStoreOptions(new Command(name).description(description))
@@ -91,7 +91,7 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
 }
 
 /** The first signal stops in order, the second at once. */
-function stopOnSignal(service: Service): void {
+export function stopOnSignal(service: Pick<Service, "stop">): void {
   let stopping = false;
   const onSignal = (): void => {
     if (stopping) process.exit(1);

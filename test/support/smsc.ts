@@ -7,15 +7,20 @@ import type { Closed, Reply, SessionOptions } from "../../src/carriers/smpp/sess
 import { Session } from "../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../src/carriers/smpp/session/states.ts";
 import { Smsc, type SmscSettings } from "../../src/carriers/smsc/smsc.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 /** Its handsets answer at once, and what it finds wrong with itself fails the test. */
-export async function startSmsc(t: TestContext, settings: SmscSettings = {}): Promise<Smsc> {
+export async function startSmsc(
+  t: TestContext,
+  settings: SmscSettings = {},
+  clock: Clock = systemClock,
+): Promise<Smsc> {
   const problems: unknown[] = [];
   const smsc = new Smsc(
     { answerAfterMs: 0, retryAfterMs: 10, onProblem: (problem) => problems.push(problem), ...settings },
-    systemClock,
+    clock,
     seededRandom(1),
   );
   await smsc.start();
@@ -24,6 +29,7 @@ export async function startSmsc(t: TestContext, settings: SmscSettings = {}): Pr
     smsc.disconnect();
     await smsc.stop();
     assert.deepEqual(problems, []);
+    if (clock instanceof VirtualClock) assert.equal(clock.timersPending, 0, "a timer is left behind");
   });
   return smsc;
 }
@@ -58,8 +64,11 @@ export const SUBMIT: PduDraft<"submit_sm"> = {
   shortMessage: Buffer.from("Hello"),
 };
 
+/** A network, here or in another process. */
+export type Listening = Pick<Smsc, "port">;
+
 /** A session with the network that is not bound yet. */
-export async function connectTo(t: TestContext, smsc: Smsc, options: CustomerOptions = {}): Promise<Customer> {
+export async function connectTo(t: TestContext, smsc: Listening, options: CustomerOptions = {}): Promise<Customer> {
   const connection = await connectSocket({ host: "127.0.0.1", port: smsc.port, timeoutMs: 10_000 }, systemClock);
   assert.ok(connection.kind === "connected");
   const delivered: Pdu<"deliver_sm">[] = [];
@@ -94,7 +103,7 @@ export async function connectTo(t: TestContext, smsc: Smsc, options: CustomerOpt
 }
 
 /** A customer that is bound: as a transceiver, and under the name "customer", unless told otherwise. */
-export async function bindTo(t: TestContext, smsc: Smsc, options: CustomerOptions = {}): Promise<Customer> {
+export async function bindTo(t: TestContext, smsc: Listening, options: CustomerOptions = {}): Promise<Customer> {
   const customer = await connectTo(t, smsc, options);
   const { kind = "transceiver", systemId = "customer", password = "secret" } = options;
   const answer = await customer.session.bind(kind, { systemId, password });

@@ -65,8 +65,10 @@ export class Deliveries {
   readonly #options: DeliveriesOptions;
   /** By system id. Under null lies what is for whoever is there; every receiver takes from it. */
   readonly #mailboxes = new Map<string | null, Mailbox>();
+  /** Those that will be tried again after a while. */
+  readonly #paused = new Set<Waiting>();
   #added = 0;
-  #waiting = 0;
+  #queued = 0;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
@@ -74,7 +76,7 @@ export class Deliveries {
 
   /** How many have not been sent, or must be sent again. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#queued + this.#paused.size;
   }
 
   add(delivery: Delivery): void {
@@ -112,18 +114,20 @@ export class Deliveries {
       for (let next = mailbox.queue.take(); next !== undefined; next = mailbox.queue.take()) this.#giveUp(next);
       this.#tidy(key, mailbox);
     }
-    this.#waiting = 0;
+    this.#queued = 0;
+    for (const paused of this.#paused) this.#giveUp(paused);
+    this.#paused.clear();
   }
 
   #put(waiting: Waiting): void {
     const mailbox = this.#mailbox(waiting.delivery.systemId);
     mailbox.queue.put(waiting);
-    this.#waiting++;
+    this.#queued++;
     this.#empty(mailbox);
-    if (this.#waiting <= this.#options.bound) return;
+    if (this.waiting <= this.#options.bound) return;
     const oldest = mailbox.queue.take();
     if (oldest === undefined) return;
-    this.#waiting--;
+    this.#queued--;
     this.#giveUp(oldest);
   }
 
@@ -132,7 +136,7 @@ export class Deliveries {
     while (mailbox.queue.size > 0) {
       const receiver = mailbox.nextWithRoom();
       if (receiver === null) return;
-      this.#waiting--;
+      this.#queued--;
       this.#send(mailbox.queue.take()!, receiver);
     }
   }
@@ -157,13 +161,16 @@ export class Deliveries {
   }
 
   #tryAgain(waiting: Waiting, later: boolean): void {
+    const { clock, timetable, retryAfterMs, bound } = this.#options;
     waiting.tries++;
-    if (waiting.tries >= MOST_TRIES) {
+    if (waiting.tries >= MOST_TRIES || this.waiting >= bound) {
       this.#giveUp(waiting);
     } else if (later) {
-      const { clock, timetable, retryAfterMs } = this.#options;
+      this.#paused.add(waiting);
       const delayMs = Math.min(retryAfterMs * 2 ** (waiting.tries - 1), LONGEST_RETRY_MS);
-      timetable.note(clock.monotonic() + delayMs, () => this.#put(waiting));
+      timetable.note(clock.monotonic() + delayMs, () => {
+        if (this.#paused.delete(waiting)) this.#put(waiting);
+      });
     } else {
       this.#put(waiting);
     }

@@ -5,7 +5,7 @@
  */
 import type { Random } from "../../runtime/random.ts";
 import { COMMAND_STATUSES, type CommandStatus, statusCode } from "../smpp/codec/statuses.ts";
-import { ID_STYLES, type IdStyle } from "./ids.ts";
+import { ID_SPELLINGS, ID_STYLES, type IdStyle } from "./ids.ts";
 
 /** A kind of value: which ones fit, and how that is told to whoever wrote another. */
 interface Kind<Value> {
@@ -88,7 +88,7 @@ export const FAULTS = {
   congestion: { ...WHEN_TO, state: whole(0, 100) },
 
   /** How ids are spelled. */
-  ids: { ...WHEN_TO, as: oneOf<IdStyle>(ID_STYLES, 'a spelling such as "hex", or two as in "hex then decimal"') },
+  ids: { ...WHEN_TO, as: oneOf<IdStyle>(ID_STYLES, `${ID_SPELLINGS.join(", ")}, or two as in "hex then decimal"`) },
 
   /** The last receipt is sent before the answer, which follows when it is acknowledged, or after so long. Default 1000. */
   receiptFirst: { ...WHEN_TO, ms: MILLISECONDS },

@@ -31,11 +31,11 @@ export type IdSpelling = keyof typeof SPELLINGS;
 /** One spelling for both; or that of the answer, then that of the receipt. */
 export type IdStyle = IdSpelling | `${IdSpelling} then ${IdSpelling}`;
 
-const NAMES = Object.keys(SPELLINGS) as IdSpelling[];
+export const ID_SPELLINGS = Object.keys(SPELLINGS) as readonly IdSpelling[];
 export const ID_STYLES: readonly IdStyle[] = [
-  ...NAMES,
-  ...NAMES.flatMap((answer) =>
-    NAMES.filter((receipt) => receipt !== answer).map((receipt) => `${answer} then ${receipt}` as const),
+  ...ID_SPELLINGS,
+  ...ID_SPELLINGS.flatMap((answer) =>
+    ID_SPELLINGS.filter((receipt) => receipt !== answer).map((receipt) => `${answer} then ${receipt}` as const),
   ),
 ];
 
@@ -47,7 +47,7 @@ export function idsOf(number: number, style: IdStyle): { readonly inAnswer: stri
 
 /** The numbers that may be meant by an id, whose spelling nobody tells. */
 export function numbersSpelled(id: string): number[] {
-  return NAMES.map((name) => SPELLINGS[name].read(id)).filter(Number.isSafeInteger);
+  return ID_SPELLINGS.map((name) => SPELLINGS[name].read(id)).filter(Number.isSafeInteger);
 }
 
 function readDecimal(id: string): number {

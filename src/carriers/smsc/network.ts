@@ -50,7 +50,9 @@ export interface NetworkOptions {
 const FEWEST_REMEMBERED = 10_000;
 const DEFAULT_PARTS_PER_SECOND = 10;
 
-const DESTINATION = /^\+?[0-9]{1,20}$/;
+/** What an address of submit_sm and deliver_sm holds; that of data_sm is longer, and no receipt could name it. */
+const DESTINATION = /^\+?[0-9]{1,19}$/;
+const LONGEST_SOURCE = 20;
 
 /** What a handset that does not take a part is in SMPP's words. */
 const STATUS_BY_ANSWER: Readonly<Record<Exclude<Answer, "accept">["kind"], CommandStatus>> = {
@@ -103,6 +105,7 @@ export class Network {
 
   /** Forgets what is in hand; its timetable is stopped by whoever owns it. */
   forget(): void {
+    for (const part of this.#parts.all()) part.inHand = false;
     this.#inHand = 0;
   }
 
@@ -113,6 +116,7 @@ export class Network {
   submit(submitter: Submitter, pdu: SubmitPdu, destination: Address, ids?: TakenPart["ids"]): Taking {
     const { clock, random, record, answerAfterMs } = this.#options;
     const to = destination.address;
+    if (pdu.sourceAddr.length > LONGEST_SOURCE) return refused("ESME_RINVSRCADR");
     const refusal = this.#refusalOf(to);
     if (refusal !== null) return refusal;
     const nowMs = clock.now();

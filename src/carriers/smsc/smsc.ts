@@ -55,6 +55,22 @@ export interface IncomingText {
   readonly systemId?: string;
 }
 
+export interface SentIncoming {
+  readonly parts: number;
+  /** Whether all of it was acknowledged; while nobody is bound for it, it waits. */
+  readonly acknowledged: Promise<boolean>;
+}
+
+/** Which parts of the record: all that is said must fit. */
+export interface RecordQuery {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Only those that came after this one. */
+  readonly after?: number | undefined;
+  /** At most so many: the next ones with `after`, the last ones without. */
+  readonly limit?: number | undefined;
+}
+
 export interface BoundConnection {
   /** Counts the connections as they come, from 1. */
   readonly id: number;
@@ -148,7 +164,21 @@ export class Smsc {
 
   /** What the phones got: the last parts that were taken, oldest first. */
   get parts(): PartRecord[] {
-    return this.#network.record().map(recordOf);
+    return this.find({});
+  }
+
+  /** Those of the record that fit. */
+  find({ from, to, after, limit = Number.POSITIVE_INFINITY }: RecordQuery): PartRecord[] {
+    const fitting = this.#network
+      .record()
+      .filter(
+        ({ source, destination, arrival }) =>
+          (from === undefined || source.address === from) &&
+          (to === undefined || destination.address === to) &&
+          arrival > (after ?? 0),
+      );
+    const first = after === undefined ? Math.max(0, fitting.length - limit) : 0;
+    return fitting.slice(first, first + limit).map(recordOf);
   }
 
   /** Those that are bound. */
@@ -209,11 +239,8 @@ export class Smsc {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /**
-   * A phone sends a message, in parts if it is long. Resolves when it is acknowledged (true) or will never be (false); while nobody
-   * is bound for it, it waits. Throws a RangeError for a text that no message holds.
-   */
-  async incoming({ from, to, text, systemId }: IncomingText): Promise<boolean> {
+  /** A phone sends a message, in parts if it is long. Throws a RangeError for a text that no message holds. */
+  incoming({ from, to, text, systemId }: IncomingText): SentIncoming {
     const reference = ++this.#incomingCount & 0xff;
     const parts = encodeParts(prepareText(text, {}), { reference, flash: false, unpacked: true });
     const ends = parts.map(
@@ -222,7 +249,7 @@ export class Smsc {
           this.#deliveries.add({ systemId: systemId ?? null, pdu: () => incomingPdu(from, to, part), onEnd }),
         ),
     );
-    return (await Promise.all(ends)).every((acknowledged) => acknowledged);
+    return { parts: parts.length, acknowledged: Promise.all(ends).then((all) => all.every((one) => one)) };
   }
 
   #connected(socket: Socket): void {
