@@ -48,6 +48,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
   let draining = false;
   let requests = 0;
+  const connections = new Set<Socket>();
   /** The newest answer on each connection, begun or not. */
   const newest = new WeakMap<Socket, ServerResponse>();
 
@@ -74,6 +75,10 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
   api.server.maxConnections = settings.server.maxConnections;
+  api.server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
@@ -150,6 +155,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     api,
     drain: () => {
       draining = true;
+      // Node closes those that have been used and are idle; browsers also open some in advance.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     },
   };
 }
