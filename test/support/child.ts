@@ -26,11 +26,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** What was to end by itself and did not is ended after this time. */
+const LONGEST_RUN_MS = 20_000;
+
 /** Runs `heliograph` with these arguments to its end. */
-export async function runProgram(args: readonly string[], settings: Record<string, string> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export async function runProgram(
+  args: readonly string[],
+  settings: Record<string, string> = {},
+  node = process.execPath,
+): Promise<Ended> {
+  const child = spawn(node, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: environment(settings),
+    timeout: LONGEST_RUN_MS,
+    killSignal: "SIGKILL",
   });
   let stdout = "";
   let stderr = "";
