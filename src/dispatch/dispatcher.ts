@@ -75,6 +75,8 @@ export class Dispatcher {
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #claimingDue = false;
+  /** Something came due while a claim was under way, which may have been too early for it. */
+  #claimAgain = false;
   #sweeping: Repeating | null = null;
   #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
@@ -337,13 +339,15 @@ export class Dispatcher {
 
   async #claimDue(): Promise<void> {
     this.#dueAtMs = Number.POSITIVE_INFINITY;
+    if (this.#claimingDue) this.#claimAgain = true;
     if (this.#claimingDue || this.#stopping) return;
     this.#claimingDue = true;
+    this.#claimAgain = false;
     const { store, clock, settings, log } = this.#parts;
     let nextAtMs: number;
     try {
       const { more, nextDueAtMs } = await store.claimDue({ nowMs: clock.now(), limit: settings.claimCount });
-      nextAtMs = more ? clock.now() : (nextDueAtMs ?? Number.POSITIVE_INFINITY);
+      nextAtMs = more || this.#claimAgain ? clock.now() : (nextDueAtMs ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       log.warn({ err: error }, "due messages could not be claimed; trying again");
       nextAtMs = clock.now() + 1_000;

@@ -1,14 +1,13 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
 import type { Content } from "../message/message.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
-import { expiry, firstSendable } from "../schedule/sending-time.ts";
+import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
 import { isSender } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import { MAX_PARTS, type PreparedText, prepareText, type TextOptions } from "../sms/text.ts";
 import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
 
-const DAY_MS = 24 * 60 * 60_000;
 const LONGEST_URL = 2_048;
 /**
  * No text of this length fits into 25 parts in any alphabet, so it is not even looked at; and what is kept of something that was
@@ -41,7 +40,7 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
   const sendAtMs = fields.sendAt === undefined ? null : parseDateTime(fields.sendAt);
   if (fields.sendAt !== undefined && sendAtMs === null) {
     problems.push({ field: at("sendAt"), says: "is not a date and time like 2026-02-12T09:58:20.323+0000" });
-  } else if (sendAtMs !== null && sendAtMs > rules.nowMs + rules.sendAtDays * DAY_MS) {
+  } else if (sendAtMs !== null && tooFarAhead(sendAtMs, rules.nowMs, rules.sendAtDays)) {
     problems.push({ field: at("sendAt"), says: `is more than ${rules.sendAtDays} days ahead` });
   }
   if (fields.notifyUrl !== undefined && fields.notifyUrl.length > LONGEST_URL) {
@@ -70,6 +69,7 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
       notifyContentType: fields.notifyContentType ?? "application/json",
       callbackData: fields.callbackData ?? null,
       intermediateReport: fields.intermediateReport ?? false,
+      sendAtMs,
       dueAtMs: firstMs > rules.nowMs ? firstMs : null,
       window,
       expiresAtMs: expiry(firstMs, fields.validityPeriod ?? null),

@@ -25,6 +25,7 @@ export type Event =
   | "gave up" // its outcome stayed unknown as often as the policy allows
   | "no route" // no carrier serves it any more
   | "validity over"
+  | "canceled" // the client called its bulk off
   | "held" // the network has it and waits for the phone
   | "delivered"
   | "undeliverable"
@@ -48,6 +49,7 @@ export const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
   scheduled: {
     due: waiting,
     "validity over": expired,
+    canceled: { to: "done", status: "UNDELIVERABLE_NOT_SENT", refund: true },
     "no route": unroutable,
   },
   queued: {

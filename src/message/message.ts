@@ -22,6 +22,8 @@ export interface Content {
   readonly notifyContentType: NotifyContentType;
   readonly callbackData: string | null;
   readonly intermediateReport: boolean;
+  /** When the client wants it sent, or null for now. */
+  readonly sendAtMs: number | null;
   /** When it may first be sent, or null for now. */
   readonly dueAtMs: number | null;
   readonly window: DeliveryWindow | null;

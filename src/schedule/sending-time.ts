@@ -5,6 +5,12 @@ import { type DeliveryWindow, nextOpening } from "./window.ts";
 export const LONGEST_VALIDITY_MINUTES = 2880;
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Whether a sendAt is further away than sending is planned. */
+export function tooFarAhead(sendAtMs: number, nowMs: number, days: number): boolean {
+  return sendAtMs > nowMs + days * DAY_MS;
+}
 
 export interface SendingWish {
   readonly nowMs: number;

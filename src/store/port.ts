@@ -110,6 +110,30 @@ export interface LaneName {
   readonly carrierId: string;
 }
 
+// --- Bulks -----------------------------------------------------------------------------------------------------------------
+
+export const BULK_STATUSES = ["PENDING", "PAUSED", "PROCESSING", "CANCELED", "FINISHED", "FAILED"] as const;
+export type BulkStatus = (typeof BULK_STATUSES)[number];
+
+export interface BulkName {
+  readonly accountId: number;
+  readonly bulkId: string;
+}
+
+export interface Bulk {
+  readonly sendAtMs: number;
+  /** Null where no message of the bulk was ever scheduled: then its messages have to be looked through (`lookThroughBulk`). */
+  readonly status: BulkStatus | null;
+}
+
+export type BulkChange =
+  | { kind: "changed" }
+  | { kind: "unknown" }
+  /** None of its messages waits for its time, or ever did. */
+  | { kind: "not scheduled" }
+  /** Its status does not allow this. */
+  | { kind: "refused"; status: BulkStatus };
+
 // --- Messages from phones --------------------------------------------------------------------------------------------------
 
 export interface IncomingOutcome {
@@ -210,7 +234,7 @@ export interface Store {
   /** Writes the messages and their charge, decides each one's status, and hands on to delivery what may go now. */
   accept(input: Acceptance): Promise<AcceptanceOutcome>;
 
-  /** Moves scheduled messages whose time has come into their lanes. */
+  /** Moves scheduled messages whose time has come into their lanes, and lets a page of messages follow what was changed of their bulk. */
   claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
   /** Brings spilled messages of a lane into memory, oldest first. */
   claimLane(input: LaneName & { limit: number }): Promise<{ more: boolean }>;
@@ -232,6 +256,17 @@ export interface Store {
   sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<SweepCursor>;
   /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
   handBack(): Promise<void>;
+
+  /** Null where the account has no such bulk. */
+  bulk(input: BulkName): Promise<Bulk | null>;
+  /** A page of a bulk's messages: whether any has not got its last word, and whether any was sent. `lastKey` is null on the last page. */
+  lookThroughBulk(
+    input: BulkName & { afterKey: MessageKey; limit: number },
+  ): Promise<{ unfinished: boolean; sent: boolean; lastKey: MessageKey | null }>;
+  /** Messages that still wait go at another time, and their validity counts from then. They follow in pages, with `claimDue`. */
+  moveBulk(input: BulkName & { sendAtMs: number; nowMs: number }): Promise<BulkChange>;
+  /** Pauses, resumes or calls off what still waits. Nothing goes against it from this commit on; refunds follow in pages, with `claimDue`. */
+  setBulkStatus(input: BulkName & { status: BulkStatus }): Promise<BulkChange>;
 
   /** Keeps what phones sent, part by part; what is whole with it becomes a message of the number's account. */
   incoming(input: { carrierId: string; parts: readonly IncomingPart[]; nowMs: number }): Promise<IncomingOutcome>;

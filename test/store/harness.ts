@@ -137,6 +137,7 @@ export class Bench {
       notifyContentType: "application/json",
       callbackData: null,
       intermediateReport: false,
+      sendAtMs: null,
       dueAtMs: null,
       window: null,
       expiresAtMs: this.clock.now() + 48 * HOUR,

@@ -9,6 +9,7 @@ import { DataDirectoryInUse, migrate, openDatabase } from "../../src/store/sqlit
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
+import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -24,6 +25,7 @@ const makeDatabase: MakeDatabase = async (t) => {
 
 storeContract("SQLite", makeDatabase);
 incomingContract("SQLite", makeDatabase);
+bulksContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 

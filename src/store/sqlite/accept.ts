@@ -5,6 +5,7 @@ import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { LaneAccounts } from "../lanes.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
+import type { Bulks } from "./bulks.ts";
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Replays } from "./replays.ts";
@@ -22,18 +23,19 @@ export interface AcceptParts {
   readonly db: Db;
   readonly ledger: Ledger;
   readonly replays: Replays;
+  readonly bulks: Bulks;
   readonly lanes: LaneAccounts;
   readonly unit: () => Unit;
   /** The number of this start of the service: who owns what it has in memory. */
   readonly epoch: number;
 }
 
-export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: AcceptParts) {
+export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }: AcceptParts) {
   const insert = db.prepare(
     `INSERT INTO message (key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, sender, recipient, body,
        encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms,
-       delivery_window, expires_at_ms, received_at_ms, done_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, done_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const named = db.prepare<[number, string], unknown>(
     `SELECT 1 FROM message
@@ -57,6 +59,10 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
       };
     }
 
+    const bulk = bulks.join(accountId, bulkId, earliestSendAt(input));
+    // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
+    const stopped = bulk !== null && bulk.state !== "open";
+
     const purse = ledger.purseOf(accountId);
     let available = purse.balanceMicros + purse.creditLimitMicros;
     let charged = 0n;
@@ -73,7 +79,7 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
         return STATUS.REJECTED_DESTINATION_BLOCKLISTED.id;
       }
       if (cost > available) return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
-      return content.dueAtMs === null ? STATUS.PENDING_ENROUTE.id : STATUS.PENDING_ACCEPTED.id;
+      return content.dueAtMs === null && !stopped ? STATUS.PENDING_ENROUTE.id : STATUS.PENDING_ACCEPTED.id;
     };
 
     const statusIds = input.messages.map((message, index) => {
@@ -92,7 +98,8 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
         charged += cost;
         chargedParts += content.partCount;
       }
-      if (scheduled) unit().due(content.dueAtMs!);
+      const dueAtMs = content.dueAtMs ?? receivedAtMs;
+      if (scheduled) unit().due(dueAtMs);
       if (queued) {
         const lane = { accountId, carrierId: message.carrierId! };
         owned = lanes.enter(lane);
@@ -141,9 +148,11 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
         content.notifyContentType,
         content.callbackData,
         content.intermediateReport ? 1 : 0,
-        content.dueAtMs ?? receivedAtMs,
+        dueAtMs,
         windows[message.content],
         content.expiresAtMs,
+        content.expiresAtMs - dueAtMs,
+        bulk?.version ?? null,
         receivedAtMs,
         accepted ? null : receivedAtMs,
       );
@@ -188,4 +197,11 @@ export function acceptCommand({ db, ledger, replays, lanes, unit, epoch }: Accep
     replays.keep(accountId, input.replay, bulkId, answer, receivedAtMs);
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+}
+
+/** When the first of the messages that wait is to go, or null if none waits. */
+function earliestSendAt({ contents, receivedAtMs }: Acceptance): number | null {
+  const waiting = contents.filter(({ dueAtMs }) => dueAtMs !== null);
+  if (waiting.length === 0) return null;
+  return Math.min(...waiting.map(({ sendAtMs }) => Math.max(sendAtMs ?? receivedAtMs, receivedAtMs)));
 }

@@ -5,6 +5,7 @@ import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { LaneAccounts } from "../lanes.ts";
 import { type CommandHandlers, type LaneName, type ParkedReceipt, SWEEP_START } from "../port.ts";
+import type { Bulks } from "./bulks.ts";
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 import { MESSAGE_COLUMNS, type MessageRow, queuedMessage, reportFacts, STATE_NUMBER } from "./rows.ts";
@@ -19,6 +20,7 @@ interface PartRow {
 export interface DeliveryParts {
   readonly db: Db;
   readonly ledger: Ledger;
+  readonly bulks: Bulks;
   readonly lanes: LaneAccounts;
   readonly unit: () => Unit;
   readonly epoch: number;
@@ -41,6 +43,7 @@ type DeliveryCommand =
 export function deliveryCommands({
   db,
   ledger,
+  bulks,
   lanes,
   unit,
   epoch,
@@ -192,12 +195,15 @@ export function deliveryCommands({
 
   return {
     claimDue({ nowMs, limit }) {
+      const endBy = (row: MessageRow, event: "canceled" | "validity over"): void =>
+        conclude(row, step("scheduled", event)!, 0, nowMs, null);
+      const moreTurns = bulks.takeTurn(nowMs, limit, (row) => endBy(row, "canceled"));
       const rows = due.all(nowMs, limit);
-      for (const row of rows) {
-        if (row.expires_at_ms <= nowMs) {
-          conclude(row, step("scheduled", "validity over")!, 0, nowMs, null);
-          continue;
-        }
+      for (const dueRow of rows) {
+        const { kind, row } = bulks.fateOf(dueRow, nowMs);
+        if (kind === "canceled") endBy(row, "canceled");
+        if (kind === "expired") endBy(row, "validity over");
+        if (kind !== "goes") continue;
         const lane = laneOf(row);
         const owned = lanes.enter(lane);
         enqueue.run(STATUS[step("scheduled", "due")!.status].id, owned ? epoch : null, BigInt(row.key));
@@ -208,7 +214,7 @@ export function deliveryCommands({
           unit().spill(lane);
         }
       }
-      return { more: rows.length === limit, nextDueAtMs: nextDue.get()?.at ?? null };
+      return { more: moreTurns || rows.length === limit, nextDueAtMs: nextDue.get()?.at ?? null };
     },
 
     claimLane({ accountId, carrierId, limit }) {
@@ -246,6 +252,7 @@ export function deliveryCommands({
           BigInt(message.key),
         ).changes;
         if (changes === 0) continue;
+        bulks.sent(row);
         for (const { carrierMessageId, counts } of message.parts) {
           const key = BigInt(message.key);
           insertPart.run(message.carrierId, carrierMessageId, key, counts ? 1 : 0, message.atMs, row.expires_at_ms);

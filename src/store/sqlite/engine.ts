@@ -10,6 +10,7 @@ import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { acceptCommand } from "./accept.ts";
 import { accountCommands } from "./accounts.ts";
+import { Bulks } from "./bulks.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { incomingCommands } from "./incoming.ts";
@@ -59,6 +60,7 @@ export class SqliteEngine implements Engine {
     const epoch = this.#epoch;
     const ledger = new Ledger(db);
     const replays = new Replays(db);
+    const bulks = new Bulks(db, unit);
     const ids = new IdSource(options.clock, NODE, this.#lastOwnId());
     this.#reports = new Reports({
       db,
@@ -68,8 +70,9 @@ export class SqliteEngine implements Engine {
       now: () => options.clock.now(),
     });
     this.#handlers = {
-      accept: acceptCommand({ db, ledger, replays, lanes, unit, epoch }),
-      ...deliveryCommands({ db, ledger, lanes, unit, epoch }),
+      accept: acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }),
+      ...deliveryCommands({ db, ledger, bulks, lanes, unit, epoch }),
+      ...bulks.commands(),
       ...incomingCommands({ db, ids, unit }),
       ...this.#reports.commands(),
       ...ledger.commands(replays),

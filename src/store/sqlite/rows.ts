@@ -32,20 +32,24 @@ export interface MessageRow {
   readonly notify_type: string;
   readonly callback_data: string | null;
   readonly intermediate: number;
+  readonly due_at_ms: number;
   readonly delivery_window: string | null;
   readonly expires_at_ms: number;
+  readonly validity_ms: number;
   readonly received_at_ms: number;
   readonly sent_at_ms: number | null;
   readonly mcc_mnc: string | null;
   readonly parts_pending: number;
   readonly worst_event: string | null;
   readonly last_report_id: string | null;
+  readonly bulk_version: number | null;
 }
 
 export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, client_message_id, state, status_id, error_id, carrier_id,
   unknown_count, sender, recipient, body, encoding, part_count, flash, CAST(price_micros AS TEXT) AS price,
-  CAST(charged_micros AS TEXT) AS charged, currency, notify_url, notify_type, callback_data, intermediate, delivery_window,
-  expires_at_ms, received_at_ms, sent_at_ms, mcc_mnc, parts_pending, worst_event, CAST(last_report_id AS TEXT) AS last_report_id`;
+  CAST(charged_micros AS TEXT) AS charged, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms, delivery_window,
+  expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, mcc_mnc, parts_pending, worst_event,
+  CAST(last_report_id AS TEXT) AS last_report_id`;
 
 export function queuedMessage(row: MessageRow): QueuedMessage {
   return {

@@ -103,6 +103,7 @@ CREATE TABLE message (
   due_at_ms INTEGER NOT NULL,
   delivery_window TEXT,
   expires_at_ms INTEGER NOT NULL,
+  validity_ms INTEGER NOT NULL, -- from when it may first be sent to its expiry
   received_at_ms INTEGER NOT NULL,
   sent_at_ms INTEGER,
   done_at_ms INTEGER,
@@ -111,14 +112,33 @@ CREATE TABLE message (
   parts_pending INTEGER NOT NULL DEFAULT 0,
   worst_event TEXT,
   -- The newest report batch with an item of this message; kept only where one message has several reports.
-  last_report_id INTEGER
+  last_report_id INTEGER,
+  -- Where its bulk has a row: the version of the bulk that it has followed.
+  bulk_version INTEGER
 ) STRICT;
 CREATE INDEX message_of_account ON message (account_id, key);
 -- A message that was rejected does not use up its name: after a top-up it may be sent again.
 CREATE UNIQUE INDEX message_named_by_client ON message (account_id, client_message_id)
   WHERE client_message_id IS NOT NULL AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52);
 CREATE INDEX message_scheduled ON message (due_at_ms, key) WHERE state = 0;
+CREATE INDEX message_of_bulk ON message (account_id, bulk_id);
+CREATE INDEX message_following_bulk ON message (account_id, bulk_id, state, bulk_version) WHERE bulk_version IS NOT NULL;
 CREATE INDEX message_queued ON message (owner, carrier_id, account_id, key) WHERE state = 1;
+
+-- A bulk with messages that wait for their time. sqlite/bulks.ts says how changes of it reach its messages.
+CREATE TABLE bulk (
+  account_id INTEGER NOT NULL,
+  bulk_id TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'paused', 'canceled')),
+  send_at_ms INTEGER NOT NULL,
+  version INTEGER NOT NULL DEFAULT 0, -- grows with every change that its messages must follow
+  moved_version INTEGER NOT NULL DEFAULT 0, -- the one in which send_at_ms was last changed
+  holds INTEGER NOT NULL DEFAULT 0, -- 1 when messages came due while it was paused
+  sent INTEGER NOT NULL DEFAULT 0, -- 1 when a carrier has taken one of its messages
+  turn INTEGER, -- its place among the bulks whose messages have yet to follow
+  PRIMARY KEY (account_id, bulk_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bulk_turn ON bulk (turn) WHERE turn IS NOT NULL;
 
 -- A row for each part that a carrier holds; it goes when the last word about it has come.
 CREATE TABLE part (
