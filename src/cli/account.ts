@@ -16,7 +16,7 @@ import {
   withStoreOptions,
 } from "./support.ts";
 
-interface CreateOptions extends CommonOptions {
+export interface CreateOptions extends CommonOptions {
   readonly kind: AccountKind;
   readonly key: string;
   readonly username: string;
