@@ -1,5 +1,6 @@
 /** The edge side of the service: the HTTP API with what it needs, over a store that may be on another thread. */
 import type { AddressInfo } from "node:net";
+import { ApiKeys } from "./accounts/api-keys.ts";
 import { Credentials } from "./accounts/credentials.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
@@ -49,8 +50,12 @@ export class Edge {
   async start(): Promise<string> {
     const { store, clock, log, settings, node, lastKey } = this.#parts;
     const credentials = new Credentials(store, clock);
+    const apiKeys = new ApiKeys(store, clock);
     await this.#catalogue.start(clock);
-    this.#catalogue.onChange(() => credentials.forgetAll());
+    this.#catalogue.onChange(() => {
+      credentials.forgetAll();
+      apiKeys.forgetAll();
+    });
     const ids = new IdSource(clock, node, BigInt(lastKey));
     this.#server = await buildServer({
       store,
@@ -58,6 +63,7 @@ export class Edge {
       log,
       settings,
       credentials,
+      apiKeys,
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,
       intake: new Intake({

@@ -1,6 +1,7 @@
 /** The command line. Each command is a file in cli/. */
 import { Command } from "commander";
 import { accountCommand } from "./cli/account.ts";
+import { apiKeyCommand } from "./cli/api-key.ts";
 import { applyCommand } from "./cli/apply.ts";
 import { incomingCommand } from "./cli/incoming.ts";
 import { initCommand } from "./cli/init.ts";
@@ -24,6 +25,7 @@ for (const command of [
   migrateCommand(),
   applyCommand(),
   accountCommand(),
+  apiKeyCommand(),
   optOutCommand(),
   receiptCommand(),
   incomingCommand(),

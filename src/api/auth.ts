@@ -1,4 +1,8 @@
-/** Who is calling: Basic for messaging and balance, a session token (IBSSO) for reseller operations and wherever Basic is taken. */
+/**
+ * Who is calling: Basic or an API key (App) for messaging, reports and balance; a session token (IBSSO) for reseller operations and
+ * wherever Basic is taken.
+ */
+import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { Credentials } from "../accounts/credentials.ts";
 import { TooManyLogins } from "../accounts/passwords.ts";
 import type { Sessions } from "../accounts/sessions.ts";
@@ -8,6 +12,7 @@ import { ApiError } from "./errors.ts";
 export interface AuthParts {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
+  readonly apiKeys: ApiKeys;
 }
 
 export interface NamedPassword {
@@ -34,6 +39,11 @@ export function readToken(header: string | undefined): string | null {
   return scheme === "ibsso" ? value : null;
 }
 
+function readApiKey(header: string | undefined): string | null {
+  const { scheme, value } = readHeader(header);
+  return scheme === "app" ? value : null;
+}
+
 /** Checks a password; too many at once is the caller's to try again. */
 export async function checkPassword(credentials: Credentials, pair: NamedPassword): Promise<Account | null> {
   try {
@@ -53,12 +63,14 @@ function active(account: Account | null, challenge: string): Account {
   return account;
 }
 
-/** For messaging and balance. */
+/** For messaging, reports and balance. */
 export async function authenticate(parts: AuthParts, header: string | undefined): Promise<Account> {
   const basic = readBasic(header);
+  const key = readApiKey(header);
   const token = readToken(header);
   let account: Account | null = null;
   if (basic !== null) account = await checkPassword(parts.credentials, basic);
+  else if (key !== null) account = await parts.apiKeys.find(key);
   else if (token !== null) account = await parts.sessions.find(token);
   return active(account, 'Basic realm="heliograph", charset="UTF-8"');
 }

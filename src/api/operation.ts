@@ -20,7 +20,7 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic or a token. "session": a token. "reseller": a token of a reseller. */
+/** "account": Basic, an API key or a token. "session": a token. "reseller": a token of a reseller. */
 export type Auth = "none" | "account" | "session" | "reseller";
 
 declare module "fastify" {
@@ -53,7 +53,7 @@ export interface OperationOptions<Schema> {
 
 const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   none: [],
-  account: [{ basic: [] }, { session: [] }],
+  account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
   reseller: [{ session: [] }],
 };

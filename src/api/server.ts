@@ -202,6 +202,12 @@ async function documentApi(api: Api): Promise<void> {
       components: {
         securitySchemes: {
           basic: { type: "http", scheme: "basic" },
+          apiKey: {
+            type: "apiKey",
+            in: "header",
+            name: "Authorization",
+            description: "App and the key",
+          },
           session: {
             type: "apiKey",
             in: "header",

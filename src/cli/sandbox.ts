@@ -1,6 +1,7 @@
 /** What the sandbox starts with: demo accounts, whose passwords everybody knows, and a simulated network. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { storedForm } from "../accounts/api-keys.ts";
 import { hashPassword } from "../accounts/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
 import { parseMicros } from "../ledger/money.ts";
@@ -55,6 +56,9 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   },
 ];
 
+/** The demo client's. Its data is a sandbox's, and so never served for real. */
+export const DEMO_API_KEY = "demo-api-key";
+
 export async function prepareSandbox(store: Store): Promise<void> {
   if ((await store.claimPurpose({ purpose: "sandbox" })) !== "sandbox") {
     throw new CommandFault(
@@ -81,6 +85,12 @@ export async function prepareSandbox(store: Store): Promise<void> {
       atMs: systemClock.now(),
     });
   }
+  await store.createApiKey({
+    ...storedForm(DEMO_API_KEY),
+    accountKey: "DEMO0001",
+    name: "everybody's",
+    atMs: systemClock.now(),
+  });
 }
 
 export function welcome(url: string): string {

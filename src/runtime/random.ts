@@ -29,6 +29,11 @@ export function secret(byteCount: number): string {
   return randomBytes(byteCount).toString("base64url");
 }
 
+/** A name that hardly comes twice, in digits and letters that a command line cannot take for an option. */
+export function publicId(byteCount: number): string {
+  return randomBytes(byteCount).toString("hex");
+}
+
 /** A key for signing callbacks, in the form of the Standard Webhooks. */
 export function webhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;

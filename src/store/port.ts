@@ -187,6 +187,24 @@ export interface Login {
   readonly passwordHash: string;
 }
 
+/** What may be seen of an API key. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountKey: string;
+  readonly name: string | null;
+  readonly createdAtMs: number;
+  /** Noted at most once a minute; null for one that was never used. */
+  readonly usedAtMs: number | null;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly keyHash: string;
+  readonly accountKey: string;
+  readonly name: string | null;
+  readonly atMs: number;
+}
+
 export interface Funding {
   readonly resellerId: number;
   readonly accountKey: string;
@@ -300,6 +318,12 @@ export interface Store {
   /** The session's account, if it is alive, and notes that it was used. */
   findSession(input: { tokenHash: string; nowMs: number; idleMs: number; longestMs: number }): Promise<Account | null>;
   endSession(input: { tokenHash: string }): Promise<void>;
+  createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
+  /** The key's account, and notes that it was used. */
+  findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
+  /** Those of one account, or of all. */
+  apiKeys(input: { accountKey: string | null }): Promise<ApiKey[]>;
+  revokeApiKey(input: { id: string }): Promise<"revoked" | "unknown key">;
 
   balance(input: { accountId: number }): Promise<Balance>;
   fund(input: Funding): Promise<FundingOutcome>;

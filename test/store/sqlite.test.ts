@@ -11,6 +11,7 @@ import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
+import { keysContract } from "./contract-keys.ts";
 import type { MakeDatabase } from "./harness.ts";
 
 const makeDatabase: MakeDatabase = async (t) => {
@@ -25,6 +26,7 @@ const makeDatabase: MakeDatabase = async (t) => {
 
 storeContract("SQLite", makeDatabase);
 incomingContract("SQLite", makeDatabase);
+keysContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };

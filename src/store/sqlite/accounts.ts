@@ -3,14 +3,14 @@ import type { Account, AccountCreation, CatalogueItem, CommandHandlers, NewAccou
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 
-interface AccountRow extends Omit<Account, "suspended"> {
+export interface AccountRow extends Omit<Account, "suspended"> {
   readonly suspended: number;
 }
 
-const COLUMNS = `account.id, account.key, account.kind, account.parent_id AS parentId, account.currency,
+export const ACCOUNT_COLUMNS = `account.id, account.key, account.kind, account.parent_id AS parentId, account.currency,
   account.rate_plan_id AS ratePlanId, account.default_sender AS defaultSender, account.suspended`;
 
-function accountOf(row: AccountRow): Account {
+export function accountOf(row: AccountRow): Account {
   const { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended } = row;
   return { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended: suspended === 1 };
 }
@@ -35,7 +35,7 @@ type AccountCommand =
   | "forget";
 
 export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, AccountCommand> {
-  const byKey = db.prepare<[string], AccountRow>(`SELECT ${COLUMNS} FROM account WHERE key = ?`);
+  const byKey = db.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = db.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
   const insertAccount = db.prepare(
     `INSERT INTO account (key, kind, parent_id, currency, rate_plan_id, default_sender, credit_limit_micros, callback_secret, created_at_ms)
@@ -45,14 +45,14 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
     "INSERT INTO login (username, account_id, password_hash) VALUES (?, ?, ?)",
   );
   const login = db.prepare<[string], AccountRow & { passwordHash: string }>(
-    `SELECT ${COLUMNS}, password_hash AS passwordHash FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
+    `SELECT ${ACCOUNT_COLUMNS}, password_hash AS passwordHash FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
   );
   const count = db.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
   const insertSession = db.prepare<[string, number, number, number]>(
     "INSERT INTO session (token_hash, account_id, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?)",
   );
   const session = db.prepare<[string], AccountRow & { createdAtMs: number; usedAtMs: number }>(
-    `SELECT ${COLUMNS}, session.created_at_ms AS createdAtMs, used_at_ms AS usedAtMs
+    `SELECT ${ACCOUNT_COLUMNS}, session.created_at_ms AS createdAtMs, used_at_ms AS usedAtMs
      FROM session JOIN account ON account.id = session.account_id WHERE token_hash = ?`,
   );
   const useSession = db.prepare<[number, string]>("UPDATE session SET used_at_ms = ? WHERE token_hash = ?");

@@ -10,6 +10,7 @@ import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { acceptCommand } from "./accept.ts";
 import { accountCommands } from "./accounts.ts";
+import { apiKeyCommands } from "./api-keys.ts";
 import { Bulks } from "./bulks.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { deliveryCommands } from "./delivery.ts";
@@ -77,6 +78,7 @@ export class SqliteEngine implements Engine {
       ...this.#reports.commands(),
       ...ledger.commands(replays),
       ...accountCommands(db, ledger),
+      ...apiKeyCommands(db),
     };
   }
 

@@ -28,6 +28,16 @@ CREATE TABLE session (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_by_age ON session (created_at_ms);
 
+CREATE TABLE api_key (
+  key_hash TEXT PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE, -- the part of the key that may be seen
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  name TEXT,
+  created_at_ms INTEGER NOT NULL,
+  used_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_key_of_account ON api_key (account_id, id);
+
 -- Money. A purse is a place where money can be: one for each account, and for each currency 'payments' (the world outside) and
 -- 'revenue' (what messages cost). A posting moves an amount from one purse to another, so the purses of a currency always sum to 0.
 CREATE TABLE purse (
