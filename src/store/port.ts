@@ -5,7 +5,14 @@
  */
 import type { IncomingPart, Receipt } from "../carriers/port.ts";
 import type { Event } from "../message/life.ts";
-import type { Content, IncomingFacts, MessageKey, QueuedMessage, ReportBatch } from "../message/message.ts";
+import type {
+  Content,
+  IncomingFacts,
+  MessageKey,
+  QueuedMessage,
+  ReportBatch,
+  ReportFacts,
+} from "../message/message.ts";
 
 // --- Accepting -----------------------------------------------------------------------------------------------------------
 
@@ -143,6 +150,55 @@ export interface IncomingOutcome {
 
 export interface UnmatchedIncoming extends Omit<IncomingFacts, "currency"> {
   readonly carrierId: string;
+}
+
+// --- Tracking --------------------------------------------------------------------------------------------------------------
+
+/** Which messages, by their names; null where it does not matter. Of a client's own messageId, rejected messages have it too. */
+export interface MessageNames {
+  readonly bulkIds: readonly string[] | null;
+  readonly messageIds: readonly string[] | null;
+}
+
+export interface ReportFetch extends MessageNames {
+  readonly accountId: number;
+  readonly limit: number;
+  readonly nowMs: number;
+  /** Reports that have waited since before this are not handed out any more. */
+  readonly sinceMs: number;
+  /** What is not confirmed by then is handed out again. */
+  readonly againAtMs: number;
+}
+
+/** Null means: whatever it is. */
+export interface LogFilter extends MessageNames {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly statusIds: readonly number[] | null;
+  readonly mcc: string | null;
+  readonly mnc: string | null;
+  /** Both are times of sending, and both are included. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** A place in the logs of an account: by time, and by key where the time is the same. */
+export interface LogPosition {
+  readonly atMs: number;
+  readonly key: MessageKey;
+}
+
+export interface LogQuery extends LogFilter {
+  readonly accountId: number;
+  readonly limit: number;
+  /** Where the last page ended. */
+  readonly after: LogPosition | null;
+}
+
+export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
+  /** Null for a message that is still on its way. */
+  readonly doneAtMs: number | null;
+  readonly text: string;
 }
 
 // --- Who, and money --------------------------------------------------------------------------------------------------------
@@ -301,6 +357,15 @@ export interface Store {
   fetchIncoming(input: { accountId: number; limit: number }): Promise<{ messages: IncomingFacts[]; pending: number }>;
   /** Messages that no account gets, newest first, and how many there are. */
   unmatchedIncoming(input: { limit: number }): Promise<{ count: number; messages: UnmatchedIncoming[] }>;
+
+  /**
+   * Last reports of messages without a URL to push them to, oldest first. Nobody else gets them until `againAtMs`; whoever has them for
+   * good confirms them by their keys.
+   */
+  fetchReports(input: ReportFetch): Promise<{ keys: MessageKey[]; reports: ReportFacts[] }>;
+  confirmReports(input: { keys: readonly MessageKey[] }): Promise<void>;
+  /** An account's messages, newest first. A page may have fewer than there are, or none: `next` says where to go on. */
+  logs(input: LogQuery): Promise<{ messages: LoggedMessage[]; next: LogPosition | null }>;
 
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
   reportsDelivered(input: { ids: readonly string[] }): Promise<void>;

@@ -11,6 +11,7 @@ import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
+import { trackingContract } from "./contract-tracking.ts";
 import { keysContract } from "./contract-keys.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -26,6 +27,7 @@ const makeDatabase: MakeDatabase = async (t) => {
 
 storeContract("SQLite", makeDatabase);
 incomingContract("SQLite", makeDatabase);
+trackingContract("SQLite", makeDatabase);
 keysContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
 

@@ -34,8 +34,8 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
   const insert = db.prepare(
     `INSERT INTO message (key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, sender, recipient, body,
        encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms,
-       delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, done_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, done_at_ms, pull, pull_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const named = db.prepare<[number, string], unknown>(
     `SELECT 1 FROM message
@@ -91,6 +91,7 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
       const queued = statusId === STATUS.PENDING_ENROUTE.id;
       const accepted = scheduled || queued;
       const errorId = accepted ? 0 : reasonOf(statusId);
+      const toPull = !accepted && content.notifyUrl === null;
       let owned = false;
 
       if (accepted) {
@@ -155,6 +156,8 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
         bulk?.version ?? null,
         receivedAtMs,
         accepted ? null : receivedAtMs,
+        toPull ? 0 : null,
+        toPull ? receivedAtMs : null,
       );
 
       if (!accepted && content.notifyUrl !== null) {

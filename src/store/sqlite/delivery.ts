@@ -24,6 +24,7 @@ export interface DeliveryParts {
   readonly lanes: LaneAccounts;
   readonly unit: () => Unit;
   readonly epoch: number;
+  readonly now: () => number;
 }
 
 type DeliveryCommand =
@@ -47,6 +48,7 @@ export function deliveryCommands({
   lanes,
   unit,
   epoch,
+  now,
 }: DeliveryParts): Pick<CommandHandlers, DeliveryCommand> {
   const byKey = db.prepare<[bigint], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`);
   const due = db.prepare<[number, number], MessageRow>(
@@ -79,9 +81,10 @@ export function deliveryCommands({
   const updateHeld = db.prepare<[number, number, string | null, bigint]>(
     "UPDATE message SET status_id = ?, error_id = ?, mcc_mnc = ? WHERE key = ?",
   );
-  const end = db.prepare<[number, number, number, string | null, bigint, bigint]>(
+  // Where there is no URL the report waits to be fetched: by our time, for a network's own may be off by days.
+  const end = db.prepare<[number, number, number, string | null, bigint, number, bigint]>(
     `UPDATE message SET state = 4, status_id = ?, error_id = ?, done_at_ms = ?, mcc_mnc = ?, charged_micros = ?, owner = NULL,
-       parts_pending = 0 WHERE key = ?`,
+       parts_pending = 0, pull = iif(notify_url IS NULL, 0, NULL), pull_at_ms = iif(notify_url IS NULL, ?, NULL) WHERE key = ?`,
   );
   const reschedule = db.prepare<[number, number, bigint]>(
     "UPDATE message SET state = 0, status_id = ?, owner = NULL, due_at_ms = ? WHERE key = ? AND state = 1",
@@ -153,7 +156,7 @@ export function deliveryCommands({
     const statusId = STATUS[made.status].id;
     const reason = errorId === 0 ? reasonOf(statusId) : errorId;
     const refunded = made.refund === true;
-    end.run(statusId, reason, atMs, mccMnc, refunded ? 0n : BigInt(row.charged), BigInt(row.key));
+    end.run(statusId, reason, atMs, mccMnc, refunded ? 0n : BigInt(row.charged), now(), BigInt(row.key));
     if (refunded) ledger.refund(row.account_id, row.key, BigInt(row.charged), row.part_count, atMs);
     report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
   }

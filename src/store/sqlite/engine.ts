@@ -16,6 +16,8 @@ import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { incomingCommands } from "./incoming.ts";
 import { Ledger } from "./ledger.ts";
+import { logCommands } from "./logs.ts";
+import { pullCommands } from "./pull.ts";
 import { Replays } from "./replays.ts";
 import { Reports } from "./reports.ts";
 import { Unit } from "./unit.ts";
@@ -59,6 +61,7 @@ export class SqliteEngine implements Engine {
     this.#lanes = lanes;
     this.#epoch = options.mode === "deliver" ? this.#takeOver() : 0;
     const epoch = this.#epoch;
+    const now = (): number => options.clock.now();
     const ledger = new Ledger(db);
     const replays = new Replays(db);
     const bulks = new Bulks(db, unit);
@@ -68,13 +71,15 @@ export class SqliteEngine implements Engine {
       ids,
       unit,
       epoch,
-      now: () => options.clock.now(),
+      now,
     });
     this.#handlers = {
       accept: acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }),
-      ...deliveryCommands({ db, ledger, bulks, lanes, unit, epoch }),
+      ...deliveryCommands({ db, ledger, bulks, lanes, unit, epoch, now }),
       ...bulks.commands(),
       ...incomingCommands({ db, ids, unit }),
+      ...pullCommands(db),
+      ...logCommands(db),
       ...this.#reports.commands(),
       ...ledger.commands(replays),
       ...accountCommands(db, ledger),

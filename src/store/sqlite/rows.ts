@@ -91,6 +91,66 @@ export function reportFacts(
   };
 }
 
+/** The statuses whose messages do not use up their name, as the indexes by name have them. */
+const REJECTED_IDS = "(11, 12, 14, 19, 23, 25, 52)";
+export const IS_REJECTED = `status_id IN ${REJECTED_IDS}`;
+export const IS_NOT_REJECTED = `status_id NOT IN ${REJECTED_IDS}`;
+
+/** What is told of a message as it is now. */
+export interface FactsRow {
+  readonly key: string;
+  readonly bulk_id: string;
+  readonly client_message_id: string | null;
+  readonly recipient: string;
+  readonly sender: string;
+  readonly log_at_ms: number;
+  readonly done_at_ms: number | null;
+  readonly part_count: number;
+  readonly mcc_mnc: string | null;
+  readonly callback_data: string | null;
+  readonly price: string;
+  readonly currency: string;
+  readonly status_id: number;
+  readonly error_id: number;
+}
+
+/** What costs nothing, or was given back, had no price. */
+export const FACTS_COLUMNS = `CAST(key AS TEXT) AS key, bulk_id, client_message_id, recipient, sender, log_at_ms, done_at_ms, part_count, mcc_mnc,
+  callback_data, CAST(CASE charged_micros WHEN 0 THEN 0 ELSE price_micros END AS TEXT) AS price, currency, status_id, error_id`;
+
+export function factsOf(row: FactsRow): Omit<ReportFacts, "doneAtMs"> & { doneAtMs: number | null } {
+  return {
+    bulkId: row.bulk_id,
+    messageId: row.client_message_id ?? row.key,
+    to: row.recipient,
+    from: row.sender,
+    sentAtMs: row.log_at_ms,
+    doneAtMs: row.done_at_ms,
+    smsCount: row.part_count,
+    mccMnc: row.mcc_mnc,
+    callbackData: row.callback_data,
+    pricePerPartMicros: BigInt(row.price),
+    currency: row.currency,
+    statusId: row.status_id,
+    errorId: row.error_id,
+  };
+}
+
+const LARGEST_KEY = 2n ** 63n - 1n;
+
+/** The key that is written so, or null: whatever else a client takes for a messageId. */
+export function keyOf(messageId: string): bigint | null {
+  if (!/^[1-9]\d{0,18}$/.test(messageId)) return null;
+  const key = BigInt(messageId);
+  return key <= LARGEST_KEY ? key : null;
+}
+
+/** Keys are numbers without leading zeros. */
+export function compareKeys(first: string, second: string): number {
+  if (first.length !== second.length) return first.length - second.length;
+  return first < second ? -1 : Number(first > second);
+}
+
 /** Report items are stored as JSON, which has no bigint. */
 export function serializeItems(items: readonly (ReportFacts | IncomingFacts)[]): string {
   return JSON.stringify(items, (_, value) => (typeof value === "bigint" ? value.toString() : value));

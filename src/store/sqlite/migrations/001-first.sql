@@ -124,14 +124,24 @@ CREATE TABLE message (
   -- The newest report batch with an item of this message; kept only where one message has several reports.
   last_report_id INTEGER,
   -- Where its bulk has a row: the version of the bulk that it has followed.
-  bulk_version INTEGER
+  bulk_version INTEGER,
+  -- Its last report, where it is fetched and not pushed: 0 it waits since pull_at_ms, 1 it was handed out and comes again at pull_at_ms
+  -- unless it is confirmed before. NULL: there is none yet, none any more, or it is pushed.
+  pull INTEGER,
+  pull_at_ms INTEGER,
+  -- Its time in the logs, which the client reads as sentAt.
+  log_at_ms INTEGER GENERATED ALWAYS AS (coalesce(sent_at_ms, received_at_ms)) VIRTUAL
 ) STRICT;
-CREATE INDEX message_of_account ON message (account_id, key);
+CREATE INDEX message_by_time ON message (account_id, log_at_ms);
+CREATE INDEX message_to_pull ON message (account_id, pull, pull_at_ms) WHERE pull IS NOT NULL;
+CREATE INDEX message_to_pull_of_bulk ON message (account_id, bulk_id, pull, pull_at_ms) WHERE pull IS NOT NULL;
 -- A message that was rejected does not use up its name: after a top-up it may be sent again.
 CREATE UNIQUE INDEX message_named_by_client ON message (account_id, client_message_id)
   WHERE client_message_id IS NOT NULL AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52);
+CREATE INDEX message_rejected_by_name ON message (account_id, client_message_id, log_at_ms)
+  WHERE client_message_id IS NOT NULL AND status_id IN (11, 12, 14, 19, 23, 25, 52);
 CREATE INDEX message_scheduled ON message (due_at_ms, key) WHERE state = 0;
-CREATE INDEX message_of_bulk ON message (account_id, bulk_id);
+CREATE INDEX message_of_bulk ON message (account_id, bulk_id, log_at_ms);
 CREATE INDEX message_following_bulk ON message (account_id, bulk_id, state, bulk_version) WHERE bulk_version IS NOT NULL;
 CREATE INDEX message_queued ON message (owner, carrier_id, account_id, key) WHERE state = 1;
 

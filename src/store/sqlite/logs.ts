@@ -1,0 +1,122 @@
+/**
+ * The logs in SQLite: an account's messages, newest first, by any filter. A filter may match rarely, and ten million messages may lie
+ * between two that it matches. So one call looks at a bounded number of rows, in the order of time, and says where to go on; between two
+ * calls other commands get their turn.
+ *
+ * A *walk* goes back in time along an index: over all of the account, over one bulk, or over the messages of one name. Where there are
+ * several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
+ * that line every walk is complete.
+ */
+import type { CommandHandlers, LogPosition, LogQuery } from "../port.ts";
+import type { Db } from "./database.ts";
+import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "./rows.ts";
+
+/** Rows looked at in one call: under 2 ms, as measured with a filter that matches none of them. */
+const PAGE_ROWS = 2_000;
+/** However many walks there are, each gets on. */
+const FEWEST_ROWS = 20;
+const LAST_KEY = "9223372036854775807";
+const NO_LIMIT = -1;
+
+interface LogRow extends FactsRow {
+  readonly body: string;
+}
+
+type Value = string | number | bigint | null;
+
+interface Walk {
+  /** The place so many rows below `upper`, or null if there are fewer. */
+  floor(upper: LogPosition, sinceMs: number, count: number): LogPosition | null;
+  /** What the filter leaves of the rows below `upper` down to `floor`, newest first. */
+  rows(upper: LogPosition, floor: LogPosition, query: LogQuery, limit: number): LogRow[];
+}
+
+const BELOW = "log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)";
+const NEWEST_FIRST = "ORDER BY log_at_ms DESC, message.key DESC";
+const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipient)
+  AND coalesce(instr(?, ',' || status_id || ','), 1) > 0
+  AND coalesce(substr(mcc_mnc, 1, 3), '') = coalesce(?, substr(mcc_mnc, 1, 3), '')
+  AND coalesce(substr(mcc_mnc, 4), '') = coalesce(?, substr(mcc_mnc, 4), '')`;
+
+export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
+  /** The index is named: without statistics SQLite takes the account's for the bulk's. */
+  function walkAlong(index: string, where: string): (...name: Value[]) => Walk {
+    const floorOf = db.prepare<Value[], LogPosition>(
+      `SELECT log_at_ms AS atMs, CAST(key AS TEXT) AS key FROM message ${index}
+       WHERE ${where} AND ${BELOW} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+    );
+    const rowsOf = db.prepare<Value[], LogRow>(
+      `SELECT ${FACTS_COLUMNS}, body FROM message ${index}
+       WHERE ${where} AND ${BELOW} AND (log_at_ms > ? OR key >= ?) AND ${FILTER} ${NEWEST_FIRST} LIMIT ?`,
+    );
+    const below = (upper: LogPosition, sinceMs: number): Value[] => [
+      sinceMs,
+      upper.atMs,
+      upper.atMs,
+      BigInt(upper.key),
+    ];
+    return (...name) => ({
+      floor: (upper, sinceMs, count) => floorOf.get(...name, ...below(upper, sinceMs), count - 1) ?? null,
+      rows(upper, floor, { from, to, statusIds, mcc, mnc }, limit) {
+        const statuses = statusIds === null ? null : `,${statusIds.join(",")},`;
+        const range = [...below(upper, floor.atMs), floor.atMs, BigInt(floor.key)];
+        return rowsOf.all(...name, ...range, from, to, statuses, mcc, mnc, limit);
+      },
+    });
+  }
+
+  const all = walkAlong("INDEXED BY message_by_time", "account_id = ?");
+  const bulk = walkAlong("INDEXED BY message_of_bulk", "account_id = ? AND bulk_id = ?");
+  const named = walkAlong(
+    "INDEXED BY message_named_by_client",
+    `account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
+  );
+  const rejected = walkAlong(
+    "INDEXED BY message_rejected_by_name",
+    `account_id = ? AND client_message_id = ? AND ${IS_REJECTED}`,
+  );
+  const unnamed = walkAlong("NOT INDEXED", "account_id = ? AND key = ? AND client_message_id IS NULL");
+
+  function walksOf({ accountId, bulkIds, messageIds }: LogQuery): Walk[] {
+    if (messageIds !== null) {
+      return [...new Set(messageIds)].flatMap((messageId) => {
+        const key = keyOf(messageId);
+        const byName = [named(accountId, messageId), rejected(accountId, messageId)];
+        return key === null ? byName : [...byName, unnamed(accountId, key)];
+      });
+    }
+    if (bulkIds !== null) return [...new Set(bulkIds)].map((bulkId) => bulk(accountId, bulkId));
+    return [all(accountId)];
+  }
+
+  return {
+    logs(query) {
+      const { sinceMs, untilMs, limit, bulkIds, messageIds } = query;
+      const upper = query.after ?? { atMs: untilMs, key: LAST_KEY };
+      const walks = walksOf(query);
+      const share = Math.max(FEWEST_ROWS, Math.floor(PAGE_ROWS / walks.length));
+      const floors = walks.flatMap((walk) => walk.floor(upper, sinceMs, share) ?? []).sort(newestFirst);
+      const floor = floors[0] ?? null;
+      const bottom = floor ?? { atMs: sinceMs, key: "0" };
+
+      // Bulks narrow down what names have found, so these are not cut off before.
+      const byBoth = bulkIds !== null && messageIds !== null;
+      const rows = walks
+        .flatMap((walk) => walk.rows(upper, bottom, query, byBoth ? NO_LIMIT : limit))
+        .filter((row) => !byBoth || bulkIds.includes(row.bulk_id))
+        .sort((first, second) => newestFirst(placeOf(first), placeOf(second)));
+      return {
+        messages: rows.slice(0, limit).map((row) => ({ ...factsOf(row), text: row.body })),
+        next: rows.length < limit ? floor : null,
+      };
+    },
+  };
+}
+
+function placeOf(row: LogRow): LogPosition {
+  return { atMs: row.log_at_ms, key: row.key };
+}
+
+function newestFirst(first: LogPosition, second: LogPosition): number {
+  return second.atMs - first.atMs || compareKeys(second.key, first.key);
+}

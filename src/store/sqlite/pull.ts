@@ -1,0 +1,93 @@
+/**
+ * Reports that are fetched and not pushed, in SQLite: a mark on the message's row.
+ *
+ *   final ──▶ waiting ──fetched──▶ handed out ──confirmed──▶ gone
+ *                                    │    ▲
+ *                                    └────┘ not confirmed in time: handed out again
+ *
+ * The mark is set in the transaction that makes the message final. What was handed out is gone only when it is known to have been
+ * written to whoever asked, so neither a crash nor a broken connection loses a report. Marks of reports that nobody fetched in time
+ * stay: an entry each in an index, below what is ever looked at.
+ */
+import type { ReportFacts } from "../../message/message.ts";
+import type { CommandHandlers, ReportFetch } from "../port.ts";
+import type { Db } from "./database.ts";
+import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "./rows.ts";
+
+const WAITING = 0;
+const HANDED_OUT = 1;
+/** Of the messages that were rejected under one name, how many are looked at. */
+const NEWEST_REJECTED = 1_000;
+
+interface PullRow extends FactsRow {
+  readonly pull: number;
+  readonly pull_at_ms: number;
+}
+
+const COLUMNS = `${FACTS_COLUMNS}, pull, pull_at_ms`;
+
+export function pullCommands(db: Db): Pick<CommandHandlers, "fetchReports" | "confirmReports"> {
+  const inOrder = "pull = ? AND pull_at_ms > ? AND pull_at_ms <= ? ORDER BY pull_at_ms, message.key LIMIT ?";
+  const ofAccount = db.prepare<[number, number, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message INDEXED BY message_to_pull WHERE account_id = ? AND ${inOrder}`,
+  );
+  const ofBulk = db.prepare<[number, string, number, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message INDEXED BY message_to_pull_of_bulk WHERE account_id = ? AND bulk_id = ? AND ${inOrder}`,
+  );
+  const ready = "pull_at_ms > ? AND (pull = 0 OR pull = 1 AND pull_at_ms <= ?)";
+  const unnamed = db.prepare<[bigint, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message WHERE key = ? AND account_id = ? AND client_message_id IS NULL AND ${ready}`,
+  );
+  const named = db.prepare<[number, string, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message INDEXED BY message_named_by_client
+     WHERE account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED} AND ${ready}`,
+  );
+  const rejected = db.prepare<[number, string, number, number, number], PullRow>(
+    `SELECT * FROM (
+       SELECT ${COLUMNS} FROM message INDEXED BY message_rejected_by_name
+       WHERE account_id = ? AND client_message_id = ? AND ${IS_REJECTED} ORDER BY log_at_ms DESC LIMIT ?)
+     WHERE ${ready}`,
+  );
+  const handOut = db.prepare<[number, bigint]>("UPDATE message SET pull = 1, pull_at_ms = ? WHERE key = ?");
+  const confirm = db.prepare<[bigint]>(
+    "UPDATE message SET pull = NULL, pull_at_ms = NULL WHERE key = ? AND pull IS NOT NULL",
+  );
+
+  function candidates({ accountId, bulkIds, messageIds, sinceMs, nowMs, limit }: ReportFetch): PullRow[] {
+    if (messageIds !== null) {
+      const rows = [...new Set(messageIds)].flatMap((messageId) => {
+        const key = keyOf(messageId);
+        return [
+          ...named.all(accountId, messageId, sinceMs, nowMs),
+          ...rejected.all(accountId, messageId, NEWEST_REJECTED, sinceMs, nowMs),
+          ...(key === null ? [] : unnamed.all(key, accountId, sinceMs, nowMs)),
+        ];
+      });
+      return bulkIds === null ? rows : rows.filter((row) => bulkIds.includes(row.bulk_id));
+    }
+    // A clock that steps back must not hide what waits; what was handed out can wait for it.
+    const turns: [number, number, number, number][] = [
+      [HANDED_OUT, sinceMs, nowMs, limit],
+      [WAITING, sinceMs, Number.MAX_SAFE_INTEGER, limit],
+    ];
+    if (bulkIds === null) return turns.flatMap((turn) => ofAccount.all(accountId, ...turn));
+    return [...new Set(bulkIds)].flatMap((bulkId) => turns.flatMap((turn) => ofBulk.all(accountId, bulkId, ...turn)));
+  }
+
+  return {
+    fetchReports(fetch) {
+      const rows = candidates(fetch).sort(oldestFirst).slice(0, fetch.limit);
+      for (const { key } of rows) handOut.run(fetch.againAtMs, BigInt(key));
+      return { keys: rows.map(({ key }) => key), reports: rows.map((row) => factsOf(row) as ReportFacts) };
+    },
+
+    confirmReports({ keys }) {
+      for (const key of keys) confirm.run(BigInt(key));
+    },
+  };
+}
+
+/** What was handed out before comes first: it is older than whatever still waits. */
+function oldestFirst(first: PullRow, second: PullRow): number {
+  return second.pull - first.pull || first.pull_at_ms - second.pull_at_ms || compareKeys(first.key, second.key);
+}
