@@ -14,6 +14,7 @@ export const ERROR_KINDS = {
   forbidden: { status: 403, messageId: "FORBIDDEN", text: "Forbidden" },
   notFound: { status: 404, messageId: "NOT_FOUND", text: "Not found" },
   accountNotFound: { status: 404, messageId: "NOT_FOUND", text: "Account not found" },
+  bulkNotFound: { status: 404, messageId: "NOT_FOUND", text: "Bulk not found" },
   methodNotAllowed: { status: 405, messageId: "METHOD_NOT_ALLOWED", text: "Method not allowed" },
   notAcceptable: { status: 406, messageId: "NOT_ACCEPTABLE", text: "Not acceptable" },
   requestTimeout: { status: 408, messageId: "REQUEST_TIMEOUT", text: "Request timeout" },

@@ -59,7 +59,7 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 };
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
-export function operation<const Schema extends { body?: TSchema }>(options: OperationOptions<Schema>) {
+export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(options: OperationOptions<Schema>) {
   const { tag, summary, auth, form = false, takes, query, schema, answer } = options;
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { DAYS } from "../schedule/window.ts";
 import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
+import { BULK_STATUSES } from "../store/port.ts";
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from "./query.ts";
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */
@@ -145,6 +146,20 @@ export const LimitQuery = Type.Object({
   ),
 });
 
+export const BulkQuery = Type.Object({
+  bulkId: Type.String({ minLength: 1, maxLength: 100, description: "The bulkId that you chose or were given." }),
+});
+
+const SendAt = Type.String({ description: "As 2026-02-12T09:58:20.323+0000." });
+const BulkStatus = OneOf(BULK_STATUSES, "How far the bulk is.");
+
+export const BulkMove = Type.Object({
+  sendAt: Type.String({ description: "The new time, at most 180 days ahead; one in the past is now." }),
+});
+export const BulkStatusChange = Type.Object({
+  status: OneOf(BULK_STATUSES, "PAUSED, PENDING (resumes it) or CANCELED; a bulk becomes the others by itself."),
+});
+
 // --- Answers ---------------------------------------------------------------------------------------------------------------
 
 const Status = Type.Object({
@@ -192,6 +207,9 @@ export const InboxResponse = Type.Object({
   messageCount: Type.Integer({ description: "How many are in this answer." }),
   pendingMessageCount: Type.Integer({ description: "How many more can be fetched; counted up to 10,000." }),
 });
+
+export const BulkSchedule = Type.Object({ bulkId: Type.String(), sendAt: SendAt });
+export const BulkState = Type.Object({ bulkId: Type.String(), status: BulkStatus });
 
 export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: Type.String() });
 export const LoginResponse = Type.Object({

@@ -12,6 +12,7 @@ import type { Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import { type AuthParts, authenticate, authenticateReseller, authenticateSession } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
+import { type BulkParts, bulkOperations } from "./bulks.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
 import { type InboxParts, inboxOperations } from "./inbox.ts";
@@ -25,7 +26,7 @@ import { sessionOperations } from "./session.ts";
 import { describe } from "./validation.ts";
 
 export interface ApiParts extends AuthParts, MoneyParts, InboxParts, HealthParts {
-  readonly store: MoneyParts["store"] & InboxParts["store"];
+  readonly store: MoneyParts["store"] & InboxParts["store"] & BulkParts["store"];
   readonly settings: Settings;
   readonly log: Log;
   readonly intake: Intake;
@@ -145,6 +146,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   sendingOperations(api, parts.intake);
   previewOperations(api);
   inboxOperations(api, parts);
+  bulkOperations(api, parts);
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);

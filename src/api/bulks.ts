@@ -1,0 +1,129 @@
+/** Scheduled bulks: when one is to go, and whether it is to go at all. */
+import type { Clock } from "../runtime/clock.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { tooFarAhead } from "../schedule/sending-time.ts";
+import type { Bulk, BulkChange, BulkName, BulkStatus, Store } from "../store/port.ts";
+import { ApiError, badField } from "./errors.ts";
+import { type Api, accountOf, operation } from "./operation.ts";
+import * as schemas from "./schemas.ts";
+
+export interface BulkParts {
+  readonly store: Pick<Store, "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus">;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+const TAG = "Scheduled bulks";
+/** Messages looked at in one step where a bulk's status has to be worked out from them. */
+const PAGE_MESSAGES = 1_000;
+
+export function bulkOperations(api: Api, { store, clock, settings }: BulkParts): void {
+  api.get(
+    "/sms/1/bulks",
+    operation({
+      tag: TAG,
+      summary: "When a bulk is to be sent",
+      auth: "account",
+      schema: { querystring: schemas.BulkQuery },
+      answer: schemas.BulkSchedule,
+    }),
+    async (request) => {
+      const { bulkId } = request.query;
+      const { sendAtMs } = await find({ accountId: accountOf(request).id, bulkId });
+      return { bulkId, sendAt: formatDateTime(sendAtMs) };
+    },
+  );
+
+  api.put(
+    "/sms/1/bulks",
+    operation({
+      tag: TAG,
+      summary: "Move a bulk to another time",
+      auth: "account",
+      schema: { querystring: schemas.BulkQuery, body: schemas.BulkMove },
+      answer: schemas.BulkSchedule,
+    }),
+    async (request) => {
+      const { bulkId } = request.query;
+      const nowMs = clock.now();
+      const { sendAtDays } = settings.limits;
+      const sendAtMs = parseDateTime(request.body.sendAt);
+      if (sendAtMs === null) throw badField("sendAt", "is not a date and time like 2026-02-12T09:58:20.323+0000");
+      if (tooFarAhead(sendAtMs, nowMs, sendAtDays)) throw badField("sendAt", `is more than ${sendAtDays} days ahead`);
+      const name = { accountId: accountOf(request).id, bulkId };
+      checkChanged(await store.moveBulk({ ...name, sendAtMs, nowMs }), "moved");
+      return { bulkId, sendAt: formatDateTime(Math.max(sendAtMs, nowMs)) };
+    },
+  );
+
+  api.get(
+    "/sms/1/bulks/status",
+    operation({
+      tag: TAG,
+      summary: "How far a bulk is",
+      auth: "account",
+      schema: { querystring: schemas.BulkQuery },
+      answer: schemas.BulkState,
+    }),
+    async (request) => {
+      const name = { accountId: accountOf(request).id, bulkId: request.query.bulkId };
+      const { status } = await find(name);
+      return { bulkId: name.bulkId, status: status ?? (await statusByMessages(name)) };
+    },
+  );
+
+  api.put(
+    "/sms/1/bulks/status",
+    operation({
+      tag: TAG,
+      summary: "Pause a bulk, resume it or call it off",
+      auth: "account",
+      schema: { querystring: schemas.BulkQuery, body: schemas.BulkStatusChange },
+      answer: schemas.BulkState,
+    }),
+    async (request) => {
+      const { bulkId } = request.query;
+      const { status } = request.body;
+      checkChanged(await store.setBulkStatus({ accountId: accountOf(request).id, bulkId, status }), status);
+      return { bulkId, status };
+    },
+  );
+
+  async function find(name: BulkName): Promise<Bulk> {
+    const bulk = await store.bulk(name);
+    if (bulk === null) throw new ApiError("bulkNotFound");
+    return bulk;
+  }
+
+  /** For a bulk that was sent at once. Page by page, so that nobody waits for a large one. */
+  async function statusByMessages(name: BulkName): Promise<BulkStatus> {
+    let sent = false;
+    for (let afterKey: string | null = "0"; afterKey !== null; ) {
+      const page: Awaited<ReturnType<typeof store.lookThroughBulk>> = await store.lookThroughBulk({
+        ...name,
+        afterKey,
+        limit: PAGE_MESSAGES,
+      });
+      if (page.unfinished) return "PROCESSING";
+      sent ||= page.sent;
+      afterKey = page.lastKey;
+    }
+    return sent ? "FINISHED" : "FAILED";
+  }
+}
+
+function checkChanged(change: BulkChange, wanted: BulkStatus | "moved"): void {
+  if (change.kind === "unknown") throw new ApiError("bulkNotFound");
+  if (change.kind === "not scheduled")
+    throw new ApiError("conflict", { description: "The bulk was sent at once: only a scheduled one can be changed." });
+  if (change.kind === "refused") throw new ApiError("conflict", { description: refusal(change.status, wanted) });
+}
+
+/** Why a bulk in this status cannot become what was asked for. */
+function refusal(status: BulkStatus, wanted: BulkStatus | "moved"): string {
+  if (status === wanted) return `The bulk is ${status} already.`;
+  if (status !== "PENDING" && status !== "PAUSED")
+    return `The bulk is ${status}: only one that is PENDING or PAUSED can be changed.`;
+  return `A bulk cannot be set to ${wanted}: only to PENDING, PAUSED or CANCELED.`;
+}
