@@ -66,7 +66,7 @@ export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
   }
 
   const all = walkAlong("INDEXED BY message_by_time", "account_id = ?");
-  const bulk = walkAlong("INDEXED BY message_of_bulk", "account_id = ? AND bulk_id = ?");
+  const bulk = walkAlong("INDEXED BY message_of_bulk_by_time", "account_id = ? AND bulk_id = ?");
   const named = walkAlong(
     "INDEXED BY message_named_by_client",
     `account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
