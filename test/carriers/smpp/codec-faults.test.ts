@@ -173,7 +173,7 @@ const UNENCODABLE: readonly [PduDraft, RegExp][] = [
   [{ command: "submit_sm", tlvs: [{ tag: 0x10000, value: Buffer.alloc(0) }] }, /tlvs: 65536/],
   [{ command: "submit_sm", tlvs: [{ tag: 0x0424, value: Buffer.alloc(0x10000) }] }, /tlvs: 65536/],
   [{ command: "submit_sm_resp", messageId: "a".repeat(65) }, /messageId: .* longer than 64/],
-  [{ command: "submit_sm_resp", status: 2 ** 32 }, /header: 4294967296/],
+  [{ command: "submit_sm_resp", status: 2 ** 32 }, /status: 4294967296/],
   [{ command: "submit_multi", destinations: Array(255).fill({ kind: "list", name: "x" }) }, /destinations: 255/],
 ];
 

@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import smpp from "smpp";
-import { type Decoded, decodePdu, type FramingLost } from "../../../src/carriers/smpp/codec/decode.ts";
-import { boundOf, encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
+import type { CommandName } from "../../../src/carriers/smpp/codec/commands.ts";
+import { type Decoded, decodePdu, type FramingLost, readByTable } from "../../../src/carriers/smpp/codec/decode.ts";
+import { boundOf, encodePdu, writeByTable } from "../../../src/carriers/smpp/codec/encode.ts";
+import { HOT } from "../../../src/carriers/smpp/codec/hot.ts";
+import { Reader, Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { anyPdu, commandName, pduOf } from "./codec-arbitraries.ts";
@@ -34,6 +37,25 @@ test("every PDU that can be written is read as it was, and is no longer than its
       assert.deepEqual(decodePdu(wire), { kind: "pdu", pdu });
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("the shapes that are written out do as the table says: the same octets, the same PDU, the same faults", () => {
+  const hot = fc.constantFrom(...(Object.keys(HOT) as CommandName[])).chain((command) => pduOf(command));
+  fc.assert(
+    fc.property(hot, fc.nat(400), (pdu, cut) => {
+      const { read, write } = HOT[pdu.command]!;
+      const [written, expected] = [new Writer(1024), new Writer(1024)];
+      write(written, pdu);
+      writeByTable(pdu.command)(expected, pdu);
+      const octets = expected.octets.subarray(0, expected.offset);
+      assert.deepEqual(written.octets.subarray(0, written.offset), octets);
+      const broken = octets.subarray(0, cut);
+      const [reader, expectedReader] = [new Reader(broken, 0, broken.length), new Reader(broken, 0, broken.length)];
+      assert.deepEqual(read(reader, 1, 2), readByTable(pdu.command)(expectedReader, 1, 2));
+      assert.equal(reader.fault, expectedReader.fault);
+    }),
+    { numRuns: 1000 },
   );
 });
 

@@ -9,6 +9,7 @@
  */
 import { COMMANDS, type CommandName, commandOf, isRequest, RESPONSE_BIT, responseTo } from "./commands.ts";
 import type { Field } from "./fields.ts";
+import { HOT, type ReadBody } from "./hot.ts";
 import { Reader } from "./octets.ts";
 import type { Pdu, PduDraft } from "./pdu.ts";
 import { type CommandStatus, statusCode } from "./statuses.ts";
@@ -36,26 +37,17 @@ export interface FramingLost {
 export type Decoded = { readonly kind: "pdu"; readonly pdu: Pdu } | Malformed;
 
 interface Plan {
-  readonly names: readonly string[];
-  readonly fields: readonly Field<unknown>[];
-  /** A PDU of this command in which nothing is set: copied for each, so that all have one shape, which is fast. */
-  readonly blank: Readonly<Record<string, unknown>>;
+  readonly read: ReadBody;
+  /** A response: whatever is missing is blank. */
   readonly lenient: boolean;
+  readonly hasFields: boolean;
 }
 
 const PLANS = new Map<number, Plan>(
-  Object.entries(COMMANDS).map(([command, { id, fields }]) => {
-    const entries = Object.entries<Field<unknown>>(fields);
-    const body = Object.fromEntries(entries.map(([name, field]) => [name, field.blank]));
-    return [
-      id,
-      {
-        names: entries.map(([name]) => name),
-        fields: entries.map(([, field]) => field),
-        blank: { command, status: 0, sequence: 0, ...body, tlvs: NO_TLVS },
-        lenient: id >= RESPONSE_BIT,
-      },
-    ];
+  Object.entries(COMMANDS).map(([name, { id, fields }]) => {
+    const command = name as CommandName;
+    const read = HOT[command]?.read ?? readByTable(command);
+    return [id, { read, lenient: id >= RESPONSE_BIT, hasFields: Object.keys(fields).length > 0 }];
   }),
 );
 
@@ -66,19 +58,27 @@ export function decodePdu(octets: Buffer, start = 0, end = octets.length): Decod
   const sequence = octets.readUInt32BE(start + 12);
   const plan = PLANS.get(commandId);
   if (plan === undefined) return malformed(commandId, sequence, "ESME_RINVCMDID");
-  const { names, fields, lenient } = plan;
-  const pdu: Record<string, unknown> = { ...plan.blank };
-  pdu.status = status;
-  pdu.sequence = sequence;
-  if (end > start + HEADER_OCTETS) {
-    const reader = new Reader(octets, start + HEADER_OCTETS, end);
+  const reader = new Reader(octets, start + HEADER_OCTETS, end);
+  if (plan.hasFields && reader.left === 0) reader.fail("ESME_RINVCMDLEN");
+  const pdu = plan.read(reader, status, sequence);
+  if (reader.fault !== null && !plan.lenient) return malformed(commandId, sequence, reader.fault);
+  return { kind: "pdu", pdu };
+}
+
+/** How to read any command, from its fields in the table. */
+export function readByTable(command: CommandName): ReadBody {
+  const entries = Object.entries<Field<unknown>>(COMMANDS[command].fields);
+  const names = entries.map(([name]) => name);
+  const fields = entries.map(([, field]) => field);
+  const body = Object.fromEntries(entries.map(([name, field]) => [name, field.blank]));
+  // Copied for each PDU and then set, so that all have one shape.
+  const blank = { command, status: 0, sequence: 0, ...body, tlvs: NO_TLVS };
+  return (reader, status, sequence) => {
+    const pdu: Record<string, unknown> = { ...blank, status, sequence };
     for (let index = 0; index < fields.length; index++) pdu[names[index]!] = fields[index]!.read(reader);
     pdu.tlvs = readTlvs(reader);
-    if (reader.fault !== null && !lenient) return malformed(commandId, sequence, reader.fault);
-  } else if (fields.length > 0 && !lenient) {
-    return malformed(commandId, sequence, "ESME_RINVCMDLEN");
-  }
-  return { kind: "pdu", pdu: pdu as unknown as Pdu };
+    return pdu as unknown as Pdu;
+  };
 }
 
 function malformed(commandId: number, sequence: number, fault: CommandStatus): Malformed {

@@ -5,26 +5,25 @@
 import { COMMANDS, type CommandName, RESPONSE_BIT } from "./commands.ts";
 import { HEADER_OCTETS } from "./decode.ts";
 import type { Field } from "./fields.ts";
+import { HOT, type WriteBody } from "./hot.ts";
 import { Writer } from "./octets.ts";
 import type { PduDraft } from "./pdu.ts";
 import { NO_TLVS, tlvOctets, writeTlvs } from "./tlvs.ts";
 
 interface Plan {
   readonly id: number;
+  readonly write: WriteBody;
   readonly names: readonly string[];
-  readonly fields: readonly Field<unknown>[];
   /** No PDU of this command is longer, but for its optional parameters. */
   readonly maxOctets: number;
 }
 
 const PLANS = Object.fromEntries(
-  Object.entries(COMMANDS).map(([command, { id, fields }]): [string, Plan] => {
-    const entries = Object.entries<Field<unknown>>(fields);
-    const maxOctets = entries.reduce((octets, [, field]) => octets + field.maxOctets, HEADER_OCTETS);
-    return [
-      command,
-      { id, names: entries.map(([name]) => name), fields: entries.map(([, field]) => field), maxOctets },
-    ];
+  Object.entries(COMMANDS).map(([name, { id, fields }]): [string, Plan] => {
+    const command = name as CommandName;
+    const maxOctets = fieldsOf(command).reduce((octets, [, field]) => octets + field.maxOctets, HEADER_OCTETS);
+    const write = HOT[command]?.write ?? writeByTable(command);
+    return [command, { id, write, names: Object.keys(fields), maxOctets }];
   }),
 ) as Record<CommandName, Plan>;
 
@@ -36,25 +35,16 @@ export function boundOf(draft: PduDraft): number {
 
 /** Writes it where the writer stands, which must have room for `boundOf` it. If it throws, the writer stands where it stood. */
 export function writePdu(writer: Writer, draft: PduDraft, sequence: number): void {
-  const { id, names, fields } = PLANS[draft.command];
-  const values = draft as Readonly<Record<string, unknown>>;
+  const plan = PLANS[draft.command];
   const start = writer.offset;
-  const tlvs = draft.tlvs ?? NO_TLVS;
-  const status = draft.status ?? 0;
-  let writing = "header";
   try {
     writer.offset = start + 4;
-    writer.uint32(id);
-    writer.uint32(status);
+    writer.uint32(plan.id);
+    writer.uint32(draft.status ?? 0);
     writer.uint32(sequence);
-    if (!hasNoBody(id, status, names, values, tlvs.length)) {
-      for (let index = 0; index < fields.length; index++) {
-        writing = names[index]!;
-        const field = fields[index]!;
-        field.write(writer, values[writing] ?? field.blank);
-      }
-      writing = "tlvs";
-      if (tlvs.length > 0) writeTlvs(writer, tlvs);
+    if (hasBody(draft, plan)) {
+      plan.write(writer, draft);
+      if (draft.tlvs !== undefined) writeTlvs(writer, draft.tlvs);
     }
     const end = writer.offset;
     writer.offset = start;
@@ -62,8 +52,37 @@ export function writePdu(writer: Writer, draft: PduDraft, sequence: number): voi
     writer.offset = end;
   } catch (cause) {
     writer.offset = start;
-    throw new RangeError(`${draft.command}, ${writing}: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`${draft.command}, ${culprit(draft)}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** How to write any command, from its fields in the table. */
+export function writeByTable(command: CommandName): WriteBody {
+  const entries = fieldsOf(command);
+  return (writer, draft) => {
+    const values = draft as Readonly<Record<string, unknown>>;
+    for (const [name, field] of entries) field.write(writer, values[name] ?? field.blank);
+  };
+}
+
+/** Which part of a PDU could not be written, found by writing each alone. */
+function culprit(draft: PduDraft): string {
+  const values = draft as Readonly<Record<string, unknown>>;
+  const wrong = fieldsOf(draft.command).find(([name, field]) => {
+    try {
+      field.write(new Writer(field.maxOctets), values[name] ?? field.blank);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  if (wrong !== undefined) return wrong[0];
+  const { status = 0 } = draft;
+  return status === status >>> 0 ? "tlvs" : "status";
+}
+
+function fieldsOf(command: CommandName): [string, Field<unknown>][] {
+  return Object.entries<Field<unknown>>(COMMANDS[command].fields);
 }
 
 /** A PDU alone in a buffer of its own size. */
@@ -74,17 +93,12 @@ export function encodePdu(draft: PduDraft): Buffer {
 }
 
 /** 3.4 §4.4.2 and elsewhere: the body of a response is not returned with an error; where it says something, it is. */
-function hasNoBody(
-  id: number,
-  status: number,
-  names: readonly string[],
-  values: Readonly<Record<string, unknown>>,
-  tlvCount: number,
-): boolean {
-  if (status === 0 || id < RESPONSE_BIT || tlvCount > 0) return false;
-  return names.every((name) => values[name] === undefined || isEmpty(values[name]));
+function hasBody(draft: PduDraft, { id, names }: Plan): boolean {
+  if (!draft.status || id < RESPONSE_BIT || (draft.tlvs ?? NO_TLVS).length > 0) return true;
+  const values = draft as Readonly<Record<string, unknown>>;
+  return names.some((name) => values[name] !== undefined && !isBlank(values[name]));
 }
 
-function isEmpty(value: unknown): boolean {
+function isBlank(value: unknown): boolean {
   return value === 0 || (value as { length?: number }).length === 0;
 }

@@ -2,7 +2,7 @@
  * The kinds of mandatory fields that PDUs are made of. A PDU's definition is a list of these (commands.ts), from which come its
  * type, its reading and its writing.
  */
-import type { Reader, Writer } from "./octets.ts";
+import { NO_OCTETS, type Reader, SHORT_MESSAGE_MAX, type Writer } from "./octets.ts";
 
 export interface Field<Value> {
   /** The value where nothing was said or sent. */
@@ -30,23 +30,12 @@ export function cString(maxOctets: number): Field<string> {
   };
 }
 
-const NO_OCTETS: Uint8Array = Buffer.alloc(0);
-/** 3.4 §5.2.21: 254, though the length octet could say 255. We read that, and do not write it. */
-const SHORT_MESSAGE_MAX = 254;
-
 /** sm_length and short_message. In a received PDU a view into what was received: copy it (`Buffer.from`) to keep it. */
 export const shortMessage: Field<Uint8Array> = {
   blank: NO_OCTETS,
   maxOctets: 1 + SHORT_MESSAGE_MAX,
-  read(reader) {
-    const length = reader.uint8();
-    return length === 0 ? NO_OCTETS : (reader.take(length, "ESME_RINVMSGLEN") ?? NO_OCTETS);
-  },
-  write(writer, value) {
-    if (value.length > SHORT_MESSAGE_MAX) throw new RangeError(`${value.length} octets are no short message`);
-    writer.uint8(value.length);
-    if (value.length > 0) writer.bytes(value);
-  },
+  read: (reader) => reader.shortMessage(),
+  write: (writer, value) => writer.shortMessage(value),
 };
 
 const ADDRESS_OCTETS = 21;

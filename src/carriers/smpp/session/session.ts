@@ -58,9 +58,6 @@ import {
 import { Watchdog } from "./watchdog.ts";
 import { Window } from "./window.ts";
 
-/** 3.4 §3.2: sequence numbers go from 1 to this, and around. */
-const LAST_SEQUENCE = 0x7fffffff;
-
 export class Session {
   /** Settled when the socket is closed, at the same time as `onClose`. */
   readonly closed: Promise<Closed>;
@@ -79,7 +76,6 @@ export class Session {
     enquireLinks: 0,
   };
   #state: SessionState = "open";
-  #sequence = 0;
   #watchdog: Watchdog | null = null;
   /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
   #deadline: Timer;
@@ -175,7 +171,7 @@ export class Session {
    */
   send(draft: PduDraft): boolean {
     if (this.#state === "closed") return false;
-    this.#outbox.add(draft, draft.sequence ?? this.#nextSequence());
+    this.#outbox.add(draft, draft.sequence ?? this.#window.nextSequence());
     return true;
   }
 
@@ -195,7 +191,7 @@ export class Session {
   #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<Answer<Name>> {
     if (!maySend(this.#options.role, draft.command, this.#state)) return unsent("state");
     if (this.#window.room <= 0) return unsent("full");
-    const sequence = this.#nextSequence();
+    const sequence = this.#window.nextSequence();
     try {
       this.#outbox.add(draft, sequence);
     } catch (error) {
@@ -205,12 +201,6 @@ export class Session {
     const answer = this.#window.add(draft.command as Name, sequence);
     if (this.#window.room === 0) this.#wanted = true;
     return answer;
-  }
-
-  #nextSequence(): number {
-    do this.#sequence = this.#sequence === LAST_SEQUENCE ? 1 : this.#sequence + 1;
-    while (this.#window.has(this.#sequence));
-    return this.#sequence;
   }
 
   // What comes in.

@@ -10,18 +10,24 @@ import type { Answer } from "./contract.ts";
 type AnyAnswer = Answer<RequestName>;
 
 interface Waiting {
+  readonly sequence: number;
   readonly response: ResponseName;
   readonly deadlineMs: number;
   readonly resolve: (answer: AnyAnswer) => void;
 }
+
+/** 3.4 §3.2: sequence numbers go from 1 to this, and around. */
+const LAST_SEQUENCE = 0x7fffffff;
 
 export class Window {
   readonly #clock: Clock;
   readonly #size: number;
   readonly #timeoutMs: number;
   readonly #onExpired: (count: number) => void;
-  /** By sequence number, the oldest first. */
-  readonly #waiting = new Map<number, Waiting>();
+  /** A request's place is its sequence number modulo the number of places, of which there are at least twice as many as requests. */
+  readonly #places: (Waiting | undefined)[];
+  #inFlight = 0;
+  #lastSequence = 0;
   /** Set for the oldest, and left as it is when that one is answered: it then looks for the next. */
   #timer: Timer | null = null;
 
@@ -30,38 +36,48 @@ export class Window {
     this.#size = size;
     this.#timeoutMs = timeoutMs;
     this.#onExpired = onExpired;
+    this.#places = Array(2 ** Math.ceil(Math.log2(2 * size + 2))).fill(undefined);
   }
 
   get inFlight(): number {
-    return this.#waiting.size;
+    return this.#inFlight;
   }
 
   get room(): number {
-    return this.#size - this.#waiting.size;
+    return this.#size - this.#inFlight;
   }
 
-  has(sequence: number): boolean {
-    return this.#waiting.has(sequence);
+  /** One that no request in flight has, nor has the place of. */
+  nextSequence(): number {
+    do this.#lastSequence = this.#lastSequence === LAST_SEQUENCE ? 1 : this.#lastSequence + 1;
+    while (this.#places[this.#placeOf(this.#lastSequence)] !== undefined);
+    return this.#lastSequence;
   }
 
+  /** `sequence` is what `nextSequence` gave. */
   add<Name extends RequestName>(command: Name, sequence: number): Promise<Answer<Name>> {
     const deadlineMs = this.#clock.monotonic() + this.#timeoutMs;
     this.#timer ??= this.#clock.after(this.#timeoutMs, () => this.#expire());
+    this.#inFlight++;
     return new Promise((resolve) => {
-      // Safe: `settle` resolves it only with a response to this command.
-      this.#waiting.set(sequence, {
+      this.#places[this.#placeOf(sequence)] = {
+        sequence,
         response: responseTo(command),
         deadlineMs,
+        // Safe: `settle` resolves it only with a response to this command.
         resolve: resolve as Waiting["resolve"],
-      });
+      };
     });
   }
 
   /** False when nobody waits for it. */
   settle(pdu: Pdu<ResponseName | "generic_nack">): boolean {
-    const waiting = this.#waiting.get(pdu.sequence);
-    if (waiting === undefined || (pdu.command !== waiting.response && pdu.command !== "generic_nack")) return false;
-    this.#waiting.delete(pdu.sequence);
+    const place = this.#placeOf(pdu.sequence);
+    const waiting = this.#places[place];
+    if (waiting === undefined || waiting.sequence !== pdu.sequence) return false;
+    if (pdu.command !== waiting.response && pdu.command !== "generic_nack") return false;
+    this.#places[place] = undefined;
+    this.#inFlight--;
     waiting.resolve({ kind: "answered", pdu } as AnyAnswer);
     return true;
   }
@@ -70,25 +86,34 @@ export class Window {
   end(): number {
     this.#timer?.cancel();
     this.#timer = null;
-    const count = this.#waiting.size;
-    for (const [sequence, { resolve }] of this.#waiting) resolve({ kind: "unknown", sequence });
-    this.#waiting.clear();
-    return count;
+    return this.#giveUp(Number.POSITIVE_INFINITY);
   }
 
   #expire(): void {
-    this.#timer = null;
     const nowMs = this.#clock.monotonic();
+    const count = this.#giveUp(nowMs);
+    const oldestMs = this.#places.reduce(
+      (oldest, waiting) => Math.min(oldest, waiting?.deadlineMs ?? oldest),
+      Infinity,
+    );
+    this.#timer = this.#inFlight === 0 ? null : this.#clock.after(oldestMs - nowMs, () => this.#expire());
+    if (count > 0) this.#onExpired(count);
+  }
+
+  /** Those whose time is over. */
+  #giveUp(nowMs: number): number {
     let count = 0;
-    for (const [sequence, { deadlineMs, resolve }] of this.#waiting) {
-      if (deadlineMs > nowMs) {
-        this.#timer = this.#clock.after(deadlineMs - nowMs, () => this.#expire());
-        break;
-      }
-      this.#waiting.delete(sequence);
-      resolve({ kind: "unknown", sequence });
+    for (const [place, waiting] of this.#places.entries()) {
+      if (waiting === undefined || waiting.deadlineMs > nowMs) continue;
+      this.#places[place] = undefined;
+      this.#inFlight--;
+      waiting.resolve({ kind: "unknown", sequence: waiting.sequence });
       count++;
     }
-    if (count > 0) this.#onExpired(count);
+    return count;
+  }
+
+  #placeOf(sequence: number): number {
+    return sequence & (this.#places.length - 1);
   }
 }
