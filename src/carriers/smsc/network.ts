@@ -110,8 +110,8 @@ export class Network {
   }
 
   /**
-   * Takes a part, or says why not; its ids are its own unless given. For one that is taken, whoever asked says when it may be told of: `expect` or
-   * `tellNow`.
+   * Takes a part, or says why not; its ids are its own unless given. For one that is taken, whoever asked says when it may be told
+   * of: `expect` or `tellNow`.
    */
   submit(submitter: Submitter, pdu: SubmitPdu, destination: Address, ids?: TakenPart["ids"]): Taking {
     const { clock, random, record, answerAfterMs } = this.#options;
