@@ -15,6 +15,8 @@ export interface AuthParts {
   readonly apiKeys: ApiKeys;
 }
 
+const BASIC_CHALLENGE = 'Basic realm="heliograph", charset="UTF-8"';
+
 export interface NamedPassword {
   readonly username: string;
   readonly password: string;
@@ -72,7 +74,18 @@ export async function authenticate(parts: AuthParts, header: string | undefined)
   if (basic !== null) account = await checkPassword(parts.credentials, basic);
   else if (key !== null) account = await parts.apiKeys.find(key);
   else if (token !== null) account = await parts.sessions.find(token);
-  return active(account, 'Basic realm="heliograph", charset="UTF-8"');
+  return active(account, BASIC_CHALLENGE);
+}
+
+/** For a message in a plain URL: username and password in its query, or else a header as for messaging. */
+export async function authenticateQuery(
+  parts: AuthParts,
+  header: string | undefined,
+  query: unknown,
+): Promise<Account> {
+  const { username, password } = query as Record<string, unknown>;
+  if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, header);
+  return active(await checkPassword(parts.credentials, { username, password }), BASIC_CHALLENGE);
 }
 
 /** Where only a session token counts. */

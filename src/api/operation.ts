@@ -20,8 +20,8 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "session": a token. "reseller": a token of a reseller. */
-export type Auth = "none" | "account" | "session" | "reseller";
+/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. */
+export type Auth = "none" | "account" | "query" | "session" | "reseller";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -54,12 +54,15 @@ export interface OperationOptions<Schema> {
 const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   none: [],
   account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
+  query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
   reseller: [{ session: [] }],
 };
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
-export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(options: OperationOptions<Schema>) {
+export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
+  options: OperationOptions<Schema>,
+) {
   const { tag, summary, auth, form = false, takes, query, schema, answer } = options;
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {

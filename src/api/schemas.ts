@@ -104,6 +104,18 @@ export const MultiRequest = Type.Object({
   messages: Type.Array(SimpleMessage, { minItems: 1 }),
 });
 
+const { language: _, deliveryTimeWindow: __, ...flatOptions } = messageOptions;
+export const TextQuery = Type.Object({
+  username: optional(Type.String({ description: "With password, in place of an Authorization header." })),
+  password: optional(Type.String()),
+  from: optional(From),
+  to: Type.Array(Type.String(), { minItems: 1, description: "Recipients, separated by commas." }),
+  text: Text,
+  ...flatOptions,
+  bulkId: optional(BulkId),
+  messageId: optional(MessageId),
+});
+
 export type AdvancedRequest = Static<typeof AdvancedRequest>;
 export type SingleRequest = Static<typeof SingleRequest>;
 export type MultiRequest = Static<typeof MultiRequest>;

@@ -32,12 +32,17 @@ export function bodyHash(request: FastifyRequest, query = ""): string {
 export const keyReused = (): ApiError =>
   new ApiError("conflict", { description: "The Idempotency-Key was used for another request." });
 
-function sendRequest(request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]): SendRequest {
+function sendRequest(
+  request: FastifyRequest,
+  bulkId: string | undefined,
+  messages: RequestedMessage[],
+  query = "",
+): SendRequest {
   return {
     bulkId: bulkId === undefined || bulkId === "" ? null : bulkId,
     messages,
     idempotencyKey: idempotencyKey(request),
-    bodyHash: () => bodyHash(request),
+    bodyHash: () => bodyHash(request, query),
   };
 }
 
@@ -81,6 +86,25 @@ function resultsV2(answer: Accepted, withSmsCount: boolean) {
     ...(withSmsCount ? { smsCount } : {}),
     ...(messageId === null ? {} : { messageId }),
   }));
+}
+
+/** One message to one or more destinations. `query` is what the request says beside its body. */
+export async function sendSingle(
+  intake: Intake,
+  request: FastifyRequest,
+  { to, bulkId, messageId, ...fields }: schemas.SingleRequest,
+  query = "",
+) {
+  const numbers = listOf(to);
+  // A messageId of the client's can name only one message.
+  const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
+  const message = {
+    path: "",
+    fields: fields as MessageFields,
+    destinations: numbers.map((number) => ({ to: number, ...named })),
+  };
+  const answer = accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, [message], query)));
+  return { ...(numbers.length > 1 ? { bulkId: answer.bulkId } : {}), messages: results(answer) };
 }
 
 export function sendingOperations(api: Api, intake: Intake): void {
@@ -154,18 +178,6 @@ export function sendingOperations(api: Api, intake: Intake): void {
       schema: { body: schemas.SingleRequest },
       answer: schemas.SingleResponse,
     }),
-    async (request) => {
-      const { to, bulkId, messageId, ...fields } = request.body;
-      const numbers = listOf(to);
-      // A messageId of the client's can name only one message.
-      const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
-      const message = {
-        path: "",
-        fields: fields as MessageFields,
-        destinations: numbers.map((number) => ({ to: number, ...named })),
-      };
-      const answer = accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, [message])));
-      return { ...(numbers.length > 1 ? { bulkId: answer.bulkId } : {}), messages: results(answer) };
-    },
+    async (request) => sendSingle(intake, request, request.body),
   );
 }

@@ -10,7 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { type AuthParts, authenticate, authenticateReseller, authenticateSession } from "./auth.ts";
+import { type AuthParts, authenticate, authenticateQuery, authenticateReseller, authenticateSession } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
@@ -23,6 +23,7 @@ import { previewOperations } from "./previews.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { sendingOperations } from "./sending.ts";
 import { sessionOperations } from "./session.ts";
+import { textQueryOperations } from "./text-query.ts";
 import { describe } from "./validation.ts";
 
 export interface ApiParts extends AuthParts, MoneyParts, InboxParts, HealthParts {
@@ -115,6 +116,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     }
     const header = request.headers.authorization;
     if (auth === "account") request.account = await authenticate(parts, header);
+    if (auth === "query") request.account = await authenticateQuery(parts, header, request.query);
     if (auth === "reseller") request.account = await authenticateReseller(parts, header);
     if (auth === "session") request.account = await authenticateSession(parts, header);
     if (json) checkAccept(request.headers.accept);
@@ -144,6 +146,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
 
   await documentApi(api);
   sendingOperations(api, parts.intake);
+  textQueryOperations(api, parts.intake);
   previewOperations(api);
   inboxOperations(api, parts);
   bulkOperations(api, parts);

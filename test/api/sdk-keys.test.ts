@@ -1,8 +1,8 @@
-/** The published npm client of the API family, unmodified, with an API key. */
+/** The published npm client of the API family, unmodified: with an API key, and in the other forms of sending. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AuthType, Infobip } from "@infobip-api/sdk";
-import { ACCEPTED } from "../support/sending.ts";
+import { ACCEPTED, ENROUTE } from "../support/sending.ts";
 import { errorObject, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -24,4 +24,36 @@ test("it learns that its key is wrong", async () => {
   });
   assert.equal(response.status, 401);
   assert.deepEqual(response.data, errorObject("UNAUTHORIZED", "Unauthorized"));
+});
+
+test("it sends a message in a URL, with its password there", async () => {
+  const client = new Infobip({
+    baseUrl: service.url,
+    authType: AuthType.Basic,
+    username: "demo",
+    password: "demo-password",
+  });
+  const before = service.handedOn.length;
+  const { status, data } = await client.channels.sms.send({
+    type: "query",
+    from: "InfoSMS",
+    to: ["41793026727", "41793026834"],
+    text: "Hello & goodbye",
+    flash: true,
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(
+    data.messages.map(({ to, status }: { to: string; status: unknown }) => [to, status]),
+    [
+      ["41793026727", ENROUTE],
+      ["41793026834", ENROUTE],
+    ],
+  );
+  assert.deepEqual(
+    service.handedOn.slice(before).map(({ to, text, flash }) => [to, text, flash]),
+    [
+      ["41793026727", "Hello & goodbye", true],
+      ["41793026834", "Hello & goodbye", true],
+    ],
+  );
 });

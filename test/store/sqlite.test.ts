@@ -11,8 +11,8 @@ import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
-import { trackingContract } from "./contract-tracking.ts";
 import { keysContract } from "./contract-keys.ts";
+import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
 const makeDatabase: MakeDatabase = async (t) => {

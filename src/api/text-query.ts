@@ -1,0 +1,73 @@
+/**
+ * GET /sms/1/text/query: a message in a plain URL, for whatever can open one and do no more. Who sends it stands in the query too, or
+ * in a header.
+ */
+import type { FastifyRequest } from "fastify";
+import type { Intake } from "../intake/intake.ts";
+import { badField } from "./errors.ts";
+import { type Api, operation } from "./operation.ts";
+import { type Fields, queryFields } from "./parameters.ts";
+import * as schemas from "./schemas.ts";
+import { sendSingle } from "./sending.ts";
+
+/** They are objects, which a query cannot hold; to send without them would not be what was asked for. */
+const NOT_IN_A_QUERY = ["language", "deliveryTimeWindow"];
+const CREDENTIALS = new Set(["username", "password"]);
+
+/** What is not what it should be stays as it is, and the schema tells. */
+const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
+  boolean: (text) => (/^(true|false)$/i.test(text) ? text.toLowerCase() === "true" : text),
+  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
+};
+
+/** The texts of the query as the fields of a message. An empty one is as good as none. */
+function readMessage(query: Fields): Fields {
+  const refused = NOT_IN_A_QUERY.find((name) => query[name] !== undefined);
+  if (refused !== undefined) throw badField(refused, "cannot be given in a query");
+  const fields: Fields = {};
+  for (const [name, schema] of Object.entries(schemas.TextQuery.properties)) {
+    const value = query[name];
+    if (value === undefined || value === "" || CREDENTIALS.has(name)) continue;
+    if (name === "to") fields.to = numbersIn(value);
+    else if (typeof value !== "string") throw badField(name, "must be given once");
+    // A plus sign that was not escaped arrives as a space, and can be nothing else here.
+    else if (name === "sendAt") fields.sendAt = value.replace(" ", "+");
+    else fields[name] = CONVERSIONS[(schema as { type?: string }).type ?? ""]?.(value) ?? value;
+  }
+  return fields;
+}
+
+/** `to` may stand several times, and each time name several numbers. */
+function numbersIn(to: unknown): string[] {
+  return [to].flat().flatMap((text) =>
+    String(text)
+      .split(",")
+      .map((number) => number.trim())
+      .filter((number) => number !== ""),
+  );
+}
+
+export function textQueryOperations(api: Api, intake: Intake): void {
+  api.get(
+    "/sms/1/text/query",
+    {
+      ...operation({
+        tag: "Sending",
+        summary: "Send one text to one or more destinations, by a plain URL",
+        auth: "query",
+        schema: { querystring: schemas.TextQuery },
+        answer: schemas.SingleResponse,
+      }),
+      preValidation: async (request: FastifyRequest) => {
+        request.query = readMessage(queryFields(request));
+      },
+      // A HEAD would send the message.
+      exposeHeadRoute: false,
+    },
+    async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      // Without the password: what tells two requests apart is kept.
+      return sendSingle(intake, request, request.query, JSON.stringify(request.query));
+    },
+  );
+}
