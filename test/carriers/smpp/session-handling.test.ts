@@ -1,10 +1,12 @@
 /** What becomes of the requests that the peer sends: answered when their handler is done, and never more at a time than can be handled. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { COMMANDS } from "../../../src/carriers/smpp/codec/commands.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
 import type { Problem, Reply } from "../../../src/carriers/smpp/session/contract.ts";
+import { seededRandom } from "../../../src/runtime/random.ts";
 import { octets } from "./codec-octets.ts";
 import { bothEnds, esmeAgainstPeer, smscAgainstPeer, until } from "./session-support.ts";
 
@@ -230,4 +232,23 @@ test("when framing is lost the peer is told, the connection closes, and what is 
   assert.deepEqual([sequence, status], [7, statusCode("ESME_RINVCMDLEN")]);
   assert.equal((await answer).kind, "unknown");
   assert.deepEqual(await session.closed, { why: "framing lost" });
+});
+
+test("noise from a peer ends its connection or is answered, and does nothing else", async (t) => {
+  const random = seededRandom(20_260_105);
+  const octet = () => Math.floor(random.next() * 256);
+  for (let round = 0; round < 40; round++) {
+    const { session, peer } = await smscAgainstPeer(t, {
+      onRequest: ({ command }) => ({ command: `${command}_resp` }),
+    });
+    // Half of them pretend to be PDUs: a length that fits, a command that exists.
+    const noise = Buffer.from(Array.from({ length: 16 + octet() }, octet));
+    if (round % 2 === 0) {
+      noise.writeUInt32BE(noise.length, 0);
+      noise.writeUInt32BE(Object.values(COMMANDS)[round % Object.keys(COMMANDS).length]!.id, 4);
+    }
+    peer.socket.write(noise);
+    peer.send({ command: "enquire_link", sequence: 1 });
+    await until(() => session.state === "closed" || session.counters.pdusIn > 1 || peer.received.length > 0);
+  }
 });

@@ -158,6 +158,25 @@ test("an answer after its time, a second answer and one to nothing are told, and
   ]);
 });
 
+test("a request that is long without an answer keeps its place while many others pass it", async (t) => {
+  const { session, peer } = await esmeAgainstPeer(t, { window: 2 });
+  const long = submit(session, "long");
+  const { sequence: longSequence } = await peer.take("submit_sm");
+  const sequences = new Set([longSequence]);
+  for (let count = 0; count < 100; count++) {
+    const short = submit(session, "short");
+    const { sequence } = await peer.take("submit_sm");
+    sequences.add(sequence);
+    peer.send({ command: "submit_sm_resp", sequence, messageId: "short" });
+    const answer = await short;
+    assert.ok(answer.kind === "answered" && answer.pdu.sequence === sequence);
+  }
+  assert.equal(sequences.size, 101, "no two have one sequence number");
+  peer.send({ command: "submit_sm_resp", sequence: longSequence, messageId: "long" });
+  const answer = await long;
+  assert.ok(answer.kind === "answered" && answer.pdu.command === "submit_sm_resp" && answer.pdu.messageId === "long");
+});
+
 test("a response to another command is no answer, even with the right sequence number", async (t) => {
   const { session, peer } = await esmeAgainstPeer(t);
   const answer = submit(session);

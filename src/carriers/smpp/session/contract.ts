@@ -53,7 +53,7 @@ export interface Closed {
   readonly error?: Error;
 }
 
-/** What is worth a line in the log; the session has dealt with it. */
+/** What is worth a line in the log; the session has dealt with it. Log no request as it is: a bind holds a password. */
 export type Problem =
   | { readonly kind: "malformed"; readonly malformed: Malformed }
   /** `onRequest` or `onBind` threw, or what it returned cannot be encoded: the peer was told ESME_RSYSERR. */
@@ -90,7 +90,11 @@ export const DEFAULT_SETTINGS: SessionSettings = {
 };
 
 export interface SessionHandlers {
-  /** The answer goes out when it is there: a receipt is answered once it is stored. Without a handler: ESME_RINVCMDID. */
+  /**
+   * The answer goes out when it is there: a receipt is answered once it is stored. Without a handler: ESME_RINVCMDID. Octets in the
+   * PDU are views into what was received: copy (`Buffer.from`) what is to be kept. A handler must not wait for the answer to a request
+   * of its own on the same session: when all of `maxHandling` do, nobody reads that answer.
+   */
   onRequest?(pdu: Pdu<MessageRequestName>): Reply | Promise<Reply>;
   /** The SMSC's. Without it nobody may bind. */
   onBind?(pdu: Pdu<BindName>): BindDecision | Promise<BindDecision>;
