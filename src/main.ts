@@ -9,6 +9,7 @@ import { migrateCommand } from "./cli/migrate.ts";
 import { optOutCommand } from "./cli/opt-out.ts";
 import { receiptCommand } from "./cli/receipt.ts";
 import { receiveCommand } from "./cli/receive.ts";
+import { reportCommand } from "./cli/report.ts";
 import { sandboxCommand, serveCommand } from "./cli/run.ts";
 import { smscCommand } from "./cli/smsc.ts";
 import { fail } from "./cli/support.ts";
@@ -28,6 +29,7 @@ for (const command of [
   apiKeyCommand(),
   optOutCommand(),
   receiptCommand(),
+  reportCommand(),
   incomingCommand(),
   receiveCommand(),
   smscCommand(),

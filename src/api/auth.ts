@@ -101,3 +101,11 @@ export async function authenticateReseller(parts: AuthParts, header: string | un
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
   return account;
 }
+
+/** For operators: as for messaging, and the account must be an operator's. */
+export async function authenticateOperator(parts: AuthParts, header: string | undefined): Promise<Account> {
+  const account = await authenticate(parts, header);
+  if (account.kind !== "operator")
+    throw new ApiError("forbidden", { description: "The account is not an operator's." });
+  return account;
+}

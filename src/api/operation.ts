@@ -20,8 +20,8 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. */
-export type Auth = "none" | "account" | "query" | "session" | "reseller";
+/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. */
+export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -57,6 +57,7 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
   reseller: [{ session: [] }],
+  operator: [{ basic: [] }, { session: [] }],
 };
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */

@@ -174,7 +174,7 @@ export const BulkStatusChange = Type.Object({
 
 // --- Answers ---------------------------------------------------------------------------------------------------------------
 
-const Status = Type.Object({
+export const Status = Type.Object({
   groupId: Type.Integer(),
   groupName: Type.String(),
   id: Type.Integer(),
@@ -199,7 +199,8 @@ export const AdvancedResponse = Type.Object({
 export const BulkResponse = Type.Object({ bulkId: Type.String(), messages: MessageResults });
 export const SingleResponse = Type.Object({ bulkId: optional(Type.String()), messages: MessageResults });
 
-const TextOrNull = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
+export const TextOrNull = (description: string) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], description });
 
 export const InboxResponse = Type.Object({
   results: Type.Array(
@@ -263,3 +264,27 @@ export const ErrorResponse = Type.Object(
   },
   { description: "What went wrong." },
 );
+
+export const DeadLettersResponse = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      id: Type.String({ description: "Also the webhook-id." }),
+      accountKey: Type.String(),
+      url: Type.String(),
+      itemCount: Type.Integer(),
+      attempts: Type.Integer(),
+      deadAt: Type.String(),
+      reason: Type.String(),
+      history: Type.Array(
+        Type.Object({
+          at: Type.String(),
+          status: Type.Union([Type.Integer(), Type.Null()]),
+          durationMs: Type.Integer(),
+          reason: Type.String(),
+          excerpt: Type.String({ description: "The first bytes of the answer." }),
+        }),
+      ),
+    }),
+  ),
+});
+export const ReplayResponse = Type.Object({ replayed: Type.Integer() });

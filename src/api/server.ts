@@ -10,24 +10,46 @@ import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { type AuthParts, authenticate, authenticateQuery, authenticateReseller, authenticateSession } from "./auth.ts";
+import {
+  type AuthParts,
+  authenticate,
+  authenticateOperator,
+  authenticateQuery,
+  authenticateReseller,
+  authenticateSession,
+} from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
+import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
 import { type InboxParts, inboxOperations } from "./inbox.ts";
+import { type LogParts, logOperations } from "./logs.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
 import { checkAccept, checkContentType } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import { previewOperations } from "./previews.ts";
+import { type ReportParts, reportOperations } from "./reports.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { sendingOperations } from "./sending.ts";
 import { sessionOperations } from "./session.ts";
 import { textQueryOperations } from "./text-query.ts";
 import { describe } from "./validation.ts";
 
-export interface ApiParts extends AuthParts, MoneyParts, InboxParts, HealthParts {
-  readonly store: MoneyParts["store"] & InboxParts["store"] & BulkParts["store"];
+export interface ApiParts
+  extends AuthParts,
+    MoneyParts,
+    InboxParts,
+    LogParts,
+    ReportParts,
+    DeadLetterParts,
+    HealthParts {
+  readonly store: MoneyParts["store"] &
+    InboxParts["store"] &
+    BulkParts["store"] &
+    LogParts["store"] &
+    ReportParts["store"] &
+    DeadLetterParts["store"];
   readonly settings: Settings;
   readonly log: Log;
   readonly intake: Intake;
@@ -117,6 +139,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     const header = request.headers.authorization;
     if (auth === "account") request.account = await authenticate(parts, header);
     if (auth === "query") request.account = await authenticateQuery(parts, header, request.query);
+    if (auth === "operator") request.account = await authenticateOperator(parts, header);
     if (auth === "reseller") request.account = await authenticateReseller(parts, header);
     if (auth === "session") request.account = await authenticateSession(parts, header);
     if (json) checkAccept(request.headers.accept);
@@ -150,6 +173,9 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   previewOperations(api);
   inboxOperations(api, parts);
   bulkOperations(api, parts);
+  reportOperations(api, parts);
+  logOperations(api, parts);
+  deadLetterOperations(api, parts);
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);

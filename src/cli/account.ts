@@ -26,6 +26,7 @@ export interface CreateOptions extends CommonOptions {
   readonly sender?: string;
   readonly creditLimit: string;
   readonly funds: string;
+  readonly retryMinutes?: string;
 }
 
 const PASSWORD_BYTES = 18;
@@ -44,13 +45,43 @@ export function accountCommand(): Command {
     .option("--rate-plan <id>", "which prices it pays", "standard")
     .option("--sender <from>", "the sender of messages that name none")
     .option("--credit-limit <amount>", "how far below zero its balance may go", "0")
+    .option(
+      "--retry-minutes <list>",
+      "how long each retry of a report waits, such as 1,5,30 (default: the service's schedule)",
+    )
     .option("--funds <amount>", "money that it starts with", "0")
     .action(async (options: CreateOptions) => {
       const settings = settingsOf(options);
       requireData(settings);
       await withStore(settings, (store) => createAccount(store, options));
     });
-  return new Command("account").description("Accounts: clients, resellers, operators.").addCommand(create);
+  const rotate = withStoreOptions(
+    new Command("rotate-secret").description(
+      "Give an account a new secret for signing reports. Both are good until --finish.",
+    ),
+  )
+    .argument("<key>", "the account's")
+    .option("--finish", "drop the old secret: the client knows the new one by now")
+    .action(async (key: string, options: CommonOptions & { finish?: boolean }) => {
+      const settings = settingsOf(options);
+      requireData(settings);
+      const secret = webhookSecret();
+      const done = await withStore(settings, (store) =>
+        options.finish === true
+          ? store.dropOldCallbackSecret({ accountKey: key })
+          : store.rotateCallbackSecret({ accountKey: key, secret }),
+      );
+      if (done === "unknown account") throw new CommandFault(`there is no account ${key}`);
+      say(
+        options.finish === true
+          ? `Only the newest secret of ${key} is good now.`
+          : `Reports of ${key} are signed with the old secret and with this new one, which is shown only now:\n${secret}`,
+      );
+    });
+  return new Command("account")
+    .description("Accounts: clients, resellers, operators.")
+    .addCommand(create)
+    .addCommand(rotate);
 }
 
 function amount(text: string, option: string): bigint {
@@ -59,6 +90,18 @@ function amount(text: string, option: string): bigint {
     throw new CommandFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
   }
   return micros;
+}
+
+/** A schedule of at most fifty waits of at most a week. */
+function readMinutes(text: string): number[] {
+  const minutes = text.split(",").map((piece) => piece.trim());
+  if (
+    minutes.length > 50 ||
+    minutes.some((piece) => !/^\d{1,5}$/.test(piece) || Number(piece) < 1 || Number(piece) > 10_080)
+  ) {
+    throw new CommandFault(`--retry-minutes must be whole numbers of minutes such as 1,5,30, not "${text}"`);
+  }
+  return minutes.map(Number);
 }
 
 /** Makes the account and prints its password. */
@@ -83,6 +126,7 @@ export async function createAccount(store: Store, options: CreateOptions): Promi
     creditLimitMicros: amount(options.creditLimit, "--credit-limit"),
     openingBalanceMicros: amount(options.funds, "--funds"),
     callbackSecret: webhookSecret(),
+    ...(options.retryMinutes === undefined ? {} : { retryMinutes: readMinutes(options.retryMinutes) }),
     username,
     passwordHash: await hashPassword(password),
     atMs: systemClock.now(),

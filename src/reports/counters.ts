@@ -14,6 +14,8 @@ export interface PushCounters {
   gone: number;
   /** Sent back to the store untried. */
   released: number;
+  /** Went out as part of another. */
+  merged: number;
   /** Requests made, by what came of them. */
   answered2xx: number;
   answered3xx: number;
@@ -36,6 +38,7 @@ export function zeroCounters(): PushCounters {
     shared: 0,
     gone: 0,
     released: 0,
+    merged: 0,
     answered2xx: 0,
     answered3xx: 0,
     answered4xx: 0,

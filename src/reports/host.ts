@@ -16,10 +16,28 @@ const FIRST_GUESS_MS = 100;
 /** A guess at a turn is worth no more than this: the host may be faster by then. */
 const LONGEST_TURN_MS = 600_000;
 
+export interface HostSettings {
+  readonly connectionsPerHost: number;
+  readonly failuresToOpen: number;
+  readonly requestItems: number;
+}
+
+function goTogether(first: ReportBatch, next: ReportBatch): boolean {
+  return (
+    first.attempts === 0 &&
+    next.attempts === 0 &&
+    first.url === next.url &&
+    first.accountId === next.accountId &&
+    first.kind === next.kind &&
+    first.contentType === next.contentType
+  );
+}
+
 export class Host {
   readonly origin: string;
   readonly #connections: number;
   readonly #failuresToOpen: number;
+  readonly #requestItems: number;
   #waiting: ReportBatch[] = [];
   #head = 0;
   #waitingItems = 0;
@@ -28,10 +46,11 @@ export class Host {
   #meanMs = FIRST_GUESS_MS;
   #lastTurnMs = 0;
 
-  constructor(origin: string, connections: number, failuresToOpen: number) {
+  constructor(origin: string, settings: HostSettings) {
     this.origin = origin;
-    this.#connections = connections;
-    this.#failuresToOpen = failuresToOpen;
+    this.#connections = settings.connectionsPerHost;
+    this.#failuresToOpen = settings.failuresToOpen;
+    this.#requestItems = settings.requestItems;
   }
 
   get waitingItems(): number {
@@ -51,18 +70,29 @@ export class Host {
     this.#waitingItems += batch.items.length;
   }
 
-  /** The next batch to send now, or null when there is none or the host has its fill. */
-  next(): ReportBatch | null {
-    if (this.#inFlight >= (this.open ? 1 : this.#connections)) return null;
-    const batch = this.#waiting[this.#head];
-    if (batch === undefined) return null;
-    this.#head++;
+  /**
+   * The next batches to send now, in one request, or none when there are none or the host has its fill. Several only where they
+   * piled up and were never tried: what was tried once stays as it was, under its id.
+   */
+  next(): readonly ReportBatch[] {
+    if (this.#inFlight >= (this.open ? 1 : this.#connections)) return [];
+    const first = this.#waiting[this.#head];
+    if (first === undefined) return [];
+    let count = 1;
+    let items = first.items.length;
+    for (let next = this.#waiting[this.#head + 1]; next !== undefined; next = this.#waiting[this.#head + count]) {
+      if (!goTogether(first, next) || items + next.items.length > this.#requestItems) break;
+      items += next.items.length;
+      count++;
+    }
+    const batches = this.#waiting.slice(this.#head, this.#head + count);
+    this.#head += count;
     if (this.#head === this.#waiting.length) this.#replaceWaiting([]);
     else if (this.#head >= 1000 && this.#head * 2 >= this.#waiting.length)
       this.#replaceWaiting(this.#waiting.slice(this.#head));
-    this.#waitingItems -= batch.items.length;
+    this.#waitingItems -= items;
     this.#inFlight++;
-    return batch;
+    return batches;
   }
 
   /**

@@ -34,7 +34,7 @@ export class Hosts {
     if (known !== undefined) return known;
     const { settings } = this.#options;
     if (this.#known.size >= settings.maxHosts && !this.#forgetIdlest()) return null;
-    const host = new Host(origin, settings.connectionsPerHost, settings.failuresToOpen);
+    const host = new Host(origin, settings);
     this.#known.set(origin, host);
     this.note(host);
     return host;

@@ -3,9 +3,10 @@
  * call is under way wait for the next, so under load a call carries hundreds. When the store fails they are kept and
  * brought again: each call may be repeated without harm.
  */
+import type { ReportFailure } from "../message/callback.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { ReportFailure, ReportRelease, ReportStore } from "./port.ts";
+import type { ReportRelease, ReportStore } from "./port.ts";
 
 /** `items` says how many of them leave memory with it. */
 export type Outcome =

@@ -1,4 +1,5 @@
 /** What pushing reports needs of the store, and nothing more. The store implements it. */
+import type { CallbackPolicy, ReportFailure } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
 
 /**
@@ -15,17 +16,10 @@ export interface ReportStore {
   reportsReleased(input: { releases: readonly ReportRelease[] }): Promise<void>;
   /** Batches that are due and not held, oldest due first, at most `limit`; they are held from now on. */
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
-  /** Webhook signing secrets of the account, newest first: one, or two while one is being changed. */
-  callbackSecrets(input: { accountId: number }): Promise<readonly string[]>;
-}
-
-export interface ReportFailure {
-  readonly id: string;
-  /** How often it was tried, this time included. */
-  readonly attempts: number;
-  readonly retryAtMs: number | null;
-  /** A few words for people: "answered 500", "connection refused". */
-  readonly reason: string;
+  /** Batches that were never tried become one, under the id of the first. They go out together from then on. */
+  mergeReports(input: { ids: readonly string[] }): Promise<void>;
+  /** How the account wants its reports. */
+  callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
 }
 
 export interface ReportRelease {

@@ -10,7 +10,7 @@
  * Past the bound a batch goes back to the store untried. One host may hold no more than what is still free for all the others,
  * so a single one gets at most half, and there is always some room for the next.
  */
-import type { KeyObject } from "node:crypto";
+import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -21,10 +21,10 @@ import type { AddressPolicy } from "./guard.ts";
 import type { Host } from "./host.ts";
 import { Hosts } from "./hosts.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
+import { Policies, type Policy } from "./policies.ts";
 import type { ReportStore } from "./port.ts";
 import { requestFor } from "./request.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
-import { Secrets } from "./secrets.ts";
 import type { PushSettings } from "./settings.ts";
 import { readTarget } from "./target.ts";
 import { type Answer, HttpTransport, type Transport } from "./transport.ts";
@@ -49,7 +49,7 @@ const REFILL_CALLS = 20;
 export class Push {
   readonly #options: PushOptions;
   readonly #transport: Transport;
-  readonly #secrets: Secrets;
+  readonly #policies: Policies;
   readonly #outcomes: Outcomes;
   readonly #hosts: Hosts;
   #polling: Repeating | null = null;
@@ -64,7 +64,7 @@ export class Push {
     this.#options = options;
     const transport = options.transport ?? new HttpTransport(options);
     this.#transport = transport;
-    this.#secrets = new Secrets(store, clock, settings.secretsMs);
+    this.#policies = new Policies(store, clock, settings.secretsMs);
     this.#hosts = new Hosts({ clock, settings, forgotten: (origin) => transport.forget(origin) });
     const recorded = (outcome: Outcome) => this.#recorded(outcome);
     this.#outcomes = new Outcomes({ store, clock, log, storeRetryMs: settings.storeRetryMs, recorded });
@@ -133,7 +133,7 @@ export class Push {
     const target = readTarget(batch.url);
     if (target === null) {
       this.#enterMemory(batch);
-      this.#fail(batch, "not an http or https URL", null);
+      this.#fail(batch, "not an http or https URL", null, null);
       return;
     }
     const host = this.#hosts.of(target.origin);
@@ -155,47 +155,73 @@ export class Push {
 
   #pump(host: Host): void {
     if (this.#state === "running") {
-      for (let batch = host.next(); batch !== null; batch = host.next()) void this.#send(host, batch);
+      for (let batches = host.next(); batches.length > 0; batches = host.next()) void this.#send(host, batches);
     }
     this.#hosts.note(host);
   }
 
   /** Never rejects. */
-  async #send(host: Host, batch: ReportBatch): Promise<void> {
+  async #send(host: Host, batches: readonly ReportBatch[]): Promise<void> {
     const { clock } = this.#options;
     this.#counters.requestsInFlightNow++;
+    const batch = await this.#merged(batches);
+    const policy = batch === null ? null : await this.#policyOf(batch);
     const startedMs = clock.monotonic();
-    const answer = await this.#attempt(batch);
+    const answer = batch === null || policy === null ? null : await this.#attempt(batch, policy);
     this.#counters.requestsInFlightNow--;
     // A request that our own stop cut off says nothing about its receiver.
     if (this.#state !== "stopped") {
-      if (answer === null) host.unsent();
-      else this.#answered(host, batch, answer, clock.monotonic() - startedMs);
+      if (batch === null || policy === null || answer === null) host.unsent();
+      else this.#answered(host, batch, policy, answer, clock.monotonic() - startedMs);
     }
     this.#pump(host);
     if (this.#counters.requestsInFlightNow === 0) this.#whenQuiet?.();
   }
 
-  /** Null when it could not be sent, which has then been dealt with. */
-  async #attempt(batch: ReportBatch): Promise<Answer | null> {
-    const { clock, log, settings } = this.#options;
-    let keys: readonly KeyObject[];
+  /**
+   * Several batches as one, under the id of the first. The store knows it first, so that a crash after the request brings the same
+   * items again under the same id. Null when the store does not answer: then they wait there.
+   */
+  async #merged(batches: readonly ReportBatch[]): Promise<ReportBatch | null> {
+    const [first, ...others] = batches;
+    if (others.length === 0) return first!;
+    const { store, clock, settings } = this.#options;
     try {
-      keys = await this.#secrets.keysOf(batch.accountId);
+      await store.mergeReports({ ids: batches.map(({ id }) => id) });
+    } catch {
+      for (const { id, items } of batches) this.#release(id, clock.now() + settings.storeRetryMs, items.length);
+      return null;
+    }
+    this.#counters.merged += others.length;
+    this.#counters.batchesInMemoryNow -= others.length;
+    // Batches that go together are of one kind (Host).
+    return { ...first, items: batches.flatMap(({ items }) => items as ReportBatch["items"][number][]) } as ReportBatch;
+  }
+
+  /** Null when the store does not answer: the batch then waits there. */
+  async #policyOf(batch: ReportBatch): Promise<Policy | null> {
+    const { clock, settings } = this.#options;
+    try {
+      return await this.#policies.of(batch.accountId);
     } catch {
       this.#release(batch.id, clock.now() + settings.storeRetryMs, batch.items.length);
       return null;
     }
+  }
+
+  /** Null when it could not be sent, which has then been dealt with. */
+  async #attempt(batch: ReportBatch, policy: Policy): Promise<Answer | null> {
+    const { clock, log } = this.#options;
     try {
-      return await this.#transport.post(requestFor(batch, readTarget(batch.url)!, keys, clock.now()));
+      return await this.#transport.post(requestFor(batch, readTarget(batch.url)!, policy.keys, clock.now()));
     } catch (error) {
       log.error({ err: error, reportId: batch.id }, "a report could not be written");
-      this.#fail(batch, "the report could not be written", this.#delayMs(batch, null));
+      this.#fail(batch, "the report could not be written", this.#delayMs(batch, policy, null), null);
       return null;
     }
   }
 
-  #answered(host: Host, batch: ReportBatch, answer: Answer, tookMs: number): void {
+  #answered(host: Host, batch: ReportBatch, policy: Policy, answer: Answer, tookMs: number): void {
     countAnswer(this.#counters, answer);
     const wasOpen = host.open;
     const sharing = host.answered(batch, answer, tookMs);
@@ -208,18 +234,34 @@ export class Push {
       return;
     }
     this.#counters.shared += sharing.length;
-    for (const failed of [batch, ...sharing]) this.#fail(failed, reasonOf(answer), this.#delayMs(failed, answer));
+    const attempt = this.#attemptOf(answer, tookMs);
+    for (const failed of [batch, ...sharing]) {
+      // Another account's schedule is not at hand here: it waits by the service's.
+      const schedule = failed.accountId === batch.accountId ? policy : null;
+      this.#fail(failed, attempt.reason, this.#delayMs(failed, schedule, answer), failed === batch ? attempt : null);
+    }
   }
 
-  #delayMs(batch: ReportBatch, answer: Answer | null): number | null {
+  #attemptOf(answer: Answer, tookMs: number): ReportAttempt {
+    const answered = answer.kind === "answered";
+    return {
+      atMs: this.#options.clock.now(),
+      status: answered ? answer.status : null,
+      durationMs: Math.round(tookMs),
+      reason: reasonOf(answer),
+      excerpt: answered ? answer.excerpt : "",
+    };
+  }
+
+  #delayMs(batch: ReportBatch, policy: Policy | null, answer: Answer | null): number | null {
     const { clock, random, settings } = this.#options;
     const retryAfter = answer?.kind === "answered" && ASKS_FOR_TIME.has(answer.status) ? answer.retryAfter : null;
     const retryAfterMs = retryAfter === null ? null : readRetryAfterMs(retryAfter, clock.now());
-    return retryDelayMs(settings, random, batch.attempts + 1, retryAfterMs);
+    return retryDelayMs(settings, random, batch.attempts + 1, retryAfterMs, policy?.retryMinutes ?? null);
   }
 
   /** `delayMs` null: it becomes a dead letter. */
-  #fail(batch: ReportBatch, reason: string, delayMs: number | null): void {
+  #fail(batch: ReportBatch, reason: string, delayMs: number | null, attempt: ReportAttempt | null): void {
     const { clock, log } = this.#options;
     const attempts = batch.attempts + 1;
     const retryAtMs = delayMs === null ? null : clock.now() + delayMs;
@@ -233,7 +275,7 @@ export class Push {
     this.#outcomes.add({
       kind: "failed",
       items: batch.items.length,
-      failure: { id: batch.id, attempts, retryAtMs, reason },
+      failure: { id: batch.id, attempts, retryAtMs, reason, attempt },
     });
   }
 

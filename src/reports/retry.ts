@@ -12,19 +12,26 @@ export interface RetryRules {
   readonly retryAfterLimitMs: number;
 }
 
+/** The n-th retry, from 0, waits 1 + n² minutes: 20 of them last 41.5 hours. */
+function serviceMinutes(rules: RetryRules, retry: number): number | undefined {
+  return retry < rules.retries ? 1 + retry * retry : undefined;
+}
+
 /**
- * How long to wait after the `attempts`-th try, or null when that was the last. The n-th retry, from 0, waits 1 + n² minutes:
- * 20 of them last 41.5 hours. A Retry-After can only lengthen the wait: a short one would use up the retries in no time.
+ * How long to wait after the `attempts`-th try, or null when that was the last, by the account's own schedule if it has one. A
+ * Retry-After can only lengthen the wait: a short one would use up the retries in no time.
  */
 export function retryDelayMs(
   rules: RetryRules,
   random: Random,
   attempts: number,
   retryAfterMs: number | null,
+  accountMinutes: readonly number[] | null = null,
 ): number | null {
   const retry = attempts - 1;
-  if (retry >= rules.retries) return null;
-  const scheduledMs = (1 + retry * retry) * MINUTE_MS * (1 + rules.jitter * random.next());
+  const minutes = accountMinutes === null ? serviceMinutes(rules, retry) : accountMinutes[retry];
+  if (minutes === undefined) return null;
+  const scheduledMs = minutes * MINUTE_MS * (1 + rules.jitter * random.next());
   return Math.round(Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, rules.retryAfterLimitMs)));
 }
 

@@ -3,6 +3,8 @@ import type { RetryRules } from "./retry.ts";
 import type { TransportSettings } from "./transport.ts";
 
 export interface PushSettings extends TransportSettings, RetryRules {
+  /** Items in one request, at most (the API family's limit is 100). */
+  readonly requestItems: number;
   /** Report items in memory at a time, for all hosts together. */
   readonly memoryItems: number;
   /** Hosts known at a time, each with its connections. */
@@ -30,6 +32,7 @@ export const PUSH_DEFAULTS: PushSettings = {
   retries: 20,
   jitter: 0.1,
   retryAfterLimitMs: 3_600_000,
+  requestItems: 100,
   memoryItems: 50_000,
   maxHosts: 1000,
   idleHostMs: 600_000,

@@ -17,7 +17,13 @@ export interface Post {
 }
 
 export type Answer =
-  | { readonly kind: "answered"; readonly status: number; readonly retryAfter: string | null }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly retryAfter: string | null;
+      /** The beginning of the answer's body, for people. */
+      readonly excerpt: string;
+    }
   | { readonly kind: "unreachable"; readonly reason: string } // there was no connection
   | { readonly kind: "broken"; readonly reason: string }; // there was one, and it ended or fell silent before the answer
 
@@ -46,6 +52,7 @@ export interface TransportSettings {
  * failed, and wait a minute. A server that says how long it keeps connections (Keep-Alive: timeout=…) is believed.
  */
 const IDLE_CONNECTION_MS = 1000;
+const EXCERPT_BYTES = 200;
 
 export class HttpTransport implements Transport {
   readonly #clock: Clock;
@@ -134,8 +141,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (ending: Ending) => void;
   #timer: Timer | null = null;
   #connected = false;
-  #answer: Answer | null = null;
+  #answer: Extract<Answer, { kind: "answered" }> | null = null;
   #bodyBytes = 0;
+  #excerpt = "";
 
   constructor(clock: Clock, settings: TransportSettings, resolve: (ending: Ending) => void) {
     this.#clock = clock;
@@ -151,12 +159,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return;
     const retryAfter = headers["retry-after"];
-    this.#answer = { kind: "answered", status, retryAfter: typeof retryAfter === "string" ? retryAfter : null };
+    this.#answer = {
+      kind: "answered",
+      status,
+      retryAfter: typeof retryAfter === "string" ? retryAfter : null,
+      excerpt: "",
+    };
     this.#limit(this.#settings.bodyTimeoutMs, "no end of the answer in time");
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
+    if (this.#excerpt.length < EXCERPT_BYTES)
+      this.#excerpt += chunk.toString("latin1", 0, EXCERPT_BYTES - this.#excerpt.length);
     if (this.#bodyBytes > this.#settings.answerLimitBytes) this.#end("the answer is too long");
   }
 
@@ -177,8 +192,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(problem: string | null): void {
     this.#timer?.cancel();
     const kind = this.#connected ? "broken" : "unreachable";
-    this.#resolve({ answer: this.#answer ?? { kind, reason: problem ?? "no answer" }, reusable: problem === null });
+    const answered = this.#answer === null ? null : { ...this.#answer, excerpt: readable(this.#excerpt) };
+    this.#resolve({ answer: answered ?? { kind, reason: problem ?? "no answer" }, reusable: problem === null });
   }
+}
+
+/** What was gathered an octet a character, as text that a log and a database can hold. */
+function readable(excerpt: string): string {
+  return Buffer.from(excerpt, "latin1")
+    .toString("utf8")
+    .replace(/\p{Cc}+/gu, " ");
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
 import type { IncomingPart, Receipt } from "../carriers/port.ts";
+import type { CallbackPolicy, ReportAttempt, ReportFailure } from "../message/callback.ts";
 import type { Event } from "../message/life.ts";
 import type {
   Content,
@@ -152,6 +153,24 @@ export interface UnmatchedIncoming extends Omit<IncomingFacts, "currency"> {
   readonly carrierId: string;
 }
 
+/** Which dead letters; what is null does not matter. */
+export interface DeadLetterFilter {
+  readonly accountKey: string | null;
+  readonly url: string | null;
+}
+
+export interface DeadLetter {
+  readonly id: string;
+  readonly accountKey: string;
+  readonly url: string;
+  readonly itemCount: number;
+  readonly attempts: number;
+  readonly deadAtMs: number;
+  readonly reason: string;
+  /** The last tries, oldest first. */
+  readonly history: readonly ReportAttempt[];
+}
+
 // --- Tracking --------------------------------------------------------------------------------------------------------------
 
 /** Which messages, by their names; null where it does not matter. Of a client's own messageId, rejected messages have it too. */
@@ -227,6 +246,8 @@ export interface NewAccount {
   readonly creditLimitMicros: bigint;
   readonly openingBalanceMicros: bigint;
   readonly callbackSecret: string;
+  /** Its own retry schedule for reports, if it has one. */
+  readonly retryMinutes?: readonly number[];
   readonly username: string;
   readonly passwordHash: string;
   readonly atMs: number;
@@ -369,12 +390,21 @@ export interface Store {
 
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
   reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
-  reportsFailed(input: {
-    failures: readonly { id: string; attempts: number; retryAtMs: number | null; reason: string }[];
-  }): Promise<void>;
+  reportsFailed(input: { failures: readonly ReportFailure[] }): Promise<void>;
   /** Not tried, for want of room: handed out again by dueReports from then on. */
   reportsReleased(input: { releases: readonly { id: string; dueAtMs: number }[] }): Promise<void>;
-  callbackSecrets(input: { accountId: number }): Promise<readonly string[]>;
+  /** Batches that were never tried become one, under the id of the first. */
+  mergeReports(input: { ids: readonly string[] }): Promise<void>;
+  callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
+  /** Gives the account a new signing secret; the one before it stays good until it is dropped. */
+  rotateCallbackSecret(input: { accountKey: string; secret: string }): Promise<"done" | "unknown account">;
+  dropOldCallbackSecret(input: { accountKey: string }): Promise<"done" | "unknown account">;
+  /** Dead letters, newest first, from before `beforeId` on. */
+  deadLetters(input: DeadLetterFilter & { beforeId: string | null; limit: number }): Promise<DeadLetter[]>;
+  /** Sends dead letters again, as if for the first time, at most `limit` of them, oldest first. */
+  replayDeadLetters(
+    input: (DeadLetterFilter | { ids: readonly string[] }) & { nowMs: number; limit: number },
+  ): Promise<{ replayed: number }>;
 
   createAccount(input: NewAccount): Promise<AccountCreation>;
   findLogin(input: { username: string }): Promise<Login | null>;

@@ -186,7 +186,7 @@ for (const contentType of ["application/json", "application/xml"]) {
     assert.equal(second?.headers["webhook-id"], first?.headers["webhook-id"]);
     assert.equal(first?.headers["content-type"], contentType);
     const { account } = (await service.store.findLogin({ username: "demo" }))!;
-    const [secret] = await service.store.callbackSecrets({ accountId: account.id });
+    const [secret] = (await service.store.callbackPolicy({ accountId: account.id })).secrets;
     for (const { body, headers } of receiver.requests) {
       new Webhook(secret!).verify(body, headers as Record<string, string>, { jsonParse: false });
     }

@@ -378,7 +378,7 @@ test("a client verifies a report with its account's secret and the Standard Webh
   const [request] = await receiver.waitForRequests(1);
 
   const { account } = (await now.store.findLogin({ username: "demo" }))!;
-  const [secret] = await now.store.callbackSecrets({ accountId: account.id });
+  const [secret] = (await now.store.callbackPolicy({ accountId: account.id })).secrets;
   const headers = request!.headers as Record<string, string>;
   const verified = new Webhook(secret!).verify(request!.body, headers) as { results: ReceivedItem[] };
   assert.equal(verified.results[0]!.callbackData, "signed");

@@ -75,7 +75,8 @@ export function startPush(t: TestContext, changes: Changes = {}): Pushing {
     policy: { allowLoopback: true, allowPrivate: false },
     ...changes,
     store,
-    settings: { ...PUSH_DEFAULTS, jitter: 0, ...changes.settings },
+    // One batch a request unless a test wants otherwise: so that batches can be counted.
+    settings: { ...PUSH_DEFAULTS, jitter: 0, requestItems: 1, ...changes.settings },
   });
   // Time passes while it stops: it may be waiting for a receiver that never answers.
   t.after(() => Promise.all([push.stop(), clock.advance(MINUTE_MS)]));

@@ -200,7 +200,7 @@ test("100,000 reports to three hosts, one of them dead: the others get theirs on
       }
       const id = headers["webhook-id"]!;
       timesReceived.set(id, (timesReceived.get(id) ?? 0) + 1);
-      return { kind: "answered", status: 200, retryAfter: null };
+      return { kind: "answered", status: 200, retryAfter: null, excerpt: "" };
     },
     forget() {},
     async close() {},

@@ -1,6 +1,7 @@
 /** A store of reports in memory, for tests of pushing alone: it keeps the promises of the port, and can be made to fail. */
-import type { ReportBatch } from "../../src/message/message.ts";
-import type { ReportFailure, ReportRelease, ReportStore } from "../../src/reports/port.ts";
+import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.ts";
+import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
+import type { ReportRelease, ReportStore } from "../../src/reports/port.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 
 interface Row {
@@ -17,6 +18,7 @@ export class MemoryReportStore implements ReportStore {
   readonly failures: ReportFailure[] = [];
   readonly releases: ReportRelease[] = [];
   secrets: readonly string[] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"];
+  retryMinutes: readonly number[] | null = null;
   /** As long as it is set, every call is refused. */
   failing = false;
   calls = 0;
@@ -87,8 +89,18 @@ export class MemoryReportStore implements ReportStore {
     });
   }
 
-  callbackSecrets(): Promise<readonly string[]> {
-    return this.#call(() => this.secrets);
+  mergeReports({ ids: [first, ...others] }: { ids: readonly string[] }): Promise<void> {
+    return this.#call(() => {
+      const into = this.undelivered.get(first!)!;
+      const merged = others.map((id) => this.undelivered.get(id)!.batch);
+      const items = [into.batch, ...merged].flatMap((batch) => batch.items as ReportFacts[]);
+      into.batch = { ...into.batch, items } as ReportBatch;
+      for (const id of others) this.undelivered.delete(id);
+    });
+  }
+
+  callbackPolicy(): Promise<CallbackPolicy> {
+    return this.#call(() => ({ secrets: this.secrets, retryMinutes: this.retryMinutes }));
   }
 
   async #call<T>(work: () => T): Promise<T> {

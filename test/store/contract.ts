@@ -461,7 +461,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         [[3, 27]],
       );
       await bench.store.reportsFailed({
-        failures: [{ id: second!.id, attempts: 21, retryAtMs: null, reason: "answered 500" }],
+        failures: [{ id: second!.id, attempts: 21, retryAtMs: null, reason: "answered 500", attempt: null }],
       });
       const [third] = bench.takeReports();
       assert.deepEqual(
@@ -499,7 +499,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await due(NOW + HOUR), [], "it is in memory here");
 
       await bench.store.reportsFailed({
-        failures: [{ id: batch!.id, attempts: 1, retryAtMs: NOW + 60_000, reason: "answered 500" }],
+        failures: [{ id: batch!.id, attempts: 1, retryAtMs: NOW + 60_000, reason: "answered 500", attempt: null }],
       });
       assert.deepEqual(await due(NOW + 59_999), []);
       assert.deepEqual(await due(NOW + 60_000), [{ ...batch, attempts: 1 }]);
@@ -530,9 +530,87 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual([batches.map(({ url }) => url), more], [["http://c/", "http://b/"], true]);
     });
 
-    test("the account's signing secret is told", async (t) => {
+    test("an account has one signing secret, and two while one is being changed", async (t) => {
       const bench = await Bench.start(t, make);
-      assert.deepEqual(await bench.store.callbackSecrets({ accountId: bench.accountId }), ["whsec_AA=="]);
+      const secrets = async () => (await bench.store.callbackPolicy({ accountId: bench.accountId })).secrets;
+      assert.deepEqual(await secrets(), ["whsec_AA=="]);
+      assert.equal(await bench.store.rotateCallbackSecret({ accountKey: "CLIENT", secret: "whsec_BB==" }), "done");
+      assert.deepEqual(await secrets(), ["whsec_BB==", "whsec_AA=="]);
+      assert.equal(await bench.store.dropOldCallbackSecret({ accountKey: "CLIENT" }), "done");
+      assert.deepEqual(await secrets(), ["whsec_BB=="]);
+      assert.equal(await bench.store.rotateCallbackSecret({ accountKey: "NOBODY", secret: "x" }), "unknown account");
+    });
+
+    test("batches that pile up become one under the first id, with what waits for any of them behind it", async (t) => {
+      const bench = await Bench.start(t, make);
+      const keys = [await submittedMessage(bench), await submittedMessage(bench)];
+      const [first, second] = bench.takeReports();
+      await bench.store.mergeReports({ ids: [first!.id, second!.id] });
+      await bench.receive(...keys.map((key) => bench.receipt(`${key}.1`)));
+      assert.deepEqual(bench.takeReports(), [], "the final reports wait");
+      await bench.restart();
+      const { batches } = await bench.store.dueReports({ nowMs: NOW + HOUR, limit: 10 });
+      assert.deepEqual(batches, [{ ...first, items: [...first!.items, ...second!.items] }]);
+      await bench.store.reportsDelivered({ ids: [first!.id] });
+      const released = bench.takeReports().flatMap(({ items }) => items.map(({ messageId }) => messageId));
+      assert.deepEqual(released.sort(), keys);
+    });
+
+    test("a dead letter is listed with its tries, and sent again when told to, one by one or by filter", async (t) => {
+      const bench = await Bench.start(t, make);
+      const urls = ["http://a.test/", "http://b.test/", "http://b.test/"];
+      const ids: string[] = [];
+      for (const notifyUrl of urls) {
+        await bench.accept([bench.message({ rejectedStatusId: 52 })], { notifyUrl });
+        ids.push(bench.takeReports()[0]!.id);
+      }
+      const attempt = { atMs: NOW, status: 500, durationMs: 12, reason: "answered 500", excerpt: "oops" };
+      const fail = (retryAtMs: number | null, attempts: number) =>
+        bench.store.reportsFailed({
+          failures: ids.map((id) => ({ id, attempts, retryAtMs, reason: attempt.reason, attempt })),
+        });
+      await fail(NOW + 1, 1);
+      await fail(null, 2);
+      const list = (change = {}) =>
+        bench.store.deadLetters({ accountKey: null, url: null, beforeId: null, limit: 10, ...change });
+      assert.deepEqual(
+        (await list()).map(({ id }) => id),
+        ids.toReversed(),
+      );
+      assert.deepEqual(
+        (await list({ limit: 1, beforeId: ids[2] })).map(({ id }) => id),
+        [ids[1]],
+      );
+      assert.deepEqual((await list({ url: "http://a.test/" }))[0], {
+        id: ids[0],
+        accountKey: "CLIENT",
+        url: "http://a.test/",
+        itemCount: 1,
+        attempts: 2,
+        deadAtMs: bench.clock.now(),
+        reason: "answered 500",
+        history: [attempt, attempt],
+      });
+      assert.deepEqual(await list({ accountKey: "NOBODY" }), []);
+
+      const replay = { nowMs: NOW + HOUR, limit: 10 };
+      assert.deepEqual(await bench.store.replayDeadLetters({ ids: [ids[0]!, "1"], ...replay }), { replayed: 1 });
+      assert.deepEqual(
+        await bench.store.replayDeadLetters({ accountKey: "CLIENT", url: "http://b.test/", ...replay, limit: 1 }),
+        { replayed: 1 },
+      );
+      const { batches } = await bench.store.dueReports({ nowMs: NOW + HOUR, limit: 10 });
+      assert.deepEqual(
+        batches.map(({ id, attempts }) => [id, attempts]),
+        [
+          [ids[0], 0],
+          [ids[1], 0],
+        ],
+      );
+      assert.deepEqual(
+        (await list()).map(({ id }) => id),
+        [ids[2]],
+      );
     });
   });
 

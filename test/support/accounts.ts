@@ -17,6 +17,7 @@ export interface TestAccount {
   readonly balanceMicros?: bigint;
   readonly username?: string;
   readonly password?: string;
+  readonly retryMinutes?: readonly number[];
 }
 
 /** A client of the demo reseller, with no money, unless it is said otherwise. */
@@ -32,6 +33,7 @@ export async function addAccount(store: Store, account: TestAccount): Promise<Ac
     creditLimitMicros: account.creditLimitMicros ?? 0n,
     openingBalanceMicros: account.balanceMicros ?? 0n,
     callbackSecret: "whsec_AAAA",
+    ...(account.retryMinutes === undefined ? {} : { retryMinutes: account.retryMinutes }),
     username,
     passwordHash: await hashOf(account.password ?? "password"),
     atMs: systemClock.now(),

@@ -32,14 +32,17 @@ type AccountCommand =
   | "changeCounter"
   | "catalogue"
   | "putCatalogue"
+  | "rotateCallbackSecret"
+  | "dropOldCallbackSecret"
   | "forget";
 
 export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, AccountCommand> {
   const byKey = db.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = db.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
   const insertAccount = db.prepare(
-    `INSERT INTO account (key, kind, parent_id, currency, rate_plan_id, default_sender, credit_limit_micros, callback_secret, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO account (key, kind, parent_id, currency, rate_plan_id, default_sender, credit_limit_micros, callback_secret, retry_minutes,
+       created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertLogin = db.prepare<[string, number, string]>(
     "INSERT INTO login (username, account_id, password_hash) VALUES (?, ?, ?)",
@@ -70,6 +73,10 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
   const insertItem = db.prepare<[string, string, string]>(
     "INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)",
   );
+  const rotateSecret = db.prepare<[string, string]>(
+    "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
+  );
+  const dropSecret = db.prepare<[string]>("UPDATE account SET old_callback_secret = NULL WHERE key = ?");
   const forgetReplays = db.prepare<[number]>("DELETE FROM replay WHERE kind = 'key' AND at_ms < ?");
   const forgetSessions = db.prepare<[number]>("DELETE FROM session WHERE created_at_ms < ?");
 
@@ -93,6 +100,7 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
         defaultSender,
         creditLimitMicros,
         callbackSecret,
+        input.retryMinutes === undefined ? null : JSON.stringify(input.retryMinutes),
         atMs,
       );
       const id = Number(inserted.lastInsertRowid);
@@ -165,6 +173,11 @@ export function accountCommands(db: Db, ledger: Ledger): Pick<CommandHandlers, A
       for (const { kind, id, body } of wanted) insertItem.run(kind, id, body);
       changed.run();
     },
+
+    rotateCallbackSecret: ({ accountKey, secret }) =>
+      rotateSecret.run(secret, accountKey).changes === 0 ? "unknown account" : "done",
+
+    dropOldCallbackSecret: ({ accountKey }) => (dropSecret.run(accountKey).changes === 0 ? "unknown account" : "done"),
 
     forget({ nowMs, replayMs, sessionMs }) {
       forgetReplays.run(nowMs - replayMs);

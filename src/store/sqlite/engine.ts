@@ -13,6 +13,7 @@ import { accountCommands } from "./accounts.ts";
 import { apiKeyCommands } from "./api-keys.ts";
 import { Bulks } from "./bulks.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
+import { deadLetterCommands } from "./dead-letters.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { incomingCommands } from "./incoming.ts";
 import { Ledger } from "./ledger.ts";
@@ -81,6 +82,7 @@ export class SqliteEngine implements Engine {
       ...pullCommands(db),
       ...logCommands(db),
       ...this.#reports.commands(),
+      ...deadLetterCommands(db),
       ...ledger.commands(replays),
       ...accountCommands(db, ledger),
       ...apiKeyCommands(db),

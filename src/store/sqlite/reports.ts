@@ -1,4 +1,6 @@
 /** Report batches in SQLite: written in the unit that makes them, kept until their receiver has them. */
+
+import type { ReportAttempt } from "../../message/callback.ts";
 import type { NotifyContentType, ReportBatch } from "../../message/message.ts";
 import type { IdSource } from "../../runtime/ids.ts";
 import type { CommandHandlers } from "../port.ts";
@@ -37,7 +39,16 @@ export interface ReportParts {
   readonly now: () => number;
 }
 
-type ReportCommand = "dueReports" | "reportsDelivered" | "reportsFailed" | "reportsReleased" | "callbackSecrets";
+type ReportCommand =
+  | "dueReports"
+  | "reportsDelivered"
+  | "reportsFailed"
+  | "reportsReleased"
+  | "mergeReports"
+  | "callbackPolicy";
+
+/** Of a report's tries, so many are kept. */
+const KEPT_ATTEMPTS = 25;
 
 export class Reports {
   readonly #parts: ReportParts;
@@ -101,24 +112,42 @@ export class Reports {
     const hold = db.prepare<[number, bigint]>("UPDATE report SET held_by = ? WHERE id = ?");
     const release = db.prepare<[number, bigint]>("UPDATE report SET held_by = NULL, due_at_ms = ? WHERE id = ?");
     const remove = db.prepare<[bigint]>("DELETE FROM report WHERE id = ?");
-    const retry = db.prepare<[number, number, string, bigint]>(
-      "UPDATE report SET attempts = ?, due_at_ms = ?, reason = ?, held_by = NULL WHERE id = ?",
+    const retry = db.prepare<[number, number, string, string, bigint]>(
+      "UPDATE report SET attempts = ?, due_at_ms = ?, reason = ?, history = ?, held_by = NULL WHERE id = ?",
     );
-    const bury = db.prepare<[number, number, string, bigint]>(
-      "UPDATE report SET attempts = ?, dead_at_ms = ?, reason = ?, held_by = NULL WHERE id = ?",
+    const bury = db.prepare<[number, number, string, string, bigint]>(
+      "UPDATE report SET attempts = ?, dead_at_ms = ?, reason = ?, history = ?, held_by = NULL WHERE id = ?",
     );
-    const followers = db.prepare<[bigint], { id: string }>(
-      "SELECT CAST(id AS TEXT) AS id FROM report WHERE after_id = ?",
+    const historyOf = db.prepare<[bigint], { history: string }>("SELECT history FROM report WHERE id = ?");
+    const rewrite = db.prepare<[string, bigint]>("UPDATE report SET items = ? WHERE id = ?");
+    const empty = db.prepare<[bigint, bigint]>(
+      "UPDATE report SET items = '[]', after_id = ?, held_by = NULL WHERE id = ?",
+    );
+    const followers = db.prepare<[bigint], { id: string; isEmpty: number }>(
+      "SELECT CAST(id AS TEXT) AS id, items = '[]' AS isEmpty FROM report WHERE after_id = ?",
     );
     const follow = db.prepare<[number, bigint]>("UPDATE report SET after_id = NULL, held_by = ? WHERE id = ?");
-    const secretOf = db.prepare<[number], { secret: string }>(
-      "SELECT callback_secret AS secret FROM account WHERE id = ?",
+    const policyOf = db.prepare<[number], { secret: string; oldSecret: string | null; retryMinutes: string | null }>(
+      `SELECT callback_secret AS secret, old_callback_secret AS oldSecret, retry_minutes AS retryMinutes FROM account WHERE id = ?`,
     );
+
+    /** The tries so far and this one; of very many the last. */
+    const historyWith = (id: string, attempt: ReportAttempt | null): string => {
+      const history = historyOf.get(BigInt(id))?.history ?? "[]";
+      if (attempt === null) return history;
+      return JSON.stringify([...(JSON.parse(history) as ReportAttempt[]), attempt].slice(-KEPT_ATTEMPTS));
+    };
 
     const settle = (id: string): void => {
       for (const follower of followers.all(BigInt(id))) {
-        follow.run(epoch, BigInt(follower.id));
-        unit().unblocked.push(follower.id);
+        if (follower.isEmpty === 1) {
+          // It went out as part of the one that is settled now.
+          remove.run(BigInt(follower.id));
+          settle(follower.id);
+        } else {
+          follow.run(epoch, BigInt(follower.id));
+          unit().unblocked.push(follower.id);
+        }
       }
     };
 
@@ -135,20 +164,35 @@ export class Reports {
         }
       },
       reportsFailed({ failures }) {
-        for (const { id, attempts, retryAtMs, reason } of failures) {
+        for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
+          const history = historyWith(id, attempt);
           if (retryAtMs === null) {
-            bury.run(attempts, now(), reason, BigInt(id));
+            bury.run(attempts, now(), reason, history, BigInt(id));
             settle(id);
           } else {
-            retry.run(attempts, retryAtMs, reason, BigInt(id));
+            retry.run(attempts, retryAtMs, reason, history, BigInt(id));
           }
         }
       },
       reportsReleased({ releases }) {
         for (const { id, dueAtMs } of releases) release.run(dueAtMs, BigInt(id));
       },
-      callbackSecrets({ accountId }) {
-        return secretOf.all(accountId).map((row) => row.secret);
+      mergeReports: ({ ids }) => {
+        const rows = ids.flatMap((id) => this.#held.get(BigInt(id)) ?? []);
+        const [first, ...others] = rows;
+        if (first === undefined || others.length === 0) return;
+        rewrite.run(`[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]`, BigInt(first.id));
+        // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
+        for (const { id } of others) empty.run(BigInt(first.id), BigInt(id));
+      },
+      callbackPolicy({ accountId }) {
+        const row = policyOf.get(accountId);
+        if (row === undefined) return { secrets: [], retryMinutes: null };
+        const { secret, oldSecret, retryMinutes } = row;
+        return {
+          secrets: oldSecret === null ? [secret] : [secret, oldSecret],
+          retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
+        };
       },
     };
   }

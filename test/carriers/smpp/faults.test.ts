@@ -224,7 +224,7 @@ test("a message from a phone that comes over SMPP is in its account's inbox", as
   });
   await eventually(async () => smsc.connections.length === 1);
   const text = "A long answer from a phone, which needs several parts to be told. ".repeat(4);
-  assert.equal(await smsc.incoming({ from: "41790000001", to: "80808", text }), true);
+  assert.equal(await smsc.incoming({ from: "41790000001", to: "80808", text }).acknowledged, true);
   const inbox = await service.call("GET", "/sms/1/inbox/reports");
   assert.deepEqual(
     inbox.json.results.map((item: { from: string; text: string }) => [item.from, item.text]),

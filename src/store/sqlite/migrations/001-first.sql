@@ -10,6 +10,8 @@ CREATE TABLE account (
   default_sender TEXT,
   credit_limit_micros INTEGER NOT NULL DEFAULT 0 CHECK (credit_limit_micros >= 0),
   callback_secret TEXT NOT NULL,
+  old_callback_secret TEXT, -- while one is being changed
+  retry_minutes TEXT, -- JSON: how long each retry of a report waits
   suspended INTEGER NOT NULL DEFAULT 0,
   created_at_ms INTEGER NOT NULL
 ) STRICT;
@@ -201,9 +203,11 @@ CREATE TABLE report (
   -- Goes out only after this batch, which has an earlier item of one of its messages, is settled.
   after_id INTEGER,
   dead_at_ms INTEGER,
-  reason TEXT
+  reason TEXT,
+  history TEXT NOT NULL DEFAULT '[]' -- JSON: the last tries
 ) STRICT;
 CREATE INDEX report_due ON report (due_at_ms, id) WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL;
+CREATE INDEX report_dead ON report (id) WHERE dead_at_ms IS NOT NULL;
 CREATE INDEX report_held ON report (held_by) WHERE held_by IS NOT NULL;
 CREATE INDEX report_after ON report (after_id) WHERE after_id IS NOT NULL;
 

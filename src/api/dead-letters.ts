@@ -1,0 +1,78 @@
+/** For operators: reports that nobody took in time, listed and sent again. */
+import { Type } from "typebox";
+import type { Clock } from "../runtime/clock.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
+import type { Store } from "../store/port.ts";
+import { badField } from "./errors.ts";
+import { type Api, operation } from "./operation.ts";
+import { DEFAULT_LIMIT, LARGEST_LIMIT, readLimit } from "./query.ts";
+import * as schemas from "./schemas.ts";
+
+export interface DeadLetterParts {
+  readonly store: Pick<Store, "deadLetters" | "replayDeadLetters">;
+  readonly clock: Clock;
+}
+
+/** Replayed in one call; the answer says how many it was, so that the next call can go on. */
+const LARGEST_REPLAY = 10_000;
+
+const DeadLetterQuery = Type.Object({
+  accountKey: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  before: Type.Optional(Type.String({ description: "The id of the last one of the page before." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT })),
+});
+
+const ReplayRequest = Type.Object({
+  ids: Type.Optional(
+    Type.Array(Type.String({ pattern: "^[0-9]{1,18}$|^[1-8][0-9]{18}$" }), { minItems: 1, maxItems: LARGEST_REPLAY }),
+  ),
+  accountKey: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  all: Type.Optional(Type.Boolean({ description: "Needed to replay without any other filter." })),
+});
+
+export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts): void {
+  api.get(
+    "/operator/1/reports/dead",
+    operation({
+      tag: "Operator",
+      summary: "List reports that nobody took in time, newest first",
+      auth: "operator",
+      query: DeadLetterQuery,
+      answer: schemas.DeadLettersResponse,
+    }),
+    async ({ query }) => {
+      const { accountKey = null, url = null, before = null } = query as Record<string, string | undefined>;
+      if (before !== null && !/^\d{1,18}$|^[1-8]\d{18}$/.test(before))
+        throw badField("before", "must be the id of a report");
+      const letters = await store.deadLetters({ accountKey, url, beforeId: before, limit: readLimit(query) });
+      return {
+        results: letters.map(({ deadAtMs, history, ...letter }) => ({
+          ...letter,
+          deadAt: formatDateTime(deadAtMs),
+          history: history.map(({ atMs, ...attempt }) => ({ at: formatDateTime(atMs), ...attempt })),
+        })),
+      };
+    },
+  );
+
+  api.post(
+    "/operator/1/reports/replay",
+    operation({
+      tag: "Operator",
+      summary: "Send dead letters again: by id, by account or by URL",
+      auth: "operator",
+      schema: { body: ReplayRequest },
+      answer: schemas.ReplayResponse,
+    }),
+    async ({ body }) => {
+      const { ids, accountKey = null, url = null, all = false } = body;
+      if (ids === undefined && accountKey === null && url === null && !all) {
+        throw badField("ids", "is missing: name ids, an accountKey or a url, or say all");
+      }
+      const when = { nowMs: clock.now(), limit: LARGEST_REPLAY };
+      return store.replayDeadLetters(ids === undefined ? { accountKey, url, ...when } : { ids, ...when });
+    },
+  );
+}

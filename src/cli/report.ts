@@ -1,0 +1,90 @@
+/** `heliograph report dead|replay`: reports that nobody took in time, shown with their tries and sent again. */
+import { Command } from "commander";
+import { systemClock } from "../runtime/clock.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
+import {
+  CommandFault,
+  type CommonOptions,
+  requireData,
+  say,
+  settingsOf,
+  withStore,
+  withStoreOptions,
+} from "./support.ts";
+
+interface FilterOptions extends CommonOptions {
+  readonly account?: string;
+  readonly url?: string;
+}
+
+interface ListOptions extends FilterOptions {
+  readonly limit: string;
+}
+
+interface ReplayOptions extends FilterOptions {
+  readonly all?: boolean;
+}
+
+/** Sent again in one transaction; the command goes on until none is left. */
+const REPLAY_PAGE = 1_000;
+
+function withFilter(command: Command): Command {
+  return withStoreOptions(command)
+    .option("--account <key>", "only those of one account")
+    .option("--url <url>", "only those for one URL");
+}
+
+export function reportCommand(): Command {
+  const dead = withFilter(
+    new Command("dead").description("Show reports that nobody took in time, newest first, with their last try."),
+  )
+    .option("--limit <number>", "how many", "50")
+    .action(async (options: ListOptions) => {
+      if (!/^[1-9]\d{0,3}$/.test(options.limit)) throw new CommandFault("--limit must be a number from 1 to 9999");
+      const settings = settingsOf(options);
+      requireData(settings);
+      const filter = { accountKey: options.account ?? null, url: options.url ?? null };
+      const letters = await withStore(settings, (store) =>
+        store.deadLetters({ ...filter, beforeId: null, limit: Number(options.limit) }),
+      );
+      for (const { id, accountKey, url, itemCount, attempts, deadAtMs, reason, history } of letters) {
+        say(
+          `${id}  ${formatDateTime(deadAtMs)}  ${accountKey}  ${url}  ${itemCount} items, ${attempts} tries: ${reason}`,
+        );
+        const excerpt = history.at(-1)?.excerpt ?? "";
+        if (excerpt !== "") say(`    ${excerpt}`);
+      }
+      say(letters.length === 0 ? "There are no dead letters." : '"heliograph report replay" sends them again.');
+    });
+
+  const replay = withFilter(new Command("replay").description("Send dead letters again, as if for the first time."))
+    .argument("[ids...]", "of the reports")
+    .option("--all", "all there are")
+    .action(async (ids: string[], options: ReplayOptions) => {
+      const { account, url, all = false } = options;
+      if (ids.length === 0 && account === undefined && url === undefined && !all) {
+        throw new CommandFault("name the reports to send again by their ids, or with --account or --url, or say --all");
+      }
+      if (ids.some((id) => !/^\d{1,18}$|^[1-8]\d{18}$/.test(id)))
+        throw new CommandFault("an id is a number, as `heliograph report dead` shows it");
+      const settings = settingsOf(options);
+      requireData(settings);
+      const which = ids.length > 0 ? { ids } : { accountKey: account ?? null, url: url ?? null };
+      const count = await withStore(settings, async (store) => {
+        for (let sum = 0; ; ) {
+          const { replayed } = await store.replayDeadLetters({
+            ...which,
+            nowMs: systemClock.now(),
+            limit: REPLAY_PAGE,
+          });
+          sum += replayed;
+          if (replayed < REPLAY_PAGE) return sum;
+        }
+      });
+      say(`${count} ${count === 1 ? "report goes" : "reports go"} out again.`);
+    });
+  return new Command("report")
+    .description("Delivery reports that could not be pushed.")
+    .addCommand(dead)
+    .addCommand(replay);
+}
