@@ -1,0 +1,62 @@
+/** The shapes of reports and logs. */
+import { Type } from "typebox";
+import { LimitQuery, Status, TextOrNull } from "./schemas.ts";
+
+/** The groups of the table of statuses (sms/data/statuses.ts). */
+export const STATUS_GROUPS = ["ACCEPTED", "PENDING", "UNDELIVERABLE", "DELIVERED", "REJECTED", "EXPIRED"] as const;
+
+const ids = (description: string) =>
+  Type.Optional(Type.Array(Type.String(), { description: `${description} Repeated, or separated by commas.` }));
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+const names = {
+  bulkId: ids("Only messages of these bulks."),
+  messageId: ids("Only these messages."),
+};
+
+export const ReportQuery = Type.Object({ ...names, ...LimitQuery.properties });
+
+export const LogQuery = Type.Object({
+  from: text("Only messages with this sender."),
+  to: text("Only messages to this number."),
+  ...names,
+  generalStatus: Type.Optional(
+    Type.Unsafe<string>({
+      type: "string",
+      enum: STATUS_GROUPS,
+      description: "Only messages in this group of statuses.",
+    }),
+  ),
+  sentSince: text("Only messages sent then or later, as 2026-02-12T09:58:20.323+0000; 48 hours ago unless given."),
+  sentUntil: text("Only messages sent then or earlier."),
+  mcc: text("Only messages to networks of this country: 3 digits."),
+  mnc: text("Only messages to networks of this number: 2 or 3 digits."),
+  ...LimitQuery.properties,
+});
+
+const item = {
+  bulkId: TextOrNull("The request that the message came with."),
+  messageId: Type.String(),
+  to: Type.String(),
+  from: Type.String(),
+  sentAt: Type.String({ description: "When a carrier took it; for one that none took, when it was accepted." }),
+  doneAt: Type.String({ description: "When its status became final." }),
+  smsCount: Type.Integer({ description: "Number of parts." }),
+  mccMnc: TextOrNull("The phone's network."),
+  callbackData: text("What you sent with the message."),
+  price: Type.Object({ pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() }),
+  status: Status,
+  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }),
+};
+
+export const ReportResponse = Type.Object({ results: Type.Array(Type.Object(item)) });
+
+export const LogResponse = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      ...item,
+      doneAt: TextOrNull("When its status became final; null while it is on its way."),
+      text: Type.String({ description: "As the phone shows it." }),
+    }),
+  ),
+});
