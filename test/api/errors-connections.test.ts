@@ -6,11 +6,13 @@ import { basic, DEMO, errorObject, startTestService } from "../support/service.t
 
 const BALANCE = "/account/1/balance";
 const PREVIEW = "/sms/1/preview";
-const HEADERS_TIMEOUT_MS = 400;
-const REQUEST_TIMEOUT_MS = 800;
+const { url } = await startTestService({ after });
 
+const HEADERS_TIMEOUT_MS = 600;
+const REQUEST_TIMEOUT_MS = 1_200;
 let storeIsSlow: Promise<void> | null = null;
-const service = await startTestService(
+/** A service that does not wait long; for the tests that are about waiting, so that no other one fails on a busy machine. */
+const impatient = await startTestService(
   { after },
   {
     settings: { server: { headersTimeoutMs: HEADERS_TIMEOUT_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS } },
@@ -23,7 +25,7 @@ const service = await startTestService(
     }),
   },
 );
-const { url } = service;
+
 const balanceRequest = rawRequestText("GET", BALANCE, { authorization: DEMO });
 const previewRequest = rawRequestText("POST", PREVIEW, { authorization: DEMO }, '{"text": "x"}');
 
@@ -109,7 +111,7 @@ test("what is no HTTP is told so, and the connection ends:", async (t) => {
 });
 
 test("garbage without end is read to no end, and the client that closes nothing is closed on", async () => {
-  const client = await RawClient.connect(url, { stubborn: true });
+  const client = await RawClient.connect(impatient.url, { stubborn: true });
   await client.write(Buffer.alloc(100_000, 0xff));
   const { status, body } = await client.answer();
   assert.deepEqual([status, JSON.parse(body)], [400, UNREADABLE]);
@@ -177,7 +179,7 @@ test("half a request and silence: the client is told that it was too slow, and t
     Object.entries(requests).map(([name, request]) =>
       t.test(name, async () => {
         const startedMs = performance.now();
-        const client = await RawClient.connect(url);
+        const client = await RawClient.connect(impatient.url);
         if (request !== "") await client.write(request);
         const whole = request.includes("\r\n\r\n");
         await assertCutOff(client, startedMs, whole ? REQUEST_TIMEOUT_MS : HEADERS_TIMEOUT_MS);
@@ -192,7 +194,7 @@ test("a request that comes drop by drop is cut off too, in its headers and in it
     [withLength("100000"), REQUEST_TIMEOUT_MS],
   ] as const) {
     const startedMs = performance.now();
-    const client = await RawClient.connect(url);
+    const client = await RawClient.connect(impatient.url);
     await client.write(start);
     const drip = setInterval(() => void client.write("x").catch(() => undefined), 20);
     try {
@@ -208,10 +210,10 @@ test("the time-outs are for the client's part: an answer may take longer", async
   storeIsSlow = new Promise((resolve) => {
     finish = resolve;
   });
-  const client = await RawClient.connect(url);
+  const client = await RawClient.connect(impatient.url);
   await client.write(balanceRequest);
   // Another connection is cut off in the meantime, so we know that the time for a request is over.
-  const slow = await RawClient.connect(url);
+  const slow = await RawClient.connect(impatient.url);
   await slow.write(withLength("100"));
   await assertLastAnswer(slow, 408, TOO_LATE);
   finish();
@@ -262,7 +264,7 @@ test("garbage behind good requests does not take their answers away: what was do
 test("whoever has been answered is not told again that the rest of its body is late or broken", async () => {
   const head = rawRequestText("POST", PREVIEW, { "transfer-encoding": "chunked" });
   for (const rest of ["5\r\nabc", "5\r\nabcdefgh\r\n"]) {
-    const client = await RawClient.connect(url);
+    const client = await RawClient.connect(impatient.url);
     await client.write(head);
     assert.equal((await client.answer()).status, 401);
     await client.write(rest);
