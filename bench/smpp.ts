@@ -158,9 +158,9 @@ const clients: Record<Pair, (port: number) => Promise<SendOne>> = {
       },
     });
     await session.bind("transceiver", { systemId: "client", password: "secret" });
-    let lastNumber = 41_790_000_000;
+    let sent = 0;
     return (receipt, done) => {
-      const destinationAddr = String(++lastNumber);
+      const destinationAddr = `41${1_000_000_000 + ++sent}`;
       const answer = session.request({
         command: "submit_sm",
         sourceAddrTon: 5,
@@ -189,9 +189,9 @@ const clients: Record<Pair, (port: number) => Promise<SendOne>> = {
     });
     await once(session, "connect");
     await new Promise((resolve) => session.send(new smpp.PDU("bind_transceiver", { system_id: "client" }), resolve));
-    let lastNumber = 41_790_000_000;
+    let sent = 0;
     return (receipt, done) => {
-      const destination_addr = String(++lastNumber);
+      const destination_addr = `41${1_000_000_000 + ++sent}`;
       const submit = {
         source_addr_ton: 5,
         source_addr: "Heliograph",
