@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statusCode, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
-import { makeTlv, NO_TLVS, readTlv, TLVS } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import { hasTlv, makeTlv, NO_TLVS, readTlv, TLVS } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { octets } from "./codec-octets.ts";
 
 test("a parameter made by name has the standard's tag and octets, and is read by that name", () => {
@@ -22,12 +22,13 @@ test("a parameter made by name has the standard's tag and octets, and is read by
   assert.equal(readTlv(made, "sar_msg_ref_num"), 0x1234);
   assert.equal(readTlv(made, "qos_time_to_live"), 86_400);
   assert.deepEqual(readTlv(made, "message_payload"), octets("c0ffee"));
-  assert.deepEqual(readTlv(made, "alert_on_message_delivery"), new Uint8Array(0));
+  assert.equal(hasTlv(made, "alert_on_message_delivery"), true);
   assert.equal(readTlv(made, "congestion_state"), 80);
 });
 
 test("one that is not there is undefined, and not taken for 0", () => {
   assert.equal(readTlv(NO_TLVS, "message_state"), undefined);
+  assert.equal(hasTlv(NO_TLVS, "message_state"), false);
 });
 
 test("a number of another width than the standard's is read; one of no octets or of five is no number", () => {

@@ -73,7 +73,7 @@ export const TLVS = {
   display_time: { tag: 0x1201, kind: "uint8" },
   sms_signal: { tag: 0x1203, kind: "uint16" },
   ms_validity: { tag: 0x1204, kind: "octets" },
-  // No value: it says what it says by being there, as no octets at all and not undefined.
+  // No value: it says what it says by being there.
   alert_on_message_delivery: { tag: 0x130c, kind: "octets" },
   its_reply_type: { tag: 0x1380, kind: "uint8" },
   its_session_info: { tag: 0x1383, kind: "octets" },
@@ -84,6 +84,10 @@ export type TlvValue<Name extends TlvName> = Values[(typeof TLVS)[Name]["kind"]]
 
 /** What a PDU without optional parameters has. */
 export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
+
+export function hasTlv(tlvs: readonly Tlv[], name: TlvName): boolean {
+  return find(tlvs, TLVS[name].tag) !== undefined;
+}
 
 /** The value of the first of that name; undefined when there is none, or when its octets make no value of its kind. */
 export function readTlv<Name extends TlvName>(tlvs: readonly Tlv[], name: Name): TlvValue<Name> | undefined {
