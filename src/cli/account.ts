@@ -6,15 +6,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { secret, webhookSecret } from "../runtime/random.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountKind, Store } from "../store/port.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 export interface CreateOptions extends CommonOptions {
   readonly kind: AccountKind;
@@ -51,9 +43,7 @@ export function accountCommand(): Command {
     )
     .option("--funds <amount>", "money that it starts with", "0")
     .action(async (options: CreateOptions) => {
-      const settings = settingsOf(options);
-      requireData(settings);
-      await withStore(settings, (store) => createAccount(store, options));
+      await onStore(options, (store) => createAccount(store, options));
     });
   const rotate = withStoreOptions(
     new Command("rotate-secret").description(
@@ -63,10 +53,8 @@ export function accountCommand(): Command {
     .argument("<key>", "the account's")
     .option("--finish", "drop the old secret: the client knows the new one by now")
     .action(async (key: string, options: CommonOptions & { finish?: boolean }) => {
-      const settings = settingsOf(options);
-      requireData(settings);
       const secret = webhookSecret();
-      const done = await withStore(settings, (store) =>
+      const done = await onStore(options, (store) =>
         options.finish === true
           ? store.dropOldCallbackSecret({ accountKey: key })
           : store.rotateCallbackSecret({ accountKey: key, secret }),

@@ -4,15 +4,7 @@ import { newApiKey, storedForm } from "../accounts/api-keys.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ApiKey } from "../store/port.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 interface KeyOptions extends CommonOptions {
   readonly account?: string;
@@ -46,10 +38,8 @@ async function createKey(options: KeyOptions): Promise<void> {
   if (name !== undefined && !/^[\p{L}\p{N}\p{P}\p{S} ]{1,64}$/u.test(name)) {
     throw new CommandFault("--name must be 1 to 64 characters that can be printed");
   }
-  const settings = settingsOf(options);
-  requireData(settings);
   const key = newApiKey();
-  const created = await withStore(settings, (store) =>
+  const created = await onStore(options, (store) =>
     store.createApiKey({ ...storedForm(key), accountKey: account, name: name ?? null, atMs: systemClock.now() }),
   );
   if (created === "unknown account") throw new CommandFault(`there is no account ${account}`);
@@ -58,9 +48,7 @@ async function createKey(options: KeyOptions): Promise<void> {
 }
 
 async function listKeys(options: KeyOptions): Promise<void> {
-  const settings = settingsOf(options);
-  requireData(settings);
-  const keys = await withStore(settings, (store) => store.apiKeys({ accountKey: options.account ?? null }));
+  const keys = await onStore(options, (store) => store.apiKeys({ accountKey: options.account ?? null }));
   for (const key of keys) say(line(key));
   say(keys.length === 0 ? "There are no keys." : `${keys.length} ${keys.length === 1 ? "key" : "keys"}.`);
 }
@@ -71,9 +59,7 @@ function line({ id, accountKey, name, createdAtMs, usedAtMs }: ApiKey): string {
 }
 
 async function revokeKey(id: string, options: KeyOptions): Promise<void> {
-  const settings = settingsOf(options);
-  requireData(settings);
-  const revoked = await withStore(settings, (store) => store.revokeApiKey({ id }));
+  const revoked = await onStore(options, (store) => store.revokeApiKey({ id }));
   if (revoked === "unknown key") throw new CommandFault(`there is no key ${id}`);
   say(`The key ${id} is good for nothing any more.`);
 }

@@ -2,15 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { readCatalogueFile } from "../catalogue/file.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 export function applyCommand(): Command {
   const command = new Command("apply").description(
@@ -19,8 +11,6 @@ export function applyCommand(): Command {
   return withStoreOptions(command)
     .argument("<file>", "TOML; sandbox.catalogue.toml shows the form")
     .action(async (file: string, options: CommonOptions) => {
-      const settings = settingsOf(options);
-      requireData(settings);
       let text: string;
       try {
         text = readFileSync(file, "utf8");
@@ -28,7 +18,7 @@ export function applyCommand(): Command {
         throw new CommandFault(`${file} cannot be read`);
       }
       const items = readCatalogueFile(text);
-      await withStore(settings, (store) => store.putCatalogue({ items }));
+      await onStore(options, (store) => store.putCatalogue({ items }));
       const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
       say(
         `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}, numbers ${count("number")}.`,

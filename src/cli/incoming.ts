@@ -1,15 +1,7 @@
 /** `heliograph incoming list`: messages from phones that no account gets, for finding out whose they are. */
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { type CommonOptions, limitOf, onStore, say, withStoreOptions } from "./support.ts";
 
 interface ListOptions extends CommonOptions {
   readonly limit: string;
@@ -21,11 +13,8 @@ export function incomingCommand(): Command {
   )
     .option("--limit <number>", "how many", "50")
     .action(async (options: ListOptions) => {
-      if (!/^[1-9]\d{0,3}$/.test(options.limit)) throw new CommandFault("--limit must be a number from 1 to 9999");
-      const settings = settingsOf(options);
-      requireData(settings);
-      const { count, messages } = await withStore(settings, (store) =>
-        store.unmatchedIncoming({ limit: Number(options.limit) }),
+      const { count, messages } = await onStore(options, (store) =>
+        store.unmatchedIncoming({ limit: limitOf(options) }),
       );
       for (const { receivedAtMs, carrierId, from, to, text } of messages) {
         // As JSON: what a phone sent may hold line breaks, and what a terminal takes for commands.

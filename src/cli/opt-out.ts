@@ -2,15 +2,7 @@
 import { Command } from "commander";
 import { systemClock } from "../runtime/clock.ts";
 import { isDestination } from "../sms/addresses.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 interface OptOutOptions extends CommonOptions {
   readonly account?: string;
@@ -23,10 +15,8 @@ export function optOutCommand(): Command {
       .option("--account <key>", "the list of one account (default: the service's own)")
       .action(async (number: string, options: OptOutOptions) => {
         if (!isDestination(number)) throw new CommandFault(`"${number}" is not a phone number of 4 to 15 digits`);
-        const settings = settingsOf(options);
-        requireData(settings);
         const list = { accountKey: options.account ?? null, number };
-        const done = await withStore(settings, (store) =>
+        const done = await onStore(options, (store) =>
           name === "add" ? store.optOut({ ...list, atMs: systemClock.now() }) : store.optIn(list),
         );
         if (done === "unknown account") throw new CommandFault(`there is no account ${options.account}`);

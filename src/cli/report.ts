@@ -2,15 +2,7 @@
 import { Command } from "commander";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, limitOf, onStore, say, withStoreOptions } from "./support.ts";
 
 interface FilterOptions extends CommonOptions {
   readonly account?: string;
@@ -40,12 +32,9 @@ export function reportCommand(): Command {
   )
     .option("--limit <number>", "how many", "50")
     .action(async (options: ListOptions) => {
-      if (!/^[1-9]\d{0,3}$/.test(options.limit)) throw new CommandFault("--limit must be a number from 1 to 9999");
-      const settings = settingsOf(options);
-      requireData(settings);
       const filter = { accountKey: options.account ?? null, url: options.url ?? null };
-      const letters = await withStore(settings, (store) =>
-        store.deadLetters({ ...filter, beforeId: null, limit: Number(options.limit) }),
+      const letters = await onStore(options, (store) =>
+        store.deadLetters({ ...filter, beforeId: null, limit: limitOf(options) }),
       );
       for (const { id, accountKey, url, itemCount, attempts, deadAtMs, reason, history } of letters) {
         say(
@@ -67,10 +56,8 @@ export function reportCommand(): Command {
       }
       if (ids.some((id) => !/^\d{1,18}$|^[1-8]\d{18}$/.test(id)))
         throw new CommandFault("an id is a number, as `heliograph report dead` shows it");
-      const settings = settingsOf(options);
-      requireData(settings);
       const which = ids.length > 0 ? { ids } : { accountKey: account ?? null, url: url ?? null };
-      const count = await withStore(settings, async (store) => {
+      const count = await onStore(options, async (store) => {
         for (let sum = 0; ; ) {
           const { replayed } = await store.replayDeadLetters({
             ...which,

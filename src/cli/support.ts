@@ -69,6 +69,19 @@ export function opened<Thing>({ store }: Settings, open: (directory: string) => 
   }
 }
 
+/** The number given with --limit. */
+export function limitOf({ limit }: { readonly limit: string }): number {
+  if (!/^[1-9]\d{0,3}$/.test(limit)) throw new CommandFault("--limit must be a number from 1 to 9999");
+  return Number(limit);
+}
+
+/** Works on the store of a service that was set up before. */
+export function onStore<Result>(options: CommonOptions, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const settings = settingsOf(options);
+  requireData(settings);
+  return withStore(settings, work);
+}
+
 /** For commands on a service that was set up before. */
 export function requireData(settings: Settings): void {
   if (hasData(settings)) return;
