@@ -5,13 +5,14 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     file: "./smpp.ts",
     shows: "submit, answer and receipt through our SMPP session, against the npm library smpp",
   },
+  schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
 };
 
 const [name = "", ...rest] = process.argv.slice(2);
 const benchmark = BENCHMARKS[name];
 if (benchmark === undefined) {
   console.error("npm run bench -- NAME, where NAME is one of:");
-  for (const [known, { shows }] of Object.entries(BENCHMARKS)) console.error(`  ${known.padEnd(6)}${shows}`);
+  for (const [known, { shows }] of Object.entries(BENCHMARKS)) console.error(`  ${known.padEnd(10)}${shows}`);
   process.exitCode = 1;
 } else {
   // The benchmark sees its own arguments where it would if it were run by itself.
