@@ -14,6 +14,8 @@ export interface LogParts {
 
 const LOG_HOURS = 48;
 const HOUR_MS = 3_600_000;
+/** Messages from one command: other commands wait for it. */
+const PAGE_MESSAGES = 200;
 
 function statusesOf(groupName: string): number[] {
   return Object.values(STATUS)
@@ -68,11 +70,16 @@ export function logOperations(api: Api, { store, clock }: LogParts): void {
       const messages: LoggedMessage[] = [];
       let after: LogPosition | null = null;
       do {
-        const query: LogQuery = { ...filter, accountId, limit: limit - messages.length, after };
+        const query: LogQuery = {
+          ...filter,
+          accountId,
+          limit: Math.min(limit - messages.length, PAGE_MESSAGES),
+          after,
+        };
         const page = await turns.take(() => store.logs(query));
         messages.push(...page.messages);
         after = page.next;
-      } while (after !== null && !request.raw.socket.destroyed);
+      } while (after !== null && messages.length < limit && !request.raw.socket.destroyed);
       return { results: messages.map(logItem) };
     },
   );

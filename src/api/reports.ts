@@ -23,7 +23,7 @@ const REPORT_HOURS = 48;
 const HOUR_MS = 3_600_000;
 const AGAIN_AFTER_MS = 60_000;
 /** Reports in one command: other commands wait for it. */
-const PAGE_REPORTS = 200;
+const PAGE_REPORTS = 100;
 
 export function reportOperations(api: Api, { store, clock, log }: ReportParts): void {
   const confirmations = new Set<Promise<void>>();

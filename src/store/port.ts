@@ -385,7 +385,7 @@ export interface Store {
    */
   fetchReports(input: ReportFetch): Promise<{ keys: MessageKey[]; reports: ReportFacts[] }>;
   confirmReports(input: { keys: readonly MessageKey[] }): Promise<void>;
-  /** An account's messages, newest first. A page may have fewer than there are, or none: `next` says where to go on. */
+  /** An account's messages, newest first. A page may have fewer than there are, or none: `next` says where to go on, if there may be more. */
   logs(input: LogQuery): Promise<{ messages: LoggedMessage[]; next: LogPosition | null }>;
 
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;

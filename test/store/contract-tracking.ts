@@ -41,7 +41,7 @@ async function readLogs(
     messages.push(...page.messages);
     after = page.next;
     pages++;
-  } while (after !== null);
+  } while (after !== null && messages.length < limit);
   return { messages, pages };
 }
 

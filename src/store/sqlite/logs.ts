@@ -104,10 +104,11 @@ export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
       const rows = walks
         .flatMap((walk) => walk.rows(upper, bottom, query, byBoth ? NO_LIMIT : limit))
         .filter((row) => !byBoth || bulkIds.includes(row.bulk_id))
-        .sort((first, second) => newestFirst(placeOf(first), placeOf(second)));
+        .sort((first, second) => newestFirst(placeOf(first), placeOf(second)))
+        .slice(0, limit);
       return {
-        messages: rows.slice(0, limit).map((row) => ({ ...factsOf(row), text: row.body })),
-        next: rows.length < limit ? floor : null,
+        messages: rows.map((row) => ({ ...factsOf(row), text: row.body })),
+        next: rows.length < limit ? floor : placeOf(rows.at(-1)!),
       };
     },
   };
