@@ -1,5 +1,5 @@
 /** The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. */
-import { type Static, type TSchema, Type } from "typebox";
+import { type TProperties, type TSchema, Type } from "typebox";
 import { DAYS } from "../schedule/window.ts";
 import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port.ts";
@@ -75,34 +75,35 @@ const BulkId = Type.String({
   description: "An id of your own for this request. The same request again is not sent twice.",
 });
 
-const AdvancedMessage = Type.Object({
-  from: optional(From),
-  destinations: Type.Array(Type.Object({ to: To, messageId: optional(MessageId) }), { minItems: 1 }),
-  text: Text,
-  ...messageOptions,
+const Octet = (description: string) => optional(Type.Integer({ minimum: 0, maximum: 255, description }));
+const Binary = Type.Object({
+  hex: Type.String({ minLength: 1, description: "The octets, two digits each, with or without spaces." }),
+  dataCoding: Octet("The data coding scheme. Default 0."),
+  esmClass: Octet("SMPP's esm_class; 64 where the octets begin with a user data header. Default 0."),
 });
 
-export const AdvancedRequest = Type.Object({
-  bulkId: optional(BulkId),
-  messages: Type.Array(AdvancedMessage, { minItems: 1 }),
-});
+/** The bodies of the sending operations, where a message says a text, or octets. */
+function sendingRequests<Says extends TProperties>(says: Says) {
+  const advanced = Type.Object({
+    from: optional(From),
+    destinations: Type.Array(Type.Object({ to: To, messageId: optional(MessageId) }), { minItems: 1 }),
+    ...says,
+    ...messageOptions,
+  });
+  const simple = { from: optional(From), to: ToOneOrMany, ...says, ...messageOptions };
+  const several = { bulkId: optional(BulkId), messages: Type.Array(advanced, { minItems: 1 }) };
+  return {
+    advanced: Type.Object(several),
+    advancedV2: Type.Object({
+      ...several,
+      includeSmsCountInResponse: optional(Type.Boolean({ description: "Put smsCount into the answer." })),
+    }),
+    multi: Type.Object({ bulkId: optional(BulkId), messages: Type.Array(Type.Object(simple), { minItems: 1 }) }),
+    single: Type.Object({ ...simple, bulkId: optional(BulkId), messageId: optional(MessageId) }),
+  };
+}
 
-export const AdvancedRequestV2 = Type.Object({
-  ...AdvancedRequest.properties,
-  includeSmsCountInResponse: optional(Type.Boolean({ description: "Put smsCount into the answer." })),
-});
-
-const SimpleMessage = Type.Object({ from: optional(From), to: ToOneOrMany, text: Text, ...messageOptions });
-
-export const SingleRequest = Type.Object({
-  ...SimpleMessage.properties,
-  bulkId: optional(BulkId),
-  messageId: optional(MessageId),
-});
-export const MultiRequest = Type.Object({
-  bulkId: optional(BulkId),
-  messages: Type.Array(SimpleMessage, { minItems: 1 }),
-});
+export const SendingRequests = { text: sendingRequests({ text: Text }), binary: sendingRequests({ binary: Binary }) };
 
 const { language: _, deliveryTimeWindow: __, ...flatOptions } = messageOptions;
 export const TextQuery = Type.Object({
@@ -115,10 +116,6 @@ export const TextQuery = Type.Object({
   bulkId: optional(BulkId),
   messageId: optional(MessageId),
 });
-
-export type AdvancedRequest = Static<typeof AdvancedRequest>;
-export type SingleRequest = Static<typeof SingleRequest>;
-export type MultiRequest = Static<typeof MultiRequest>;
 
 export const PreviewRequest = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 10_000 }),

@@ -1,8 +1,8 @@
-/** The sending operations: advanced (both versions), multi and single. */
+/** The sending operations: advanced (both versions), multi and single, of texts and of binary messages. */
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
-import type { MessageFields, RequestedMessage, SendAnswer, SendRequest } from "../intake/request.ts";
+import type { BinaryFields, MessageFields, RequestedMessage, SendAnswer, SendRequest } from "../intake/request.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import { ApiError } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
@@ -88,19 +88,35 @@ function resultsV2(answer: Accepted, withSmsCount: boolean) {
   }));
 }
 
+/** What the messages of an operation carry. */
+type Kind = "text" | "binary";
+
+interface SingleBody {
+  readonly to: string | string[];
+  readonly bulkId?: string;
+  readonly messageId?: string;
+}
+
+interface SeveralBody<Message> {
+  readonly bulkId?: string;
+  readonly messages: readonly Message[];
+}
+
+/** A field that belongs to the other kind is one that nobody knows here. */
+function fieldsOf(kind: Kind, fields: object): MessageFields {
+  const { text, binary, ...options } = fields as { text: string; binary: BinaryFields };
+  return kind === "text" ? { ...options, text } : { ...options, binary };
+}
+
 /** One message to one or more destinations. `query` is what the request says beside its body. */
-export async function sendSingle(
-  intake: Intake,
-  request: FastifyRequest,
-  { to, bulkId, messageId, ...fields }: schemas.SingleRequest,
-  query = "",
-) {
+export async function sendSingle(intake: Intake, request: FastifyRequest, kind: Kind, body: SingleBody, query = "") {
+  const { to, bulkId, messageId, ...fields } = body;
   const numbers = listOf(to);
   // A messageId of the client's can name only one message.
   const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
   const message = {
     path: "",
-    fields: fields as MessageFields,
+    fields: fieldsOf(kind, fields),
     destinations: numbers.map((number) => ({ to: number, ...named })),
   };
   const answer = accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, [message], query)));
@@ -108,22 +124,41 @@ export async function sendSingle(
 }
 
 export function sendingOperations(api: Api, intake: Intake): void {
-  const advanced = async (request: FastifyRequest, body: schemas.AdvancedRequest): Promise<Accepted> => {
+  operationsFor(api, intake, "text", "text");
+  operationsFor(api, intake, "binary", "binary message");
+}
+
+function operationsFor(api: Api, intake: Intake, kind: Kind, one: string): void {
+  const requests = schemas.SendingRequests[kind];
+  const send = async (request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]) =>
+    accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, messages)));
+  const advanced = (
+    request: FastifyRequest,
+    body: SeveralBody<{ destinations: RequestedMessage["destinations"] }>,
+  ): Promise<Accepted> => {
     const messages = body.messages.map(({ destinations, ...fields }, index) => ({
       path: `messages[${index}]`,
-      fields: fields as MessageFields,
-      destinations: destinations as RequestedMessage["destinations"],
+      fields: fieldsOf(kind, fields),
+      destinations,
     }));
-    return accepted(await intake.send(accountOf(request), sendRequest(request, body.bulkId, messages)));
+    return send(request, body.bulkId, messages);
+  };
+  const multi = (request: FastifyRequest, body: SeveralBody<{ to: string | string[] }>): Promise<Accepted> => {
+    const messages = body.messages.map(({ to, ...fields }, index) => ({
+      path: `messages[${index}]`,
+      fields: fieldsOf(kind, fields),
+      destinations: listOf(to).map((number) => ({ to: number })),
+    }));
+    return send(request, body.bulkId, messages);
   };
 
   api.post(
-    "/sms/1/text/advanced",
+    `/sms/1/${kind}/advanced`,
     operation({
       tag: "Sending",
-      summary: "Send fully featured messages",
+      summary: `Send fully featured ${one}s`,
       auth: "account",
-      schema: { body: schemas.AdvancedRequest },
+      schema: { body: requests.advanced },
       answer: schemas.AdvancedResponse,
     }),
     async (request) => {
@@ -133,12 +168,12 @@ export function sendingOperations(api: Api, intake: Intake): void {
   );
 
   api.post(
-    "/sms/2/text/advanced",
+    `/sms/2/${kind}/advanced`,
     operation({
       tag: "Sending",
-      summary: "Send fully featured messages, version 2",
+      summary: `Send fully featured ${one}s, version 2`,
       auth: "account",
-      schema: { body: schemas.AdvancedRequestV2 },
+      schema: { body: requests.advancedV2 },
       answer: schemas.BulkResponse,
     }),
     async (request) => {
@@ -148,36 +183,29 @@ export function sendingOperations(api: Api, intake: Intake): void {
   );
 
   api.post(
-    "/sms/1/text/multi",
+    `/sms/1/${kind}/multi`,
     operation({
       tag: "Sending",
-      summary: "Send different texts to different destinations",
+      summary: `Send different ${one}s to different destinations`,
       auth: "account",
-      schema: { body: schemas.MultiRequest },
+      schema: { body: requests.multi },
       answer: schemas.BulkResponse,
     }),
     async (request) => {
-      const messages = request.body.messages.map(({ to, ...fields }, index) => ({
-        path: `messages[${index}]`,
-        fields: fields as MessageFields,
-        destinations: listOf(to).map((number) => ({ to: number })),
-      }));
-      const answer = accepted(
-        await intake.send(accountOf(request), sendRequest(request, request.body.bulkId, messages)),
-      );
+      const answer = await multi(request, request.body);
       return { bulkId: answer.bulkId, messages: results(answer) };
     },
   );
 
   api.post(
-    "/sms/1/text/single",
+    `/sms/1/${kind}/single`,
     operation({
       tag: "Sending",
-      summary: "Send one text to one or more destinations",
+      summary: `Send one ${one} to one or more destinations`,
       auth: "account",
-      schema: { body: schemas.SingleRequest },
+      schema: { body: requests.single },
       answer: schemas.SingleResponse,
     }),
-    async (request) => sendSingle(intake, request, request.body),
+    async (request) => sendSingle(intake, request, kind, request.body),
   );
 }

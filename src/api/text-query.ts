@@ -67,7 +67,7 @@ export function textQueryOperations(api: Api, intake: Intake): void {
     async (request, reply) => {
       reply.header("cache-control", "no-store");
       // Without the password: what tells two requests apart is kept.
-      return sendSingle(intake, request, request.query, JSON.stringify(request.query));
+      return sendSingle(intake, request, "text", request.query, JSON.stringify(request.query));
     },
   );
 }

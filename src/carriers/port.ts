@@ -1,16 +1,15 @@
 /**
  * The port to a carrier: whoever takes parts of messages and later says what became of them. The simulator and SMPP are behind it.
  */
-import type { Encoding, UserData } from "../sms/text.ts";
+import type { Body } from "../sms/body.ts";
+import type { UserData } from "../sms/text.ts";
 
 /** What a network says of a part that it took; the words are events of the message's life. */
 export type ReceiptOutcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired" | "lost";
 
-export interface OutgoingMessage {
+export interface OutgoingMessage extends Body {
   readonly from: string;
   readonly to: string;
-  readonly text: string;
-  readonly encoding: Encoding;
   readonly flash: boolean;
   /** The client wants to hear of changes that are not final. */
   readonly intermediateReport: boolean;

@@ -5,16 +5,10 @@ import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts"
 import type { DeliveryWindow } from "../schedule/window.ts";
 import { isSender } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
-import { MAX_PARTS, type PreparedText, prepareText, type TextOptions } from "../sms/text.ts";
+import { prepareBody } from "./body.ts";
 import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
 
 const LONGEST_URL = 2_048;
-/**
- * No text of this length fits into 25 parts in any alphabet, so it is not even looked at; and what is kept of something that was
- * rejected is cut, because each of thousands of destinations would keep it.
- */
-const HOPELESS_TEXT_LENGTH = 40_000;
-const KEPT_TEXT_LENGTH = 4_000;
 const KEPT_ADDRESS_LENGTH = 64;
 
 export interface ContentRules {
@@ -48,22 +42,22 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
   } else if (fields.notifyUrl !== undefined && !isCallbackUrl(fields.notifyUrl)) {
     problems.push({ field: at("notifyUrl"), says: "is not an absolute http or https URL" });
   }
+  const says = fields.binary === undefined ? null : faultOfHex(fields.binary.hex);
+  if (says !== null) problems.push({ field: at("binary.hex"), says });
   const window = readWindow(at("deliveryTimeWindow"), fields.deliveryTimeWindow, problems);
   if (problems.length > 0) return problems;
 
   const from = fields.from ?? rules.defaultSender ?? "";
   const senderIsFine = isSender(from);
-  const prepared =
-    fields.text.length > HOPELESS_TEXT_LENGTH ? tooLong(fields.text) : prepareText(fields.text, textOptions(fields));
-  const fits = prepared.partCount <= MAX_PARTS;
+  const body = prepareBody(fields);
   const firstMs = firstSendable({ nowMs: rules.nowMs, sendAtMs, window });
   return {
-    rejectedStatusId: !senderIsFine ? STATUS.REJECTED_SOURCE.id : !fits ? STATUS.REJECTED_MESSAGE_TOO_LONG.id : null,
+    rejectedStatusId: senderIsFine ? body.rejectedStatusId : STATUS.REJECTED_SOURCE.id,
     content: {
       from: senderIsFine ? from : clipAddress(from),
-      text: fits ? prepared.text : prepared.text.slice(0, KEPT_TEXT_LENGTH).toWellFormed(),
-      encoding: prepared.encoding,
-      partCount: prepared.partCount,
+      text: body.text,
+      encoding: body.encoding,
+      partCount: body.partCount,
       flash: fields.flash ?? false,
       notifyUrl: fields.notifyUrl ?? null,
       notifyContentType: fields.notifyContentType ?? "application/json",
@@ -77,19 +71,11 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
   };
 }
 
-/** The flat form of the language is the older one; where both are given the nested one counts. */
-function textOptions(fields: MessageFields): TextOptions {
-  const { languageCode = fields.languageCode, singleShift, lockingShift } = fields.language ?? {};
-  return {
-    ...(languageCode === undefined ? {} : { languageCode }),
-    ...(singleShift === undefined ? {} : { singleShift }),
-    ...(lockingShift === undefined ? {} : { lockingShift }),
-    ...(fields.transliteration === undefined ? {} : { transliteration: fields.transliteration }),
-  };
-}
-
-function tooLong(text: string): PreparedText {
-  return { text, encoding: "gsm7", partCount: MAX_PARTS + 1, charactersRemaining: 0 };
+function faultOfHex(hex: string): string | null {
+  const digits = hex.replaceAll(" ", "");
+  if (digits === "") return "must not be empty";
+  if (!/^[0-9a-fA-F]+$/.test(digits)) return "must be hexadecimal digits, with or without spaces";
+  return digits.length % 2 === 0 ? null : "must have an even number of digits";
 }
 
 function isCallbackUrl(text: string): boolean {

@@ -8,10 +8,22 @@ export interface TimeOfDay {
   readonly minute: number;
 }
 
+export interface BinaryFields {
+  /** Digits, in which spaces may stand. */
+  readonly hex: string;
+  readonly dataCoding?: number;
+  readonly esmClass?: number;
+}
+
 /** The fields of one message of a request, as the client wrote them. */
-export interface MessageFields {
+export type MessageFields = MessageOptions &
+  (
+    | { readonly text: string; readonly binary?: undefined }
+    | { readonly binary: BinaryFields; readonly text?: undefined }
+  );
+
+interface MessageOptions {
   readonly from?: string;
-  readonly text: string;
   readonly flash?: boolean;
   readonly language?: {
     readonly languageCode?: LanguageCode;

@@ -3,7 +3,7 @@
  * them can cross from one thread to another.
  */
 import type { DeliveryWindow } from "../schedule/window.ts";
-import type { Encoding } from "../sms/text.ts";
+import type { Body } from "../sms/body.ts";
 
 /** An id of our own making: a 19-digit decimal string (runtime/ids.ts). The client may know the message by another name. */
 export type MessageKey = string;
@@ -13,9 +13,9 @@ export type NotifyContentType = "application/json" | "application/xml";
 /** What one message object of a request says, shared by all its destinations. */
 export interface Content {
   readonly from: string;
-  /** As the phone will show it: transliterated already. */
+  /** As the phone will show it: transliterated already. Of a binary message, its hex. */
   readonly text: string;
-  readonly encoding: Encoding;
+  readonly encoding: Body["encoding"];
   readonly partCount: number;
   readonly flash: boolean;
   readonly notifyUrl: string | null;
@@ -38,7 +38,7 @@ export interface QueuedMessage {
   readonly from: string;
   readonly to: string;
   readonly text: string;
-  readonly encoding: Encoding;
+  readonly encoding: Body["encoding"];
   readonly partCount: number;
   readonly flash: boolean;
   readonly intermediateReport: boolean;

@@ -17,6 +17,9 @@ export interface BinaryMessage {
   hasHeader: boolean;
 }
 
+/** esm_class: the octets begin with a user data header (SMPP 3.4 §5.2.12). */
+export const HEADER_BIT = 0x40;
+
 export interface BinaryOptions {
   reference: number;
   wideReference?: boolean;
@@ -30,6 +33,15 @@ export function readHex(hex: string): Uint8Array | undefined {
   for (let index = 0; index < octets.length; index++)
     octets[index] = Number.parseInt(digits.slice(index * 2, index * 2 + 2), 16);
   return octets;
+}
+
+/** Whether they begin with a whole header, which its elements fill. */
+export function beginsWithHeader(octets: Uint8Array): boolean {
+  const end = 1 + (octets[0] ?? 0);
+  if (octets.length < end) return false;
+  let at = 1;
+  while (at < end) at += 2 + (octets[at + 1] ?? 0);
+  return at === end;
 }
 
 /**

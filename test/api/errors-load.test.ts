@@ -122,6 +122,7 @@ const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown
   ["POST", "/sms/2/text/advanced", { messages: [{ from: "a1", destinations: [{ to: MESSAGE.to }], text: "x" }] }],
   ["POST", "/sms/1/text/multi", { messages: [MESSAGE] }],
   ["POST", SINGLE, MESSAGE],
+  ["POST", "/sms/1/binary/single", { from: "a1", to: MESSAGE.to, binary: { hex: "0f" } }],
   ["GET", "/sms/1/text/query?from=a1&to=41793026727&text=x"],
   ["GET", BALANCE],
   ["POST", "/1/customerProfile/login", { username: "operator", password: "operator-password" }],

@@ -57,3 +57,20 @@ test("it sends a message in a URL, with its password there", async () => {
     ],
   );
 });
+
+test("it sends octets", async () => {
+  const { status, data } = await clientWith("demo-api-key").channels.sms.send({
+    type: "binary",
+    messages: [
+      {
+        from: "InfoSMS",
+        destinations: [{ to: "41793026727" }],
+        binary: { hex: "0f c2 4a bf 34 13 ba", dataCoding: 4, esmClass: 0 },
+      },
+    ],
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(data.messages[0].status, ACCEPTED);
+  const { text, encoding } = service.handedOn.at(-1)!;
+  assert.deepEqual([text, encoding], ["0fc24abf3413ba", { dataCoding: 4, esmClass: 0 }]);
+});

@@ -5,8 +5,8 @@ import type { OutstandingPart, PartToSubmit, Receipt, ReceiptOutcome, Submission
 import { HANDSETS_BY_SUFFIX } from "../../src/carriers/simulator/handsets.ts";
 import { SimulatedCarrier, type SimulatorSettings } from "../../src/carriers/simulator/simulator.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { encodeBody } from "../../src/sms/body.ts";
 import { errorById, errorByName } from "../../src/sms/errors.ts";
-import { encodeParts } from "../../src/sms/text.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SECOND_MS = 1000;
@@ -47,7 +47,7 @@ function part(clock: VirtualClock, to: string, validityMs = DAY_MS): PartToSubmi
     reference: 1,
     intermediateReport: false,
   } as const;
-  return { message, userData: encodeParts(message, message)[0]!, place: null };
+  return { message, userData: encodeBody(message, message)[0]!, place: null };
 }
 
 async function accepted(submission: Promise<Submission>): Promise<string> {

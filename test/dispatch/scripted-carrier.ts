@@ -10,7 +10,7 @@ import type {
   UnknownPolicy,
 } from "../../src/carriers/port.ts";
 
-import { encodeParts } from "../../src/sms/text.ts";
+import { encodeBody } from "../../src/sms/body.ts";
 
 export class ScriptedCarrier implements Carrier {
   readonly id: string;
@@ -45,7 +45,7 @@ export class ScriptedCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
+    return encodeBody(message, message).map((userData) => ({ message, userData, place: null }));
   }
 
   onIncoming(listener: (part: IncomingPart) => Promise<void>): void {

@@ -12,6 +12,7 @@
  */
 import type { Clock } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
+import { encodeBody } from "../../sms/body.ts";
 import { encodeParts, prepareText } from "../../sms/text.ts";
 import type {
   Carrier,
@@ -147,7 +148,7 @@ export class SimulatedCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return encodeParts(message, message).map((userData) => ({ message, userData, place: null }));
+    return encodeBody(message, message).map((userData) => ({ message, userData, place: null }));
   }
 
   async submit(part: PartToSubmit): Promise<Submission> {

@@ -9,7 +9,7 @@ import type { Bulks } from "./bulks.ts";
 import type { Db } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Replays } from "./replays.ts";
-import { STATE_NUMBER } from "./rows.ts";
+import { STATE_NUMBER, serializeEncoding } from "./rows.ts";
 import type { Unit } from "./unit.ts";
 
 interface KeptAnswer {
@@ -39,7 +39,7 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
   );
   const named = db.prepare<[number, string], unknown>(
     `SELECT 1 FROM message
-     WHERE account_id = ? AND client_message_id = ? AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52)`,
+     WHERE account_id = ? AND client_message_id = ? AND status_id NOT IN (11, 12, 14, 19, 23, 24, 25, 52)`,
   );
   const anyOptOut = db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1");
   const optedOut = db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?");
@@ -69,6 +69,8 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
     let chargedParts = 0;
     const optOutLists = [0, accountId].filter((list) => anyOptOut.get(list) !== undefined);
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
+
+    const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
 
     const statusOf = (message: NewMessage, content: Content, cost: bigint): number => {
       if (message.clientMessageId !== null && named.get(accountId, message.clientMessageId) !== undefined) {
@@ -139,7 +141,7 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
         content.from,
         message.to,
         content.text,
-        content.encoding,
+        encodings[message.content],
         content.partCount,
         content.flash ? 1 : 0,
         message.pricePerPartMicros,

@@ -1,6 +1,7 @@
 /** A message's row as the commands read it, and the shapes made from it. Integers beyond 2^53 are read as text. */
 import type { State } from "../../message/life.ts";
 import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../../message/message.ts";
+import type { Encoding } from "../../sms/text.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -22,7 +23,7 @@ export interface MessageRow {
   readonly sender: string;
   readonly recipient: string;
   readonly body: string;
-  readonly encoding: QueuedMessage["encoding"];
+  readonly encoding: string;
   readonly part_count: number;
   readonly flash: number;
   readonly price: string;
@@ -51,6 +52,17 @@ export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, c
   expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, mcc_mnc, parts_pending, worst_event,
   CAST(last_report_id AS TEXT) AS last_report_id`;
 
+/** The encoding of a text by its name; that of a binary message as "octets 4 64": data coding and esm class. */
+export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
+  return typeof encoding === "string" ? encoding : `octets ${encoding.dataCoding} ${encoding.esmClass}`;
+}
+
+function parseEncoding(text: string): QueuedMessage["encoding"] {
+  const [, dataCoding, esmClass] = /^octets (\d+) (\d+)$/.exec(text) ?? [];
+  if (dataCoding === undefined) return text as Encoding;
+  return { dataCoding: Number(dataCoding), esmClass: Number(esmClass) };
+}
+
 export function queuedMessage(row: MessageRow): QueuedMessage {
   return {
     key: row.key,
@@ -59,7 +71,7 @@ export function queuedMessage(row: MessageRow): QueuedMessage {
     from: row.sender,
     to: row.recipient,
     text: row.body,
-    encoding: row.encoding,
+    encoding: parseEncoding(row.encoding),
     partCount: row.part_count,
     flash: row.flash === 1,
     intermediateReport: row.intermediate === 1,
@@ -92,7 +104,7 @@ export function reportFacts(
 }
 
 /** The statuses whose messages do not use up their name, as the indexes by name have them. */
-const REJECTED_IDS = "(11, 12, 14, 19, 23, 25, 52)";
+const REJECTED_IDS = "(11, 12, 14, 19, 23, 24, 25, 52)";
 export const IS_REJECTED = `status_id IN ${REJECTED_IDS}`;
 export const IS_NOT_REJECTED = `status_id NOT IN ${REJECTED_IDS}`;
 

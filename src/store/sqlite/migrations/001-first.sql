@@ -140,9 +140,9 @@ CREATE INDEX message_to_pull ON message (account_id, pull, pull_at_ms) WHERE pul
 CREATE INDEX message_to_pull_of_bulk ON message (account_id, bulk_id, pull, pull_at_ms) WHERE pull IS NOT NULL;
 -- A message that was rejected does not use up its name: after a top-up it may be sent again.
 CREATE UNIQUE INDEX message_named_by_client ON message (account_id, client_message_id)
-  WHERE client_message_id IS NOT NULL AND status_id NOT IN (11, 12, 14, 19, 23, 25, 52);
+  WHERE client_message_id IS NOT NULL AND status_id NOT IN (11, 12, 14, 19, 23, 24, 25, 52);
 CREATE INDEX message_rejected_by_name ON message (account_id, client_message_id, log_at_ms)
-  WHERE client_message_id IS NOT NULL AND status_id IN (11, 12, 14, 19, 23, 25, 52);
+  WHERE client_message_id IS NOT NULL AND status_id IN (11, 12, 14, 19, 23, 24, 25, 52);
 CREATE INDEX message_scheduled ON message (due_at_ms, key) WHERE state = 0;
 CREATE INDEX message_of_bulk ON message (account_id, bulk_id);
 CREATE INDEX message_following_bulk ON message (account_id, bulk_id, state, bulk_version) WHERE bulk_version IS NOT NULL;
