@@ -1,7 +1,9 @@
 /** A message becomes submit_sm PDUs, in the way that the carrier's profile wants them. Pure. */
 import { DESTINATION_TYPE, senderType } from "../../sms/addresses.ts";
+import { HEADER_BIT, readHex } from "../../sms/binary.ts";
+import { encodeBody, isOctets, type OctetEncoding } from "../../sms/body.ts";
 import { cutText } from "../../sms/parts.ts";
-import { encodeParts, type UserData } from "../../sms/text.ts";
+import { type Encoding, encodeParts, type UserData } from "../../sms/text.ts";
 import { encodeUserData } from "../../sms/userdata.ts";
 import type { OutgoingMessage, PartToSubmit } from "../port.ts";
 import type { PduDraft } from "./codec/pdu.ts";
@@ -9,8 +11,6 @@ import { formatRelativeTime } from "./codec/times.ts";
 import { makeTlv, type Tlv } from "./codec/tlvs.ts";
 import type { SmppProfile } from "./profile.ts";
 
-/** esm_class: the short message begins with a user data header (SMPP 3.4 §5.2.12). */
-const HAS_HEADER = 0x40;
 /** registered_delivery: a receipt for the final outcome, and an intermediate notification (§5.2.17). */
 const FINAL_RECEIPT = 0x01;
 const INTERMEDIATE_NOTIFICATION = 0x10;
@@ -23,7 +23,35 @@ const ASCII = /^[\n\r\x20-\x7e]*$/;
 /** The alphabets that a carrier may take data_coding 0 for in place of GSM, and the texts that they can hold. */
 const FOREIGN_ALPHABETS: Readonly<Record<string, RegExp>> = { latin1: LATIN1, ascii: ASCII };
 
+type TextMessage = OutgoingMessage & { readonly encoding: Encoding };
+
 export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToSubmit[] {
+  const { encoding } = message;
+  return isOctets(encoding) ? octetParts(message, encoding, profile) : textParts({ ...message, encoding }, profile);
+}
+
+/** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
+function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, profile: SmppProfile): PartToSubmit[] {
+  const method = profile.longMessages ?? "udh";
+  const parts = encodeBody(message, message);
+  const total = parts.length;
+  if (method === "udh" || total === 1) return parts.map((userData) => ({ message, userData, place: null }));
+  const bare = (octets: Uint8Array): UserData => ({
+    octets,
+    hasHeader: false,
+    dataCoding,
+    length: octets.length,
+    text: "",
+  });
+  if (method === "payload") return [{ message, userData: bare(readHex(message.text)!), place: null }];
+  return parts.map(({ octets }, index) => ({
+    message,
+    userData: bare(octets.subarray(octets[0]! + 1)),
+    place: { sequence: index + 1, total },
+  }));
+}
+
+function textParts(message: TextMessage, profile: SmppProfile): PartToSubmit[] {
   const method = profile.longMessages ?? "udh";
   if (method === "udh") {
     return udhParts(message, profile).map((userData) => ({ message, userData, place: null }));
@@ -38,7 +66,7 @@ export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToS
 }
 
 /** A text that is GSM to us goes to such a carrier as it is, an octet a character, or else in UCS-2, which all understand. */
-function udhParts(message: OutgoingMessage, profile: SmppProfile): UserData[] {
+function udhParts(message: TextMessage, profile: SmppProfile): UserData[] {
   const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
   const options = { reference: message.reference, flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
   if (foreign === undefined || message.encoding === "ucs2") return encodeParts(message, options);
@@ -53,7 +81,7 @@ function udhParts(message: OutgoingMessage, profile: SmppProfile): UserData[] {
   });
 }
 
-function userDataOf(text: string, message: OutgoingMessage, profile: SmppProfile): UserData {
+function userDataOf(text: string, message: TextMessage, profile: SmppProfile): UserData {
   const options = { flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
   const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
   if (foreign === undefined || message.encoding === "ucs2") return encodeUserData(text, message.encoding, options);
@@ -88,13 +116,19 @@ export function submitOf(
     destAddrTon: destination.ton,
     destAddrNpi: destination.npi,
     destinationAddr: message.to,
-    esmClass: userData.hasHeader ? HAS_HEADER : 0,
+    esmClass: esmClassOf(message, userData),
     validityPeriod: formatRelativeTime(Math.max(SHORTEST_VALIDITY_MS, message.expiresAtMs - nowMs)),
     registeredDelivery: FINAL_RECEIPT | (message.intermediateReport ? INTERMEDIATE_NOTIFICATION : 0),
     dataCoding: userData.dataCoding,
     ...(payload ? {} : { shortMessage: userData.octets }),
     tlvs,
   };
+}
+
+/** The client's own, where there is one; but whether there is a header is as the part has it. */
+function esmClassOf({ encoding }: OutgoingMessage, { hasHeader }: UserData): number {
+  const own = isOctets(encoding) ? encoding.esmClass & ~HEADER_BIT : 0;
+  return own | (hasHeader ? HEADER_BIT : 0);
 }
 
 function sourceType(from: string, profile: SmppProfile) {
