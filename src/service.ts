@@ -120,6 +120,9 @@ function startReason(error: NodeJS.ErrnoException, { server }: Settings): string
   if (error.code === "EADDRINUSE")
     return `${place} is already in use: name another port with --port (0 takes any free one)`;
   if (error.code === "EADDRNOTAVAIL") return `${place} is not an address of this machine: name another with --host`;
+  if (error.code === "ENOTFOUND" || error.code === "EAI_AGAIN") {
+    return `${server.host} is not a name that this machine knows: name another with --host`;
+  }
   if (error.code === "EACCES")
     return `${place} may not be listened on by this user: name a port from 1024 on with --port`;
   return error.message;

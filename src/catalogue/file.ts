@@ -1,6 +1,6 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
 import { parse } from "smol-toml";
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../ledger/money.ts";
@@ -46,7 +46,7 @@ export const RatePlan = Type.Object(
 export const ExchangeRate = Type.Object({ from: Currency, to: Currency, rate: Price }, strict);
 const CatalogueFile = Type.Object(
   {
-    carrier: Type.Optional(Type.Array(Type.Union([SimulatorCarrier, SmppCarrier]))),
+    carrier: Type.Optional(Type.Array(Type.Object({ kind: Type.String() }))),
     route: Type.Optional(Type.Array(Route)),
     ratePlan: Type.Optional(Type.Array(RatePlan)),
     exchangeRate: Type.Optional(Type.Array(ExchangeRate)),
@@ -68,6 +68,27 @@ export function groupsOf({ carrier, groups }: Route): readonly (readonly Static<
 /** The file says something that cannot be. The message names the place. */
 export class CatalogueFault extends Error {}
 
+/** Throws at the first place where the file is not as it should be. */
+function check(schema: TSchema, value: unknown, place: string): void {
+  const [fault] = Value.Errors(schema, value);
+  if (fault === undefined) return;
+  const path = `${place}${fault.instancePath.replaceAll("/", ".")}`.replace(/^\./, "") || "the file";
+  throw new CatalogueFault(`${path}: ${fault.message === "schema is false" ? "is not known here" : fault.message}`);
+}
+
+const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
+
+/** By its kind, so that a fault is told of that kind and not of all there are. */
+function checkedCarrier(profile: { kind: string }, place: string): CarrierProfile {
+  const schema = Object.hasOwn(CARRIER_KINDS, profile.kind)
+    ? CARRIER_KINDS[profile.kind as CarrierProfile["kind"]]
+    : null;
+  if (schema === null)
+    throw new CatalogueFault(`${place}.kind: must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
+  check(schema, profile, place);
+  return profile as CarrierProfile;
+}
+
 export function readCatalogueFile(text: string): CatalogueItem[] {
   let file: unknown;
   try {
@@ -75,16 +96,16 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
   } catch (error) {
     throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
   }
-  const [fault] = Value.Errors(CatalogueFile, file);
-  if (fault !== undefined)
-    throw new CatalogueFault(`${fault.instancePath.slice(1).replaceAll("/", ".") || "the file"}: ${fault.message}`);
+  check(CatalogueFile, file, "");
   const {
-    carrier = [],
+    carrier: profiles = [],
     route = [],
     ratePlan = [],
     exchangeRate = [],
     number = [],
   } = file as Static<typeof CatalogueFile>;
+
+  const carrier = profiles.map((profile, index) => checkedCarrier(profile, `carrier.${index}`));
 
   const items: CatalogueItem[] = [
     ...carrier.map((item) => ({ kind: "carrier" as const, id: item.id, body: JSON.stringify(item) })),

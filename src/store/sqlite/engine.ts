@@ -135,8 +135,12 @@ export class SqliteEngine implements Engine {
     try {
       return this.#transaction(calls);
     } catch (error) {
-      if (calls.length === 1) return { outcomes: [{ ok: false, error: asStoreError(error) }], feed: null };
-      // One command is bad, or the disk is full: each on its own, so that only the bad ones fail.
+      const told = asStoreError(error);
+      // A database that is busy, full or broken is so for all of them, and trying each would block everyone for long.
+      if (calls.length === 1 || told instanceof StoreUnavailable) {
+        return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
+      }
+      // One command is bad: each on its own, so that only the bad ones fail.
       const each = calls.map((call) => this.run([call]));
       return {
         outcomes: each.flatMap((result) => result.outcomes),
