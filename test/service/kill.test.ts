@@ -88,6 +88,15 @@ test(`killed at ${KILLS} random moments under load, nothing accepted is lost or 
     [],
     "each was reported",
   );
+  const idsOf = new Map<string, Set<unknown>>();
+  for (const { headers, items } of receiver.requests) {
+    for (const { messageId } of items)
+      idsOf.set(messageId, (idsOf.get(messageId) ?? new Set()).add(headers["webhook-id"]));
+  }
+  assert.ok(
+    [...idsOf.values()].every((ids) => ids.size === 1),
+    "a report that came twice came under one id",
+  );
   assert.ok(acknowledged.size > KILLS, `there was load: ${acknowledged.size} acknowledged, ${stored.length} stored`);
   db.close();
 
