@@ -98,17 +98,18 @@ export class Delivery {
     const { log } = this.#parts;
     const wanted = new Map(snapshot.carriers.map((profile) => [profile.id, profile]));
     try {
-      for (const [id, profile] of this.#running) {
-        if (JSON.stringify(wanted.get(id)) === profile) continue;
+      for (const [id, profile] of wanted) {
+        if (this.#running.get(id) === JSON.stringify(profile)) continue;
+        await this.#dispatcher.replaceCarrier(this.#carrier(profile));
+        this.#running.set(id, JSON.stringify(profile));
+        log.info({ carrier: id }, "a carrier was started");
+      }
+      // Those that are gone last: what waits for them may go to the new ones.
+      for (const id of this.#running.keys()) {
+        if (wanted.has(id)) continue;
         await this.#dispatcher.removeCarrier(id);
         this.#running.delete(id);
         log.info({ carrier: id }, "a carrier was stopped");
-      }
-      for (const [id, profile] of wanted) {
-        if (this.#running.has(id)) continue;
-        await this.#dispatcher.addCarrier(this.#carrier(profile));
-        this.#running.set(id, JSON.stringify(profile));
-        log.info({ carrier: id }, "a carrier was started");
       }
     } catch (error) {
       log.error({ err: error }, "the carriers could not be changed");

@@ -36,6 +36,9 @@ const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
 /** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
+const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
+/** How long to wait with a claim that failed or found no room. */
+const CLAIM_AGAIN_MS = 500;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
@@ -45,7 +48,8 @@ const INCOMING_WAIT_MS = 600_000;
 const STOP_WAIT_MS = 2_000;
 
 interface CarrierDesk {
-  readonly carrier: Carrier;
+  /** Another one after the operator changed its profile. */
+  carrier: Carrier;
   readonly ring: LaneRing;
   /** Messages that were begun and must go on where they stopped. */
   readonly begun: Map<string, Submitting>;
@@ -70,7 +74,7 @@ export class Dispatcher {
     incomingParts: 0,
     incomingUnmatched: 0,
   };
-  /** Messages that a carrier put off, each with its timer: no more than the carrier's window at a time. */
+  /** Timers of what waits for a moment: messages that a carrier put off, at most as many as its window, and claims that failed. */
   readonly #aside = new Set<Timer>();
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
@@ -106,6 +110,20 @@ export class Dispatcher {
   async addCarrier(carrier: Carrier): Promise<void> {
     const desk: CarrierDesk = { carrier, ring: new LaneRing(carrier.id), begun: new Map(), pause: null, inFlight: 0 };
     this.#desks.set(carrier.id, desk);
+    await this.#connect(desk, carrier);
+  }
+
+  /** The same carrier with another profile: what waits for it goes on waiting, and what was begun is finished. */
+  async replaceCarrier(carrier: Carrier): Promise<void> {
+    const desk = this.#desks.get(carrier.id);
+    if (desk === undefined) return this.addCarrier(carrier);
+    await desk.carrier.stop();
+    desk.carrier = carrier;
+    for (const submitting of desk.begun.values()) submitting.moveTo(carrier);
+    await this.#connect(desk, carrier);
+  }
+
+  async #connect(desk: CarrierDesk, carrier: Carrier): Promise<void> {
     carrier.onReceipt((receipt) => {
       this.counts.receipts++;
       return this.#outcomes.receipt(carrier.id, receipt);
@@ -130,7 +148,34 @@ export class Dispatcher {
     this.#desks.delete(id);
     desk.pause?.cancel();
     await desk.carrier.stop();
-    this.#enqueue(desk.ring.remove(() => true));
+    const spilled = [...desk.ring.lanes()].filter((lane) => lane.spilled).map(({ name }) => name);
+    for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
+    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: null });
+  }
+
+  /** A message whose carrier is gone goes to another, or has no route; one that the carrier has part of ends with that part. */
+  #leave(desk: CarrierDesk, message: QueuedMessage): void {
+    const begun = desk.begun.get(message.key);
+    desk.begun.delete(message.key);
+    if (begun?.isBegun === true) this.#giveUp(desk, begun, CARRIER_GONE);
+    else this.#enqueue([message]);
+  }
+
+  #giveUp(desk: CarrierDesk, begun: Submitting, errorId: number): void {
+    const { parts, refusedErrorId } = begun.giveUp(errorId);
+    const { key } = begun.message;
+    const atMs = this.#parts.clock.now();
+    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
+  }
+
+  /** Back to its place, unless its carrier has gone or is down meanwhile. */
+  #putBack(desk: CarrierDesk, waiting: Waiting): void {
+    if (this.#desks.get(desk.carrier.id) !== desk) {
+      this.#leave(desk, waiting.message);
+      return;
+    }
+    desk.ring.putBack(waiting);
+    if (!desk.carrier.isUp()) this.#rerouteAll(desk);
   }
 
   async #resume(carrier: Carrier): Promise<void> {
@@ -202,11 +247,11 @@ export class Dispatcher {
 
   /** The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. */
   #rerouteAll(desk: CarrierDesk): void {
-    this.#enqueue(
-      desk.ring.remove(
-        (message) => desk.begun.get(message.key)?.isBegun !== true && this.#alternative(message) !== null,
-      ),
+    const leaving = desk.ring.remove(
+      (message) => desk.begun.get(message.key)?.isBegun !== true && this.#alternative(message) !== null,
     );
+    for (const { key } of leaving) desk.begun.delete(key);
+    this.#enqueue(leaving);
   }
 
   /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
@@ -251,8 +296,7 @@ export class Dispatcher {
       return;
     }
     // A carrier has part of it: it is not refunded, and ends when those parts do.
-    const { parts, refusedErrorId } = begun.giveUp(VALIDITY_EXPIRED);
-    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
+    this.#giveUp(desk, begun, VALIDITY_EXPIRED);
   }
 
   async #submit(desk: CarrierDesk, waiting: Waiting): Promise<void> {
@@ -284,12 +328,12 @@ export class Dispatcher {
           // The others go on meanwhile.
           const timer = this.#parts.clock.after(verdict.afterMs, () => {
             this.#aside.delete(timer);
-            desk.ring.putBack(waiting);
+            this.#putBack(desk, waiting);
             this.#pump(desk);
           });
           this.#aside.add(timer);
         } else {
-          desk.ring.putBack(waiting);
+          this.#putBack(desk, waiting);
           if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
         }
     }
@@ -316,17 +360,34 @@ export class Dispatcher {
     const { claimCount } = this.#parts.settings;
     if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount / 2) return;
     lane.claiming = true;
-    this.#parts.store
-      .claimLane({ ...lane.name, limit: claimCount })
-      .then(({ more }) => {
-        lane.spilled = more;
-      })
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, "messages could not be claimed; trying again"))
-      .finally(() => {
+    // It may spill again while the claim is under way, and the feed that says so comes before the claim's own answer.
+    lane.spilled = false;
+    this.#parts.store.claimLane({ ...lane.name, limit: claimCount }).then(
+      ({ claimed, more }) => {
         lane.claiming = false;
-        // Nobody else looks after the lane of a carrier that is not there.
-        if (!this.#desks.has(lane.name.carrierId)) this.#refill(lane);
-      });
+        lane.spilled ||= more;
+        if (claimed > 0 || !more) this.#refill(lane);
+        // There is no room for it just now: a lane is looked at again when something moves, unless its carrier is not there.
+        else if (!this.#desks.has(lane.name.carrierId)) this.#refillSoon(lane);
+      },
+      (error: unknown) => {
+        this.#parts.log.warn({ err: error }, "messages could not be claimed; trying again");
+        lane.claiming = false;
+        lane.spilled = true;
+        this.#refillSoon(lane);
+      },
+    );
+  }
+
+  #refillSoon(lane: Lane): void {
+    if (lane.claimingSoon || this.#stopping) return;
+    lane.claimingSoon = true;
+    const timer = this.#parts.clock.after(CLAIM_AGAIN_MS, () => {
+      this.#aside.delete(timer);
+      lane.claimingSoon = false;
+      this.#refill(lane);
+    });
+    this.#aside.add(timer);
   }
 
   #wakeAt(atMs: number): void {
@@ -394,7 +455,13 @@ export class Dispatcher {
       desk.pause?.cancel();
       await desk.carrier.stop();
     }
-    await this.#outcomes.settled();
-    await store.handBack();
+    // Bounded: what a store that is away did not hear of is still owned, and taken over by the next start.
+    let late: Timer | null = null;
+    const tooLong = new Promise<"too long">((resolve) => {
+      late = clock.after(STOP_WAIT_MS, () => resolve("too long"));
+    });
+    const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
+    (late as Timer | null)?.cancel();
+    if (settled !== "too long") await store.handBack();
   }
 }

@@ -20,6 +20,8 @@ export class Lane {
   spilled = false;
   /** Messages are being brought from the store. */
   claiming = false;
+  /** It will be tried again in a moment. */
+  claimingSoon = false;
   /** Parts that it may still send in this turn. */
   deficit = 0;
   #messages: Waiting[] = [];
@@ -145,6 +147,6 @@ export class LaneRing {
   /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */
   #retire(lane: Lane): void {
     lane.deficit = 0;
-    if (!lane.spilled) this.#lanes.delete(lane.name.accountId);
+    if (!lane.spilled && !lane.claiming) this.#lanes.delete(lane.name.accountId);
   }
 }

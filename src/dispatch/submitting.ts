@@ -19,7 +19,7 @@ export type Verdict =
 
 export class Submitting {
   readonly message: QueuedMessage;
-  readonly #carrier: Carrier;
+  #carrier: Carrier;
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
   /** The error of a part that will never be taken. */
@@ -35,6 +35,11 @@ export class Submitting {
     this.#parts = carrier.partsOf({ ...message, reference });
     this.#ids = this.#parts.map(() => null);
     this.#unknownCount = message.unknownCount;
+  }
+
+  /** The carrier was set up anew: the rest of it goes over the new connections. */
+  moveTo(carrier: Carrier): void {
+    this.#carrier = carrier;
   }
 
   /** Whether the carrier has any of it, so that no other may get it. */

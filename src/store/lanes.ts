@@ -47,10 +47,10 @@ export class LaneAccounts {
     return true;
   }
 
-  /** How many spilled messages the lane could claim back now. A lane with nothing in memory may always claim one. */
+  /** How many spilled messages the lane could claim back now. A lane with nothing in memory may claim one beyond the bound, up to twice of it. */
   room(name: LaneName): number {
     const lane = this.#lane(name);
-    const least = lane.owned === 0 ? 1 : 0;
+    const least = lane.owned === 0 && this.#total < 2 * this.#bounds.total ? 1 : 0;
     return Math.max(least, Math.min(this.#bounds.lane - lane.owned, this.#bounds.total - this.#total));
   }
 

@@ -332,7 +332,7 @@ export interface Store {
   /** Moves scheduled messages whose time has come into their lanes, and lets a page of messages follow what was changed of their bulk. */
   claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
   /** Brings spilled messages of a lane into memory, oldest first. */
-  claimLane(input: LaneName & { limit: number }): Promise<{ more: boolean }>;
+  claimLane(input: LaneName & { limit: number }): Promise<{ claimed: number; more: boolean }>;
   submitted(input: { messages: readonly SubmittedMessage[] }): Promise<void>;
   /** Messages on their way to one carrier go to another: the first is down or gone. */
   reroute(input: { messages: readonly { key: MessageKey; carrierId: string }[] }): Promise<void>;

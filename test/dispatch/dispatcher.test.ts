@@ -158,7 +158,7 @@ test("messages for a carrier that is not there have no route and are refunded", 
     Array.from({ length: 5 }, () => bench.message({ carrierId: "gone" })),
     content,
   );
-  for (let turn = 0; turn < 20; turn++) await settle(bench);
+  await bench.clock.advance(5_000);
   assert.deepEqual(reported, [19, 19, 19, 19, 19]);
   assert.equal(await bench.balance(), 1_000_000_000n);
   await dispatcher.removeCarrier("carrier");
@@ -351,4 +351,64 @@ test("a long message that expires when the carrier has part of it is not refunde
   assert.deepEqual(reported, [4]);
   assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
   assert.deepEqual(await bench.store.verifyLedger(), []);
+});
+
+test("a lane that spills again while it is being claimed is not forgotten", async (t) => {
+  const { bench, carrier } = await startDesk(t, { lane: 4, total: 100 });
+  carrier.window = 0;
+  await bench.accept(numbered(bench, 6));
+  await settle(bench);
+  carrier.window = 10;
+  carrier.up = true;
+  // The claim of the last two and this acceptance share a commit.
+  await bench.accept(Array.from({ length: 20 }, (_, index) => bench.message({ to: String(41_790_000_006 + index) })));
+  for (let turn = 0; turn < 100 && carrier.submitted.length < 26; turn++) await settle(bench);
+  assert.deepEqual(
+    carrier.submitted.map(({ message }) => message.to),
+    numbered(bench, 26).map(({ to }) => to),
+  );
+});
+
+test("a carrier whose profile changes keeps what waits for it, spilled lanes and begun messages included", async (t) => {
+  const { bench, carrier, dispatcher, reported } = await startDesk(t, { lane: 3, total: 100 });
+  carrier.answer = (_, count) =>
+    count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "later", retryAfterMs: 1_000 };
+  await bench.accept([bench.message({ to: "41790000099" })], { text: "x".repeat(200), partCount: 2, notifyUrl: URL_A });
+  await settle(bench);
+  await bench.accept(numbered(bench, 8), { notifyUrl: URL_A });
+  const changed = new ScriptedCarrier();
+  await dispatcher.replaceCarrier(changed);
+  for (let turn = 0; turn < 50 && changed.submitted.length < 9; turn++) await bench.clock.advance(100);
+  assert.deepEqual(
+    changed.submitted.map(({ message }) => message.to),
+    ["41790000099", ...numbered(bench, 8).map(({ to }) => to)],
+  );
+  assert.deepEqual(reported, [], "nothing lost its route");
+});
+
+test("when a carrier is taken away, what it has part of ends with that part, and the rest goes elsewhere", async (t) => {
+  const other = new ScriptedCarrier("other");
+  const { bench, carrier, dispatcher, reported } = await startDesk(t, { lane: 3, total: 100 }, (_, usable) =>
+    usable("other") ? "other" : null,
+  );
+  await dispatcher.addCarrier(other);
+  carrier.answer = (_, count) =>
+    count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "not now", retryAfterMs: 5_000 };
+  await bench.accept([bench.message({ to: "41790000099" })], { text: "x".repeat(200), partCount: 2, notifyUrl: URL_A });
+  await settle(bench);
+  carrier.window = 0;
+  await bench.accept(numbered(bench, 6), { notifyUrl: URL_A });
+  await settle(bench);
+  await dispatcher.removeCarrier("carrier");
+  for (let turn = 0; turn < 100; turn++) await bench.clock.advance(100);
+  assert.deepEqual(
+    other.submitted.map(({ message }) => message.to).sort(),
+    numbered(bench, 6).map(({ to }) => to),
+  );
+  await bench.store.received({
+    carrierId: "carrier",
+    receipts: [{ carrierMessageId: "c1", outcome: "delivered", errorId: 0, atMs: NOW, mccMnc: null, to: null }],
+  });
+  assert.deepEqual(reported, [4], "not refunded, and not sent twice");
+  assert.equal(await bench.balance(), 1_000_000_000n - 80_000n);
 });

@@ -94,7 +94,8 @@ export class SmppCarrier implements Carrier {
 
   async submit(part: PartToSubmit): Promise<Submission> {
     const link = this.#links.reduce((best, other) => (other.room > best.room ? other : best));
-    if (link.room === 0) return { kind: "later", retryAfterMs: NO_CONNECTION_MS };
+    // A window that is full for the moment says so itself when it has room again; nobody need wait for a time.
+    if (link.room === 0) return { kind: "later", retryAfterMs: this.isUp() ? 0 : NO_CONNECTION_MS };
     // The last parts of a long message may find the pace used up by its first.
     if (this.#pace.room() === 0) return { kind: "later", retryAfterMs: this.#pace.waitMs() };
     this.#pace.sent();
@@ -102,7 +103,7 @@ export class SmppCarrier implements Carrier {
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
       if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
-      return { kind: "later", retryAfterMs: NO_CONNECTION_MS };
+      return { kind: "later", retryAfterMs: answer.why === "full" ? 0 : NO_CONNECTION_MS };
     }
     return this.#submissionOf(answer.pdu, part);
   }

@@ -97,8 +97,9 @@ export function deliveryCommands({
   const parkedColumns = `id, carrier_id AS carrierId, carrier_message_id AS carrierMessageId, outcome, error_id AS errorId, at_ms AS atMs,
     mcc_mnc AS mccMnc, recipient AS "to"`;
   const anyParked = db.prepare<[string], unknown>("SELECT 1 FROM parked_receipt WHERE carrier_id = ? LIMIT 1");
-  const parkedFor = db.prepare<[string, string], ParkedReceipt>(
-    `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+  // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
+  const parkedFor = db.prepare<[string, string, number], ParkedReceipt>(
+    `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? AND at_ms >= ? ORDER BY id`,
   );
   const parkedForPhone = db.prepare<[string, string, number], ParkedReceipt>(
     `SELECT ${parkedColumns} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? AND at_ms >= ? ORDER BY id`,
@@ -188,8 +189,9 @@ export function deliveryCommands({
       return true;
     }
     const row = byKey.get(BigInt(part.key));
-    const made = row === undefined ? null : step("submitted", "held");
-    if (row === undefined || made === null) return false;
+    const made = step("submitted", "held")!;
+    // A part that does not count may still be heard of when the message is final.
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return true;
     const statusId = STATUS[made.status].id;
     updateHeld.run(statusId, receipt.errorId, receipt.mccMnc ?? row.mcc_mnc, BigInt(row.key));
     if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
@@ -223,7 +225,7 @@ export function deliveryCommands({
     claimLane({ accountId, carrierId, limit }) {
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
-      if (wanted <= 0) return { more: true };
+      if (wanted <= 0) return { claimed: 0, more: true };
       const rows = unowned.all(carrierId, accountId, wanted);
       for (const row of rows) own.run(epoch, BigInt(row.key));
       unit().messages.push(...rows.map(queuedMessage));
@@ -235,7 +237,7 @@ export function deliveryCommands({
         lanes.take(lane, -rows.length);
         lanes.setSpilled(lane, before);
       });
-      return { more };
+      return { claimed: rows.length, more };
     },
 
     submitted({ messages }) {
@@ -267,7 +269,7 @@ export function deliveryCommands({
           const unknown = carrierMessageId === unknownId(row.recipient);
           const candidates = unknown
             ? parkedForPhone.all(message.carrierId, row.recipient, row.received_at_ms)
-            : parkedFor.all(message.carrierId, carrierMessageId);
+            : parkedFor.all(message.carrierId, carrierMessageId, row.received_at_ms);
           for (const parked of candidates) {
             if (applyReceipt(message.carrierId, parked)) unpark.run(parked.id);
           }
