@@ -89,6 +89,8 @@ interface Batch {
   readonly contentType: NotifyContentType;
   /** How often it was tried. */
   readonly attempts: number;
+  /** An earlier process may have sent it, or it was a dead letter once: what its id stands for must not change any more. */
+  readonly tried?: true;
 }
 
 export interface DeliveryBatch extends Batch {

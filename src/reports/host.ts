@@ -22,10 +22,14 @@ export interface HostSettings {
   readonly requestItems: number;
 }
 
+function neverSent({ attempts, tried }: ReportBatch): boolean {
+  return attempts === 0 && tried !== true;
+}
+
 function goTogether(first: ReportBatch, next: ReportBatch): boolean {
   return (
-    first.attempts === 0 &&
-    next.attempts === 0 &&
+    neverSent(first) &&
+    neverSent(next) &&
     first.url === next.url &&
     first.accountId === next.accountId &&
     first.kind === next.kind &&

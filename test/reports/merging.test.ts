@@ -65,11 +65,12 @@ test("only reports of one account for one URL in one form go together", async (t
     batchFor(`${receiver.url}?other`),
     batchFor(receiver.url, { contentType: "application/xml" }),
     batchFor(receiver.url, { attempts: 1 }),
+    batchFor(receiver.url, { tried: true }),
   );
   await until(() => store.undelivered.size === 0, "all are delivered");
   assert.deepEqual(
     receiver.requests.map(({ items }) => items.length),
-    [1, 1, 1, 1, 1],
+    [1, 1, 1, 1, 1, 1],
   );
 });
 

@@ -120,7 +120,8 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await fetchAll(bench), []);
       await bench.restart();
       const due = await bench.store.dueReports({ nowMs: NOW, limit: 10 });
-      assert.deepEqual(due.batches, batches, "what nobody took is handed out again, the same under the same id");
+      const again = batches.map((batch) => ({ ...batch, tried: true }));
+      assert.deepEqual(due.batches, again, "what nobody took is handed out again, the same under the same id");
     });
 
     test("a batch has things of one kind only, though the URL be the same", async (t) => {

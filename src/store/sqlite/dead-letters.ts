@@ -23,7 +23,7 @@ export function deadLetterCommands(db: Db): Pick<CommandHandlers, "deadLetters" 
   );
   // As new: the schedule begins again, and what happened before stays to be seen.
   const revive = db.prepare<[number, bigint]>(
-    "UPDATE report SET dead_at_ms = NULL, attempts = 0, due_at_ms = ?, held_by = NULL WHERE id = ? AND dead_at_ms IS NOT NULL",
+    "UPDATE report SET dead_at_ms = NULL, attempts = 0, tried = 1, due_at_ms = ?, held_by = NULL WHERE id = ? AND dead_at_ms IS NOT NULL",
   );
 
   return {

@@ -95,7 +95,7 @@ export class SqliteEngine implements Engine {
       .transaction(() => {
         this.#db.exec("UPDATE counter SET starts = starts + 1");
         this.#db.exec("UPDATE message SET owner = NULL WHERE state = 1 AND owner IS NOT NULL");
-        this.#db.exec("UPDATE report SET held_by = NULL WHERE held_by IS NOT NULL");
+        this.#db.exec("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by IS NOT NULL");
         return (this.#db.prepare("SELECT starts FROM counter").get() as { starts: number }).starts;
       })
       .immediate();

@@ -16,9 +16,10 @@ interface ReportRow {
   readonly content_type: NotifyContentType;
   readonly items: string;
   readonly attempts: number;
+  readonly tried: number;
 }
 
-const COLUMNS = "CAST(id AS TEXT) AS id, kind, account_id, url, content_type, items, attempts";
+const COLUMNS = "CAST(id AS TEXT) AS id, kind, account_id, url, content_type, items, attempts, tried";
 
 function batchOf(row: ReportRow): ReportBatch {
   return {
@@ -28,6 +29,7 @@ function batchOf(row: ReportRow): ReportBatch {
     contentType: row.content_type,
     ...parseItems(row.kind, row.items),
     attempts: row.attempts,
+    ...(row.tried === 1 ? { tried: true } : {}),
   };
 }
 

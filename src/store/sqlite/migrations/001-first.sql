@@ -204,7 +204,8 @@ CREATE TABLE report (
   after_id INTEGER,
   dead_at_ms INTEGER,
   reason TEXT,
-  history TEXT NOT NULL DEFAULT '[]' -- JSON: the last tries
+  history TEXT NOT NULL DEFAULT '[]', -- JSON: the last tries
+  tried INTEGER NOT NULL DEFAULT 0 -- it may have been sent without a trace: by a process that died, or as a dead letter
 ) STRICT;
 CREATE INDEX report_due ON report (due_at_ms, id) WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL;
 CREATE INDEX report_dead ON report (id) WHERE dead_at_ms IS NOT NULL;
