@@ -1,15 +1,22 @@
 /** Messages that phones sent to an account's numbers, for whoever fetches them. Those of a number with a forwardUrl are pushed instead. */
 import { incomingResults } from "../reports/incoming.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";
+import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { readLimit } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
 export interface InboxParts {
-  readonly store: Pick<Store, "fetchIncoming">;
+  readonly store: Pick<Store, "fetchIncoming" | "confirmIncoming">;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
-export function inboxOperations(api: Api, { store }: InboxParts): void {
+export function inboxOperations(api: Api, { store, clock, log }: InboxParts): void {
+  const confirmations = new Confirmations(api, log);
+
   api.get(
     "/sms/1/inbox/reports",
     {
@@ -23,9 +30,17 @@ export function inboxOperations(api: Api, { store }: InboxParts): void {
       // A HEAD would fetch the messages and show them to nobody.
       exposeHeadRoute: false,
     },
-    async (request) => {
+    async (request, reply) => {
       const limit = readLimit(request.query);
-      const { messages, pending } = await store.fetchIncoming({ accountId: accountOf(request).id, limit });
+      const nowMs = clock.now();
+      const { messages, pending } = await store.fetchIncoming({
+        accountId: accountOf(request).id,
+        limit,
+        nowMs,
+        againAtMs: nowMs + AGAIN_AFTER_MS,
+      });
+      const keys = messages.map(({ messageId }) => messageId);
+      if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmIncoming({ keys }));
       return incomingResults(messages, pending);
     },
   );

@@ -4,11 +4,11 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
-import type { FastifyReply } from "fastify";
 import { type ReportItem, reportItem } from "../reports/item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";
+import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readIds, readLimit } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
@@ -21,25 +21,11 @@ export interface ReportParts {
 
 const REPORT_HOURS = 48;
 const HOUR_MS = 3_600_000;
-const AGAIN_AFTER_MS = 60_000;
 /** Reports in one command: other commands wait for it. */
 const PAGE_REPORTS = 100;
 
 export function reportOperations(api: Api, { store, clock, log }: ReportParts): void {
-  const confirmations = new Set<Promise<void>>();
-  api.addHook("onClose", async () => {
-    await Promise.all(confirmations);
-  });
-
-  function confirmWhenWritten(reply: FastifyReply, keys: readonly string[]): void {
-    reply.raw.once("finish", () => {
-      const confirmation = store
-        .confirmReports({ keys })
-        .catch((error: unknown) => log.warn({ err: error }, "fetched reports could not be confirmed; they come again"))
-        .finally(() => confirmations.delete(confirmation));
-      confirmations.add(confirmation);
-    });
-  }
+  const confirmations = new Confirmations(api, log);
 
   api.get(
     "/sms/1/reports",
@@ -71,7 +57,7 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
           againAtMs: nowMs + AGAIN_AFTER_MS,
         });
         results.push(...reports.map(reportItem));
-        if (keys.length > 0) confirmWhenWritten(reply, keys);
+        if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmReports({ keys }));
         if (keys.length < size) break;
       }
       return { results };

@@ -95,6 +95,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   incoming: true,
   sweepIncoming: true,
   fetchIncoming: true,
+  confirmIncoming: true,
   unmatchedIncoming: true,
   fetchReports: true,
   confirmReports: true,

@@ -374,8 +374,17 @@ export interface Store {
     waitMs: number;
     limit: number;
   }): Promise<IncomingOutcome & { readonly more: boolean }>;
-  /** An account's messages that are not pushed, oldest first, each handed out once; and how many more there are, to a bound. */
-  fetchIncoming(input: { accountId: number; limit: number }): Promise<{ messages: IncomingFacts[]; pending: number }>;
+  /**
+   * An account's messages that are not pushed, oldest first, and how many more there are, to a bound. Nobody else gets them until `againAtMs`;
+   * whoever has them for good confirms them by their ids.
+   */
+  fetchIncoming(input: {
+    accountId: number;
+    limit: number;
+    nowMs: number;
+    againAtMs: number;
+  }): Promise<{ messages: IncomingFacts[]; pending: number }>;
+  confirmIncoming(input: { keys: readonly string[] }): Promise<void>;
   /** Messages that no account gets, newest first, and how many there are. */
   unmatchedIncoming(input: { limit: number }): Promise<{ count: number; messages: UnmatchedIncoming[] }>;
 

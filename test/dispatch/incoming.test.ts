@@ -64,7 +64,7 @@ function part(text: string, sequence: number | null = null, total = 2): Incoming
 }
 
 async function inbox(bench: Bench): Promise<string[]> {
-  const { messages } = await bench.store.fetchIncoming({ accountId: bench.accountId, limit: 100 });
+  const { messages } = await bench.fetchIncoming(100);
   return messages.map(({ text }) => text);
 }
 
@@ -125,7 +125,7 @@ test("a part whose others never come is a message after ten minutes, and a round
   await desk.bench.clock.advance(TEN_MINUTES - 1);
   assert.deepEqual(await inbox(desk.bench), []);
   await desk.bench.clock.advance(SETTINGS.sweepEveryMs);
-  const { messages, pending } = await desk.bench.store.fetchIncoming({ accountId: desk.bench.accountId, limit: 100 });
+  const { messages, pending } = await desk.bench.fetchIncoming(100);
   assert.equal(messages.length + pending, phones.length);
   assert.equal(dispatcher.counts.incomingUnmatched, 1);
   await dispatcher.stop();

@@ -43,7 +43,7 @@ function take(bench: Bench, parts: readonly IncomingPart[], carrierId = CARRIER)
 }
 
 async function fetchAll(bench: Bench): Promise<IncomingFacts[]> {
-  return (await bench.store.fetchIncoming({ accountId: bench.accountId, limit: 1_000 })).messages;
+  return (await bench.fetchIncoming(1_000)).messages;
 }
 
 async function textsFetched(bench: Bench): Promise<string[]> {
@@ -63,13 +63,13 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
         unmatched: 0,
       });
       await bench.restart();
-      const first = await bench.store.fetchIncoming({ accountId: bench.accountId, limit: 2 });
+      const first = await bench.fetchIncoming(2);
       assert.deepEqual([first.messages.map(({ text }) => text), first.pending], [["one", "two"], 1]);
-      assert.deepEqual(await bench.store.fetchIncoming({ accountId: bench.resellerId, limit: 2 }), {
+      assert.deepEqual(await bench.fetchIncoming(2, bench.resellerId), {
         messages: [],
         pending: 0,
       });
-      const second = await bench.store.fetchIncoming({ accountId: bench.accountId, limit: 2 });
+      const second = await bench.fetchIncoming(2);
       const { messageId, ...facts } = second.messages[0]!;
       assert.match(messageId, /^\d{19}$/);
       assert.deepEqual(facts, {
@@ -85,15 +85,25 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await fetchAll(bench), []);
     });
 
+    test("a message whose fetch was not confirmed comes again after a while, and one that was never does", async (t) => {
+      const bench = await startBench(t, make);
+      await take(bench, [part("one"), part("two")]);
+      const [first, second] = (await bench.fetchIncoming(10)).messages;
+      assert.ok(first !== undefined && second !== undefined);
+      await bench.store.confirmIncoming({ keys: [first.messageId] });
+      assert.deepEqual((await bench.fetchIncoming(10)).messages, []);
+      await bench.restart();
+      await bench.clock.advance(60_000);
+      assert.deepEqual((await bench.fetchIncoming(10)).messages, [second]);
+    });
+
     test("two who fetch at once do not get the same message", async (t) => {
       const bench = await startBench(t, make);
       await take(
         bench,
         Array.from({ length: 30 }, (_, index) => part(`message ${index}`)),
       );
-      const fetches = await Promise.all(
-        Array.from({ length: 4 }, () => bench.store.fetchIncoming({ accountId: bench.accountId, limit: 10 })),
-      );
+      const fetches = await Promise.all(Array.from({ length: 4 }, () => bench.fetchIncoming(10)));
       const ids = fetches.flatMap(({ messages }) => messages.map(({ messageId }) => messageId));
       assert.equal(ids.length, 30);
       assert.equal(new Set(ids).size, 30);

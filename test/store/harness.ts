@@ -205,6 +205,12 @@ export class Bench {
     return (await this.store.received({ carrierId: CARRIER, receipts })).unmatched;
   }
 
+  /** Fetches messages from phones as a client would, without confirming that they arrived. */
+  fetchIncoming(limit: number, accountId = this.accountId): ReturnType<Store["fetchIncoming"]> {
+    const nowMs = this.clock.now();
+    return this.store.fetchIncoming({ accountId, limit, nowMs, againAtMs: nowMs + 60_000 });
+  }
+
   async balance(): Promise<bigint> {
     return (await this.store.balance({ accountId: this.accountId })).balanceMicros;
   }

@@ -45,7 +45,7 @@ export interface IncomingParts {
   readonly unit: () => Unit;
 }
 
-type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "unmatchedIncoming";
+type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirmIncoming" | "unmatchedIncoming";
 
 export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<CommandHandlers, IncomingCommand> {
   const setColumns = `id, carrier_id AS carrierId, sender AS "from", recipient AS "to", state`;
@@ -92,13 +92,15 @@ export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<Command
   const optIn = db.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
   const factColumns = `CAST(message.key AS TEXT) AS messageId, message.sender AS "from", message.recipient AS "to", message.body AS text,
     message.keyword, message.received_at_ms AS receivedAtMs, message.part_count AS smsCount`;
-  const toFetch = db.prepare<[number, number], IncomingFacts>(
+  const toFetch = db.prepare<[number, number, number], IncomingFacts>(
     `SELECT ${factColumns}, account.currency FROM incoming_message AS message JOIN account ON account.id = message.account_id
-     WHERE message.account_id = ? AND message.to_fetch = 1 ORDER BY message.key LIMIT ?`,
+     WHERE message.account_id = ? AND message.to_fetch = 1 AND message.fetch_after_ms <= ? ORDER BY message.key LIMIT ?`,
   );
+  const handOut = db.prepare<[number, bigint]>("UPDATE incoming_message SET fetch_after_ms = ? WHERE key = ?");
   const fetched = db.prepare<[bigint]>("UPDATE incoming_message SET to_fetch = 0 WHERE key = ?");
-  const countToFetch = db.prepare<[number, number], { count: number }>(
-    "SELECT count(*) AS count FROM (SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 LIMIT ?)",
+  const countToFetch = db.prepare<[number, number, number], { count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? LIMIT ?)`,
   );
   const newestUnmatched = db.prepare<[number], UnmatchedIncoming>(
     `SELECT message.carrier_id AS carrierId, ${factColumns} FROM incoming_message AS message
@@ -206,11 +208,15 @@ export function incomingCommands({ db, ids, unit }: IncomingParts): Pick<Command
       return { unmatched, more: sets.length === limit };
     },
 
-    fetchIncoming({ accountId, limit }) {
-      const messages = toFetch.all(accountId, limit);
-      for (const { messageId } of messages) fetched.run(BigInt(messageId));
-      const pending = messages.length < limit ? 0 : countToFetch.get(accountId, MOST_COUNTED)!.count;
+    fetchIncoming({ accountId, limit, nowMs, againAtMs }) {
+      const messages = toFetch.all(accountId, nowMs, limit);
+      for (const { messageId } of messages) handOut.run(againAtMs, BigInt(messageId));
+      const pending = messages.length < limit ? 0 : countToFetch.get(accountId, nowMs, MOST_COUNTED)!.count;
       return { messages, pending };
+    },
+
+    confirmIncoming({ keys }) {
+      for (const key of keys) fetched.run(BigInt(key));
     },
 
     unmatchedIncoming: ({ limit }) => ({ count: countUnmatched.get()!.count, messages: newestUnmatched.all(limit) }),

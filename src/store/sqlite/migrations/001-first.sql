@@ -223,7 +223,8 @@ CREATE TABLE incoming_message (
   keyword TEXT,
   part_count INTEGER NOT NULL,
   received_at_ms INTEGER NOT NULL,
-  to_fetch INTEGER NOT NULL -- 1 while it waits to be fetched; what is pushed never does
+  to_fetch INTEGER NOT NULL, -- 1 until whoever fetched it has it for good; what is pushed never waits for that
+  fetch_after_ms INTEGER NOT NULL DEFAULT 0 -- until then it is handed out to someone
 ) STRICT;
 CREATE INDEX incoming_to_fetch ON incoming_message (account_id, key) WHERE to_fetch = 1;
 CREATE INDEX incoming_unmatched ON incoming_message (key) WHERE account_id IS NULL;
