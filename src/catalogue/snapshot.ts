@@ -70,10 +70,6 @@ export class Snapshot {
     return this.#prices.get(ratePlanId)?.find(number) ?? null;
   }
 
-  ratePlanCurrency(ratePlanId: string): string | null {
-    return this.#currencies.get(ratePlanId) ?? null;
-  }
-
   /** Units of each other currency for one unit of `currency`. */
   exchangeRates(currency: string): Readonly<Record<string, Micros>> {
     return this.#exchange.get(currency) ?? {};

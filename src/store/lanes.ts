@@ -75,8 +75,4 @@ export class LaneAccounts {
   isSpilled(name: LaneName): boolean {
     return this.#lane(name).spilled;
   }
-
-  get total(): number {
-    return this.#total;
-  }
 }
