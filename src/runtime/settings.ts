@@ -16,7 +16,17 @@ export interface Settings {
     readonly maxRequests: number;
     readonly stopTimeoutMs: number;
   };
-  readonly store: { readonly data: string };
+  readonly store: {
+    readonly data: string;
+    readonly url: string;
+    readonly connections: number;
+    readonly statementTimeoutMs: number;
+    readonly retentionDays: number;
+  };
+  readonly node: {
+    readonly roles: string;
+    readonly leaseMs: number;
+  };
   readonly limits: {
     readonly bodyBytes: number;
     readonly destinationsPerRequest: number;
@@ -49,7 +59,13 @@ export type PartialSettings = { readonly [Section in keyof Settings]?: Partial<S
 const DEFAULT_FILE = join(import.meta.dirname, "../../heliograph.default.toml");
 const ENVIRONMENT_PREFIX = "HELIOGRAPH_";
 /** Where 0 has a meaning; everywhere else it would bring the service to a stop. */
-const MAY_BE_ZERO = new Set(["server.port", "server.stopTimeoutMs", "limits.sendAtDays", "dispatch.receiptWaitMs"]);
+const MAY_BE_ZERO = new Set([
+  "server.port",
+  "server.stopTimeoutMs",
+  "store.retentionDays",
+  "limits.sendAtDays",
+  "dispatch.receiptWaitMs",
+]);
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
 function readToml(text: string, name: string): Sections {

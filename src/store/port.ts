@@ -111,11 +111,44 @@ export interface Feed {
   readonly spilled: readonly LaneName[];
   /** The earliest time at which a message scheduled by this commit is due. */
   readonly earliestDueAtMs: number | null;
+  /** Reports wait in the store that nobody has in memory. */
+  readonly reportsWait?: boolean;
 }
 
 export interface LaneName {
   readonly accountId: number;
   readonly carrierId: string;
+}
+
+// --- Nodes -----------------------------------------------------------------------------------------------------------------
+
+export const ROLES = ["api", "dispatch", "reports"] as const;
+/** What a node does: takes requests, talks to carriers, pushes reports. */
+export type Role = (typeof ROLES)[number];
+
+/** The nodes that share this store, as they are now. */
+export interface Cluster {
+  /** How many nodes there are for each role, this one included. */
+  readonly nodes: Readonly<Record<Role, number>>;
+  /** Whether this node is the one that makes the rounds which one node alone has to make. */
+  readonly leads: boolean;
+}
+
+/** What a node would do with a carrier's connections. */
+export interface BindClaim {
+  readonly carrierId: string;
+  /** How many connections the carrier allows, for all nodes together. */
+  readonly binds: number;
+  /** Those that this node had and has closed. */
+  readonly closed: readonly number[];
+}
+
+export interface BindShare {
+  readonly carrierId: string;
+  /** The connections that this node may have: numbers from 0 to `binds` - 1. */
+  readonly slots: readonly number[];
+  /** How many of them it has to close and give back, because others have fewer. */
+  readonly excess: number;
 }
 
 // --- Bulks -----------------------------------------------------------------------------------------------------------------
@@ -351,6 +384,12 @@ export interface Store {
   sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<SweepCursor>;
   /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
   handBack(): Promise<void>;
+  /** The same for some messages, which another node is to send. */
+  release(input: { keys: readonly MessageKey[] }): Promise<void>;
+
+  cluster(): Promise<Cluster>;
+  /** Which of the carriers' connections this node may have. Asked again and again: nodes come and go. */
+  shareBinds(input: { claims: readonly BindClaim[] }): Promise<BindShare[]>;
 
   /** Null where the account has no such bulk. */
   bulk(input: BulkName): Promise<Bulk | null>;

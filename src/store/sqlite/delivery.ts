@@ -39,7 +39,10 @@ type DeliveryCommand =
   | "parkedReceipts"
   | "outstanding"
   | "sweep"
-  | "handBack";
+  | "handBack"
+  | "release"
+  | "cluster"
+  | "shareBinds";
 
 export function deliveryCommands({
   db,
@@ -62,7 +65,7 @@ export function deliveryCommands({
   const enqueue = db.prepare<[number, number | null, bigint]>(
     "UPDATE message SET state = 1, status_id = ?, owner = ? WHERE key = ?",
   );
-  const own = db.prepare<[number, bigint]>("UPDATE message SET owner = ? WHERE key = ?");
+  const own = db.prepare<[number | null, bigint]>("UPDATE message SET owner = ? WHERE key = ?");
   const markSubmitted = db.prepare<[number, number, number, string | null, number, bigint]>(
     `UPDATE message SET state = 3, status_id = ?, owner = NULL, sent_at_ms = ?, parts_pending = ?, worst_event = ?, error_id = ?
      WHERE key = ? AND state IN (0, 1)`,
@@ -348,5 +351,22 @@ export function deliveryCommands({
     handBack() {
       disown.run(epoch);
     },
+
+    release({ keys }) {
+      for (const key of keys) {
+        const row = byKey.get(BigInt(key));
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        leaveLane(row);
+        own.run(null, BigInt(key));
+        lanes.setSpilled(laneOf(row), true);
+        unit().spill(laneOf(row));
+      }
+    },
+
+    // One machine: all of the work is its own.
+    cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
+
+    shareBinds: ({ claims }) =>
+      claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),
   };
 }

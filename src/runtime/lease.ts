@@ -1,0 +1,42 @@
+/**
+ * How long this node may act on what it owns without asking. Other nodes take over only when the lease has run out by the database's
+ * clock; here it runs out no later, because it counts from before the renewal was sent. The time is in shared memory, so that every
+ * thread sees it, and counts on while the process is stopped: one that wakes up too late knows it at its first look.
+ */
+export class Lease {
+  readonly #untilNs: BigInt64Array;
+
+  /** Of another thread's lease, given its memory; else a new one, which does not hold yet. */
+  constructor(memory = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.#untilNs = new BigInt64Array(memory);
+  }
+
+  /** The one of a node that shares its store with nobody. */
+  static endless(): Lease {
+    const lease = new Lease();
+    Atomics.store(lease.#untilNs, 0, 2n ** 63n - 1n);
+    return lease;
+  }
+
+  get memory(): SharedArrayBuffer {
+    return this.#untilNs.buffer as SharedArrayBuffer;
+  }
+
+  holds(): boolean {
+    return process.hrtime.bigint() < Atomics.load(this.#untilNs, 0);
+  }
+
+  /** A moment to renew from: taken before the renewal is asked for. */
+  static moment(): bigint {
+    return process.hrtime.bigint();
+  }
+
+  renew(from: bigint, leaseMs: number): void {
+    Atomics.store(this.#untilNs, 0, from + BigInt(leaseMs) * 1_000_000n);
+  }
+
+  /** It is known to be over. */
+  end(): void {
+    Atomics.store(this.#untilNs, 0, 0n);
+  }
+}
