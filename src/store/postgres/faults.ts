@@ -1,0 +1,64 @@
+/** What an error of the database means to whoever asked: it is away, it wants to be asked again, or we have a bug. */
+import { StoreUnavailable } from "../port.ts";
+
+export type FaultKind = "away" | "again" | "bug";
+
+/**
+ * SQLSTATEs (PostgreSQL, appendix A), by code or by class, of a database that cannot serve us now: connection (08), out of resources (53),
+ * shut down or starting (57P0), a standby that took no writes (25006), and waits that took too long (57014, 55P03, 25P03, 25P04).
+ */
+const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006)$/;
+/** Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. */
+const AGAIN = /^(40001|40P01|23505)$/;
+const SOCKET = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "EHOSTDOWN",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EADDRNOTAVAIL",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENOENT", // the socket's file
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+]);
+/** The driver's own errors have no code. */
+const DRIVER = /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed))/;
+
+export function faultKind(error: unknown): FaultKind {
+  if (error instanceof StoreUnavailable) return "away";
+  if (!(error instanceof Error)) return "bug";
+  const code = codeOf(error);
+  if (code === null) return DRIVER.test(error.message) ? "away" : "bug";
+  if (AWAY.test(code) || SOCKET.has(code)) return "away";
+  return AGAIN.test(code) ? "again" : "bug";
+}
+
+/** What may work later becomes StoreUnavailable; a bug stays what it is. */
+export function asStoreError(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return error;
+  const kind = faultKind(error);
+  if (kind === "bug") return error;
+  const reason = faultReason(error);
+  return new StoreUnavailable(
+    kind === "away" ? `the database is away (${reason})` : `another node was faster (${reason})`,
+  );
+}
+
+/** A word or two for people. Nothing that the database was sent is in it. */
+export function faultReason(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  return (
+    codeOf(error) ?? (DRIVER.test(error.message) || error instanceof StoreUnavailable ? error.message : error.name)
+  );
+}
+
+function codeOf(error: Error): string | null {
+  const { code } = error as Error & { code?: unknown };
+  return typeof code === "string" ? code : null;
+}
