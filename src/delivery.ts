@@ -9,6 +9,7 @@ import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { Push } from "./reports/push.ts";
 import { PUSH_DEFAULTS } from "./reports/settings.ts";
 import type { Clock } from "./runtime/clock.ts";
+import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
 import type { Figure } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
@@ -21,6 +22,7 @@ export interface DeliveryParts {
   readonly random: Random;
   readonly log: Log;
   readonly settings: Settings;
+  readonly lease: Lease;
   /** In the sandbox reports may go to this very machine. */
   readonly sandbox: boolean;
 }
@@ -39,13 +41,14 @@ export class Delivery {
   #changing: Promise<void> = Promise.resolve();
 
   constructor(parts: DeliveryParts) {
-    const { store, clock, random, log, settings, sandbox } = parts;
+    const { store, clock, random, log, settings, sandbox, lease } = parts;
     this.#parts = parts;
     this.#catalogue = new Catalogue(store, log);
     this.#dispatcher = new Dispatcher({
       store,
       clock,
       log,
+      lease,
       route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
       settings: {
         claimCount: settings.dispatch.claimMessages,
@@ -64,6 +67,7 @@ export class Delivery {
       clock,
       random,
       log,
+      lease,
       policy: { allowLoopback: sandbox || allowPrivate, allowPrivate },
       settings: {
         ...PUSH_DEFAULTS,
@@ -117,8 +121,8 @@ export class Delivery {
   }
 
   #carrier(profile: CarrierProfile): Carrier {
-    const { clock, random, log } = this.#parts;
-    if (profile.kind === "smpp") return new SmppCarrier(profile, { clock, random, log });
+    const { clock, random, log, lease } = this.#parts;
+    if (profile.kind === "smpp") return new SmppCarrier(profile, { clock, random, log, lease });
     this.#simulator = new SimulatedCarrier(profile, clock, random);
     return this.#simulator;
   }

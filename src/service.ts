@@ -8,6 +8,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { Edge } from "./edge.ts";
 import { systemClock } from "./runtime/clock.ts";
+import { Lease } from "./runtime/lease.ts";
 import { createLog } from "./runtime/log.ts";
 import type { Figure } from "./runtime/metrics.ts";
 import type { Settings } from "./runtime/settings.ts";
@@ -38,6 +39,8 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   const edgeToStore = new MessageChannel();
   const deliveryToStore = new MessageChannel();
   const control = new MessageChannel();
+  // The embedded store's is endless: its directory is locked, so there are no other nodes.
+  const lease = settings.store.url === "" ? Lease.endless() : new Lease();
   let stopping = false;
 
   const exits: Promise<void>[] = [];
@@ -77,7 +80,14 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
 
   startThread(
     "delivery.ts",
-    { settings, sandbox, spilled: greeting.spilled, store: deliveryToStore.port1, control: control.port2 },
+    {
+      settings,
+      sandbox,
+      spilled: greeting.spilled,
+      lease: lease.memory,
+      store: deliveryToStore.port1,
+      control: control.port2,
+    },
     [deliveryToStore.port1, control.port2],
   );
   const delivery = new Caller(control.port1);

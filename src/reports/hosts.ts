@@ -24,6 +24,10 @@ export class Hosts {
     return this.#known.size;
   }
 
+  all(): Iterable<Host> {
+    return this.#known.values();
+  }
+
   get openCircuits(): number {
     return [...this.#known.values()].filter((host) => host.open).length;
   }

@@ -13,6 +13,7 @@
 import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
 import { type Clock, Repeating } from "../runtime/clock.ts";
+import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Random } from "../runtime/random.ts";
 import type { Resolve } from "./connector.ts";
@@ -36,6 +37,8 @@ export interface PushOptions {
   readonly log: Log;
   readonly policy: AddressPolicy;
   readonly settings: PushSettings;
+  /** Without it no request begins: another node may have the reports by now. */
+  readonly lease: Lease;
   /** How names become addresses; the system's way unless told. */
   readonly resolve?: Resolve;
   /** How requests are made; over HTTP unless told. */
@@ -57,6 +60,8 @@ export class Push {
   #state: "running" | "stopping" | "stopped" = "running";
   #stopped: Promise<void> | null = null;
   #whenQuiet: (() => void) | null = null;
+  /** Batches wait because the lease did not hold. */
+  #lapsed = false;
   readonly #counters = zeroCounters();
 
   constructor(options: PushOptions) {
@@ -80,6 +85,7 @@ export class Push {
     this.#refilling = this.#refill();
     this.#polling = new Repeating(this.#options.clock, this.#options.settings.pollMs, async () => {
       this.#hosts.forgetIdle();
+      this.#goOn();
       await this.#refilling;
       this.#refilling = this.#refill();
       await this.#refilling;
@@ -89,6 +95,14 @@ export class Push {
   /** What the store has just committed, in order. */
   take(batches: readonly ReportBatch[]): void {
     for (const batch of batches) this.#accept(batch);
+    this.#goOn();
+  }
+
+  /** After a lapse of the lease. The store speaks up at least every second, and so does the poll. */
+  #goOn(): void {
+    if (!this.#lapsed || !this.#options.lease.holds()) return;
+    this.#lapsed = false;
+    for (const host of this.#hosts.all()) this.#pump(host);
   }
 
   /** Lets requests under way end, within a bound. What was not delivered stays in the store. */
@@ -154,7 +168,8 @@ export class Push {
   }
 
   #pump(host: Host): void {
-    if (this.#state === "running") {
+    if (this.#state === "running" && !this.#options.lease.holds()) this.#lapsed = true;
+    else if (this.#state === "running") {
       for (let batches = host.next(); batches.length > 0; batches = host.next()) void this.#send(host, batches);
     }
     this.#hosts.note(host);
@@ -211,7 +226,11 @@ export class Push {
 
   /** Null when it could not be sent, which has then been dealt with. */
   async #attempt(batch: ReportBatch, policy: Policy): Promise<Answer | null> {
-    const { clock, log } = this.#options;
+    const { clock, log, lease, settings } = this.#options;
+    if (!lease.holds()) {
+      this.#release(batch.id, clock.now() + settings.storeRetryMs, batch.items.length);
+      return null;
+    }
     try {
       return await this.#transport.post(requestFor(batch, readTarget(batch.url)!, policy.keys, clock.now()));
     } catch (error) {

@@ -2,6 +2,7 @@
 import { type MessagePort, workerData } from "node:worker_threads";
 import { Delivery } from "../delivery.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { Lease } from "../runtime/lease.ts";
 import { createLog } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -13,16 +14,19 @@ export interface DeliveryThreadData {
   readonly settings: Settings;
   readonly sandbox: boolean;
   readonly spilled: readonly LaneName[];
+  /** The memory of the lease, which the store's thread renews. */
+  readonly lease: SharedArrayBuffer;
   readonly store: MessagePort;
   readonly control: MessagePort;
 }
 
-const { settings, sandbox, spilled, store: storePort, control } = workerData as DeliveryThreadData;
+const { settings, sandbox, spilled, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
 
 const log = createLog(settings.log.level, { part: "delivery" });
 const caller = new Caller(storePort, (feed) => delivery.take(feed as Feed));
 const store = storeOver(({ command, input }) => caller.call(command, input));
-const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox });
+const lease = new Lease(memory);
+const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox, lease });
 
 const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   start: () => delivery.start(spilled),

@@ -53,7 +53,7 @@ test("a cancellation that shares its commit with the claim, and comes second, lo
 });
 
 test("a change that comes while a claim is under way is followed at once, not at the next look", async (t) => {
-  const { bench, dispatcher } = await startDesk(t);
+  const { bench, dispatcher, lease } = await startDesk(t);
   await dispatcher.stop();
   const answers: (() => void)[] = [];
   const slow = new Dispatcher({
@@ -64,6 +64,7 @@ test("a change that comes while a claim is under way is followed at once, not at
     clock: bench.clock,
     log: silentLog,
     settings: { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: HOUR },
+    lease,
     route: () => null,
   });
   slow.start([]);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed, Store } from "../../src/store/port.ts";
@@ -14,6 +15,7 @@ export interface Desk {
   readonly bench: Bench;
   readonly carrier: ScriptedCarrier;
   readonly dispatcher: Dispatcher;
+  readonly lease: Lease;
   /** Status ids of the reports so far. */
   readonly reported: number[];
 }
@@ -43,11 +45,13 @@ export async function startDesk(
     { lanes },
   );
   const carrier = new ScriptedCarrier();
+  const lease = Lease.endless();
   const dispatcher = new Dispatcher({
     store: bench.store,
     clock: bench.clock,
     log: silentLog,
     settings: SETTINGS,
+    lease,
     route,
   });
   const reported: number[] = [];
@@ -58,7 +62,7 @@ export async function startDesk(
   };
   await dispatcher.addCarrier(carrier);
   dispatcher.start([]);
-  return { bench, carrier, dispatcher, reported };
+  return { bench, carrier, dispatcher, lease, reported };
 }
 
 /** Lets everything that needs no time to pass happen. */

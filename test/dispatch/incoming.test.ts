@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { IncomingPart } from "../../src/carriers/port.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import type { NumberRule } from "../../src/message/incoming.ts";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
@@ -49,7 +50,8 @@ async function prepareDesk(t: TestContext): Promise<Desk> {
       };
       const store = { ...bench.store, incoming };
       const { clock } = bench;
-      const dispatcher = new Dispatcher({ store, clock, log: silentLog, settings: SETTINGS, route: () => null });
+      const lease = Lease.endless();
+      const dispatcher = new Dispatcher({ store, clock, log: silentLog, settings: SETTINGS, lease, route: () => null });
       for (const carrier of carriers) await dispatcher.addCarrier(carrier);
       dispatcher.start([]);
       return dispatcher;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Push } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { hang, status } from "../support/report-receiver.ts";
@@ -152,6 +153,7 @@ test("killed between the receiver's 200 and the commit, the next run sends the r
       clock,
       random: seededRandom(1),
       log: silentLog,
+      lease: Lease.endless(),
       policy: { allowLoopback: true, allowPrivate: false },
       settings: PUSH_DEFAULTS,
     });

@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import { Push, type PushOptions } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
@@ -69,6 +70,7 @@ export function startPush(t: TestContext, changes: Changes = {}): Pushing {
   const clock = new VirtualClock(changes.startMs);
   const store = new MemoryReportStore(clock);
   const push = new Push({
+    lease: Lease.endless(),
     clock,
     random: seededRandom(1),
     log: silentLog,

@@ -11,6 +11,7 @@ import { Delivery } from "../../src/delivery.ts";
 import { Edge } from "../../src/edge.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { type PartialSettings, readSettings, type Settings } from "../../src/runtime/settings.ts";
@@ -115,7 +116,8 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
   await prepareSandbox(store);
   const { sandbox = true } = options;
-  const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox });
+  const lease = Lease.endless();
+  const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox, lease });
   await delivery.start(engine.spilledLanes());
   const edge = new Edge({
     store: options.edgeStore?.(store) ?? store,

@@ -3,6 +3,7 @@
  * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile.
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
@@ -30,6 +31,7 @@ export interface SmppCarrierParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly lease: Lease;
 }
 
 /** congestion_state (SMPP 5.0 §4.8.4.18): from here on the carrier is near its limit. */

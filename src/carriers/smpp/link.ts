@@ -5,9 +5,11 @@
  *        └────────────┴─────failed────────────────▲
  *
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
+ * Nothing is begun without the lease: another node may have the connection by then.
  */
 import { readFileSync } from "node:fs";
 import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { PduDraft } from "./codec/pdu.ts";
@@ -24,6 +26,7 @@ export interface LinkParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly lease: Lease;
   readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
@@ -83,6 +86,10 @@ export class Link {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      if (!this.#parts.lease.holds()) {
+        await this.#sleepFor(FIRST_WAIT_MS);
+        continue;
+      }
       const status = await this.#useOnce().catch((error: Error) => {
         // For example a certificate file that is not there.
         this.#failed("", error.message);
@@ -113,6 +120,7 @@ export class Link {
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,
       onRoom: this.#parts.onChange,
+      mayAsk: () => this.#parts.lease.holds(),
       onProblem: (problem) =>
         log.warn({ carrier: profile.id, problem: problem.kind }, "the carrier sent something wrong"),
     });
@@ -143,13 +151,17 @@ export class Link {
   }
 
   #wait(status: number): Promise<void> {
-    const { profile, clock, random } = this.#parts;
+    const { profile, random } = this.#parts;
     const longestMs = (profile.reconnectSeconds ?? LONGEST_WAIT_SECONDS) * 1_000;
     const grownMs = FIRST_WAIT_MS * 2 ** Math.min(Math.max(this.#failures - 1, 0), 20);
     const waitMs = WRONG_CREDENTIALS.has(status) ? longestMs : Math.min(grownMs, longestMs);
+    // Half of it for sure, the other half by chance.
+    return this.#sleepFor(waitMs * (0.5 + random.next() / 2));
+  }
+
+  #sleepFor(waitMs: number): Promise<void> {
     return new Promise((resolve) => {
-      // Half of it for sure, the other half by chance.
-      const timer = clock.after(waitMs * (0.5 + random.next() / 2), resolve);
+      const timer = this.#parts.clock.after(waitMs, resolve);
       this.#sleep = { timer, wake: resolve };
     });
   }

@@ -13,6 +13,7 @@ import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import type { Reply } from "../../../src/carriers/smpp/session/contract.ts";
 import { Session } from "../../../src/carriers/smpp/session/session.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
+import { Lease } from "../../../src/runtime/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { prepareText } from "../../../src/sms/text.ts";
@@ -78,6 +79,7 @@ class Network {
 
 interface Customer {
   readonly carrier: SmppCarrier;
+  readonly lease: Lease;
   readonly receipts: Receipt[];
   readonly messages: IncomingPart[];
 }
@@ -92,8 +94,9 @@ async function startCarrier(t: TestContext, networks: Network[], change: Partial
     reconnectSeconds: 1,
     ...change,
   };
-  const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log: silentLog });
-  const customer: Customer = { carrier, receipts: [], messages: [] };
+  const lease = Lease.endless();
+  const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log: silentLog, lease });
+  const customer: Customer = { carrier, lease, receipts: [], messages: [] };
   carrier.onReceipt(async (receipt) => void customer.receipts.push(receipt));
   carrier.onIncoming(async (part) => void customer.messages.push(part));
   await carrier.start();
@@ -166,6 +169,25 @@ describe("connections", () => {
     assert.ok(changes >= 2, "down and up again were both told");
   });
 
+  test("a lease that ran out between submit and flush ends the connection, and nothing arrives until it is renewed", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network], { unknownOutcome: "hold" });
+    const { carrier, lease } = customer;
+    await isUp(customer);
+    const before = network.sessions[0]!;
+    const submissions = [carrier.submit(onlyPart(carrier)), carrier.submit(onlyPart(carrier))];
+    lease.end();
+    for (const submission of await Promise.all(submissions)) assert.equal(submission.kind, "later", "it never left");
+    assert.equal((await before.closed).why, "peer closed");
+    // Longer than the wait before a lost connection is made again.
+    await new Promise((resolve) => systemClock.after(1_500, () => resolve(null)));
+    assert.deepEqual([network.binds.length, network.submits.length], [1, 0], "nor does it bind without the lease");
+    lease.renew(Lease.moment(), 3_600_000);
+    await isUp(customer);
+    assert.equal((await carrier.submit(onlyPart(carrier))).kind, "accepted");
+    assert.equal(network.submits.length, 1);
+  });
+
   test("when a host refuses, the next is tried", async (t) => {
     const [first, second] = [await Network.start(t), await Network.start(t)];
     first.bindStatus = 0x0d;
@@ -202,7 +224,12 @@ describe("connections", () => {
       tls: true,
     };
     for (const profile of [base, { ...base, tlsCa, tlsName: "another.test" }]) {
-      const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log });
+      const carrier = new SmppCarrier(profile, {
+        clock: systemClock,
+        random: seededRandom(1),
+        log,
+        lease: Lease.endless(),
+      });
       const before = warnings.length;
       await carrier.start();
       await eventually(async () => warnings.length > before);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
+import { Lease } from "../../../src/runtime/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { eventually } from "../../support/service.ts";
@@ -23,7 +24,7 @@ test("parts a second never exceed the profile's rate over any second, over two c
       window: 50,
       partsPerSecond: rate,
     },
-    { clock, random: seededRandom(1), log: silentLog },
+    { clock, random: seededRandom(1), log: silentLog, lease: Lease.endless() },
   );
   await carrier.start();
   await eventually(async () => smsc.connections.length === 2 && carrier.room() > 0);

@@ -19,7 +19,8 @@ export type Answer<Name extends RequestName> =
 export type Unsent =
   | "state" // not bound, bound in another way, unbinding or closed
   | "full" // the window is: see `room`
-  | "unencodable"; // a value has no place in its field: told to onProblem
+  | "unencodable" // a value has no place in its field: told to onProblem
+  | "forbidden"; // `mayAsk` said no before it was written
 
 /** What `request` sends. */
 export type SendableName = MessageRequestName | "enquire_link";
@@ -46,7 +47,8 @@ export type CloseReason =
   | "bind refused" // by us
   | "unbind timeout" // our goodbye, or its own, took too long
   | "outbind refused" // nobody here asked for one
-  | "framing lost"; // a length that cannot be: where the next PDU starts is not known
+  | "framing lost" // a length that cannot be: where the next PDU starts is not known
+  | "forbidden"; // `mayAsk` said no
 
 export interface Closed {
   readonly why: CloseReason;
@@ -103,6 +105,11 @@ export interface SessionHandlers {
   /** The ESME's: the SMSC asks it to bind, which it may do now. Without it, the connection closes. */
   onOutbind?(pdu: Pdu<"outbind">): void;
   onAlert?(pdu: Pdu<"alert_notification">): void;
+  /**
+   * Whether our requests may still go, asked when they are about to be written: they are gathered for a turn of the event loop, and a
+   * process can be stopped in the middle of one for any time. A no ends the connection, and what was gathered is unsent.
+   */
+  mayAsk?(): boolean;
   /** There is room again in the window after there was none. */
   onRoom?(): void;
   /** A response that nobody waits for (any more): an answer after its time, or a double one. */

@@ -2,7 +2,7 @@
  * What a session sends. PDUs are encoded one behind the other into a chunk as they come, and go to the socket together, at the end of
  * the event loop's turn or when there are `PORTION_OCTETS` of them: a hundred submits in a turn are two writes. When the socket is
  * full the outbox is blocked, and keeps what comes until the socket has drained; how much that can be is bounded by whoever sends,
- * not here.
+ * not here. Requests of ours are written only if that is allowed at that very moment.
  */
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -19,9 +19,20 @@ const PORTION_OCTETS = 8192;
 /** Some hundred submits. */
 const CHUNK_OCTETS = 32_768;
 
+export interface OutboxOptions {
+  /** All that was added is with the socket; `taken` says whether it would take more, or is full. */
+  readonly onFlush: (taken: boolean) => void;
+  readonly mayAsk: () => boolean;
+  /** There are requests to write, from this sequence number on, and they may not go. Nothing is written any more. */
+  readonly onForbidden: (firstSequence: number) => void;
+}
+
 export class Outbox {
   readonly #socket: Duplex;
-  readonly #onFlush: (taken: boolean) => void;
+  readonly #options: OutboxOptions;
+  /** The first of our requests that has not been written to the socket. */
+  #firstAsked: number | null = null;
+  #forbidden = false;
   #writer: Writer | null = null;
   /** Where in the writer's chunk begins what has not been written to the socket. */
   #start = 0;
@@ -32,10 +43,9 @@ export class Outbox {
   pdusOut = 0;
   octetsOut = 0;
 
-  /** `onFlush`: all that was added is with the socket; `taken` says whether it would take more, or is full. */
-  constructor(socket: Duplex, onFlush: (taken: boolean) => void) {
+  constructor(socket: Duplex, options: OutboxOptions) {
     this.#socket = socket;
-    this.#onFlush = onFlush;
+    this.#options = options;
     socket.on("drain", () => {
       this.#blocked = false;
       this.flush();
@@ -47,11 +57,12 @@ export class Outbox {
     return this.#blocked;
   }
 
-  /** Throws a RangeError, and adds nothing, when a value has no place in its field. */
-  add(draft: PduDraft, sequence: number): void {
+  /** `asked`: it is a request of ours. Throws a RangeError, and adds nothing, when a value has no place in its field. */
+  add(draft: PduDraft, sequence: number, asked = false): void {
     const writer = this.#writerFor(boundOf(draft));
     const before = writer.offset;
     writePdu(writer, draft, sequence);
+    if (asked) this.#firstAsked ??= sequence;
     this.pdusOut++;
     this.octetsOut += writer.offset - before;
     this.#scheduled ??= setImmediate(() => this.flush());
@@ -61,7 +72,7 @@ export class Outbox {
   /** Now, rather than at the end of the turn. */
   flush(): void {
     this.#unschedule();
-    if (!this.#blocked && !this.#socket.destroyed) this.#onFlush(this.#write());
+    if (!this.#blocked && !this.#socket.destroyed) this.#options.onFlush(this.#write());
   }
 
   /** Writes the rest, whether the socket has room or not, and ends it. */
@@ -74,12 +85,13 @@ export class Outbox {
 
   /** Only bad news is told at once: who added may be in the middle of something, and hears the rest at the end of the turn. */
   #writePortion(): void {
-    if (!this.#write()) this.#onFlush(false);
+    if (!this.#write()) this.#options.onFlush(false);
   }
 
   /** False when the socket is full now. */
   #write(): boolean {
     this.#seal();
+    if (!this.#mayWrite()) return false;
     const chunks = this.#full;
     if (chunks.length > 0) {
       this.#full = [];
@@ -87,6 +99,16 @@ export class Outbox {
       this.#reuse();
     }
     return !this.#blocked;
+  }
+
+  #mayWrite(): boolean {
+    const { mayAsk, onForbidden } = this.#options;
+    const first = this.#firstAsked;
+    this.#firstAsked = null;
+    if (this.#forbidden || first === null || mayAsk()) return !this.#forbidden;
+    this.#forbidden = true;
+    onForbidden(first);
+    return false;
   }
 
   #writeAll(chunks: readonly Buffer[]): boolean {

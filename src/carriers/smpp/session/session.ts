@@ -91,7 +91,14 @@ export class Session {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
     const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
     this.#socket = socket;
-    this.#outbox = new Outbox(socket, (taken) => this.#flushed(taken));
+    this.#outbox = new Outbox(socket, {
+      onFlush: (taken) => this.#flushed(taken),
+      mayAsk: () => this.#options.mayAsk?.() ?? true,
+      onForbidden: (firstSequence) => {
+        this.#window.withdraw(firstSequence);
+        this.#destroy("forbidden");
+      },
+    });
     this.#window = new Window(clock, window, requestTimeoutMs, (count) => this.#expired(count));
     this.#handling = new Handling({
       bound: maxHandling,
@@ -193,11 +200,13 @@ export class Session {
     if (this.#window.room <= 0) return unsent("full");
     const sequence = this.#window.nextSequence();
     try {
-      this.#outbox.add(draft, sequence);
+      this.#outbox.add(draft, sequence, true);
     } catch (error) {
       this.#options.onProblem?.({ kind: "unencodable", draft, error });
       return unsent("unencodable");
     }
+    // It may have been the one that filled a portion.
+    if (this.#state === "closed") return unsent("forbidden");
     const answer = this.#window.add(draft.command as Name, sequence);
     if (this.#window.room === 0) this.#wanted = true;
     return answer;

@@ -82,6 +82,17 @@ export class Window {
     return true;
   }
 
+  /** Requests from this sequence number on were never written. */
+  withdraw(firstSequence: number): void {
+    for (const [place, waiting] of this.#places.entries()) {
+      // Numbers go around: those within half of them ahead came after it.
+      if (waiting === undefined || ((waiting.sequence - firstSequence) & LAST_SEQUENCE) > LAST_SEQUENCE / 2) continue;
+      this.#places[place] = undefined;
+      this.#inFlight--;
+      waiting.resolve({ kind: "unsent", why: "forbidden" });
+    }
+  }
+
   /** The connection has ended: no answer will come. Returns how many that leaves unknown. */
   end(): number {
     this.#timer?.cancel();
