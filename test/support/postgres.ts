@@ -1,0 +1,52 @@
+/**
+ * A database of its own for each test that wants one, on a real PostgreSQL server. One server serves a whole `npm test` (postgres-setup.ts
+ * starts it); a test file that runs alone starts its own.
+ */
+import { randomBytes } from "node:crypto";
+import { after, type TestContext } from "node:test";
+import { command, type PostgresServer, SHARED_URL, startPostgres, TEMPLATE } from "./postgres-server.ts";
+
+export { type PostgresServer, startPostgres } from "./postgres-server.ts";
+
+let own: Promise<PostgresServer> | null = null;
+
+async function sharedUrl(): Promise<URL> {
+  const given = process.env[SHARED_URL];
+  if (given !== undefined) return new URL(given);
+  own ??= startPostgres({ durable: false });
+  return new URL((await own).url);
+}
+
+function inDatabase(url: URL, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+/** Databases of tests that are over. A test's hooks run in the order in which they were set, so its own would be too early. */
+const left = new Set<string>();
+
+async function dropLeft(): Promise<void> {
+  const drops = [...left].map((name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  left.clear();
+  if (drops.length > 0) await command(inDatabase(await sharedUrl(), "postgres"), ...drops);
+}
+
+after(async () => {
+  await dropLeft();
+  await (await own)?.remove();
+});
+
+/** The URL of a database that only this test has: with the schema, or `empty`. */
+export async function postgresUrl(t: TestContext, options: { empty?: boolean } = {}): Promise<string> {
+  await dropLeft();
+  const server = await sharedUrl();
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const template = options.empty === true ? "template0" : TEMPLATE;
+  // Copied as files: 26 ms here, against some 45 through the log.
+  await command(inDatabase(server, "postgres"), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  t.after(() => {
+    left.add(name);
+  });
+  return inDatabase(server, name);
+}
