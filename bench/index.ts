@@ -1,5 +1,12 @@
-/** `npm run bench -- NAME`: runs one of the benchmarks of this folder. Each is bounded and ends by itself. */
+/**
+ * `npm run bench -- [NAME] [options]`: runs one of the benchmarks of this folder; without a name the full cycle. Each is bounded and
+ * ends by itself.
+ */
 const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
+  cycle: {
+    file: "./cycle/index.ts",
+    shows: "the full cycle, from the request to the report; --help lists its options",
+  },
   sms: { file: "./sms.ts", shows: "what it costs to count, encode and transliterate a text" },
   smpp: {
     file: "./smpp.ts",
@@ -8,7 +15,8 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
 };
 
-const [name = "", ...rest] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const [name = "", ...rest] = args[0] === undefined || args[0].startsWith("-") ? ["cycle", ...args] : args;
 const benchmark = BENCHMARKS[name];
 if (benchmark === undefined) {
   console.error("npm run bench -- NAME, where NAME is one of:");

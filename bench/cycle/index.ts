@@ -1,0 +1,117 @@
+/**
+ * The full cycle, measured: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink. Every part is a process of its
+ * own; what is compared is measured in turn, round by round, because machines drift. It ends by itself.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { startHeliograph } from "./heliograph.ts";
+import { OptionFault, type Options, readOptions, USAGE } from "./options.ts";
+import { type Measured, machine, printTable, ratios, summary } from "./print.ts";
+import { readProfiles } from "./profile.ts";
+import { Progress } from "./progress.ts";
+import { Rig, type RigOptions, type Round } from "./rig.ts";
+
+/** How Heliograph's reports look. */
+const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
+
+const args = process.argv.slice(2);
+try {
+  const options = readOptions(args);
+  if (options === "help") console.log(USAGE);
+  else await main(options);
+} catch (error) {
+  if (!(error instanceof OptionFault)) throw error;
+  console.error(`${error.message}\n\n${USAGE}`);
+  process.exitCode = 1;
+}
+
+async function main(options: Options): Promise<void> {
+  const stack = new AsyncDisposableStack();
+  const onSignal = (): void => {
+    void stack.disposeAsync().finally(() => process.exit(1));
+  };
+  process.once("SIGINT", onSignal);
+  process.once("SIGTERM", onSignal);
+  const directory = stack.adopt(mkdtempSync(join(tmpdir(), "heliograph-bench-")), (it) =>
+    rmSync(it, { recursive: true, force: true }),
+  );
+  const progress = stack.adopt(new Progress(), (it) => it.end());
+  try {
+    const candidates = await candidatesOf(options, directory, stack);
+    const rigs = [];
+    for (const candidate of candidates) rigs.push({ rig: await Rig.start(candidate, stack), candidate });
+
+    const rounds: Round[][] = rigs.map(() => []);
+    for (let round = 0; round <= options.repeat; round++) {
+      for (const [index, { rig }] of rigs.entries()) {
+        const messages = round === 0 ? options.warmUp : options.count;
+        progress.begin(
+          `${rig.subject.name}, ${round === 0 ? "warm-up" : `round ${round} of ${options.repeat}`}`,
+          messages,
+        );
+        rig.onProgress = (done) => progress.at(done);
+        const measured = await rig.run(messages);
+        if (round > 0) rounds[index]!.push(measured);
+      }
+    }
+    progress.end();
+    const results: Measured[] = [];
+    for (const [index, { rig, candidate }] of rigs.entries()) {
+      const peakMemoryBytes = rig.subject.peakMemoryBytes();
+      // Profiles are written when the service ends.
+      if (options.profile) await rig.subject.stop();
+      const profile = options.profile ? readProfiles(join(candidate.directory, "profiles"), rounds[index]!) : [];
+      results.push({ name: rig.subject.name, rounds: rounds[index]!, peakMemoryBytes, profile });
+    }
+    print(results, options);
+  } finally {
+    await stack.disposeAsync();
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+  }
+}
+
+/** What is to be measured, in the order of its turns. */
+async function candidatesOf(options: Options, directory: string, _stack: AsyncDisposableStack): Promise<RigOptions[]> {
+  const candidates: RigOptions[] = [];
+  for (const nodes of options.nodes) {
+    const place = subdirectory(directory, `nodes-${nodes}`);
+    candidates.push({
+      options,
+      directory: place,
+      sink: REPORTS,
+      start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database: null }),
+    });
+  }
+  return candidates;
+}
+
+function subdirectory(directory: string, name: string): string {
+  const path = resolve(directory, name);
+  mkdirSync(path);
+  return path;
+}
+
+function print(results: readonly Measured[], options: Options): void {
+  const command = ["npm run bench --", ...args].join(" ");
+  const about = machine();
+  if (options.json) {
+    console.log(
+      JSON.stringify(
+        { command, machine: about, options, results: results.map(summary), ratios: ratios(results) },
+        null,
+        2,
+      ),
+    );
+    return;
+  }
+  const memory = `${Math.round(about.memoryBytes / 2 ** 30)} GB`;
+  console.log(command);
+  console.log(`${about.cores} cores, ${about.cpu}, ${memory}, ${about.system}, Node ${about.node.slice(1)}`);
+  console.log(
+    `${options.repeat} rounds of ${options.count.toLocaleString("en")} messages after ${options.warmUp.toLocaleString("en")} to warm up: ` +
+      "the median, and in brackets the least and the most",
+  );
+  for (const line of printTable(results, options)) console.log(line);
+}
