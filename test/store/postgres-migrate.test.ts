@@ -1,0 +1,59 @@
+/** The schema on PostgreSQL comes about once, whoever starts when. */
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { silentLog } from "../../src/runtime/log.ts";
+import { StoreUnavailable } from "../../src/store/port.ts";
+import { Connection } from "../../src/store/postgres/connection.ts";
+import { migrate } from "../../src/store/postgres/migrate.ts";
+import { postgresUrl } from "../support/postgres.ts";
+
+const STEPS = readdirSync(join(import.meta.dirname, "../../src/store/postgres/migrations")).length;
+const LEASE_MS = 60_000;
+
+test("of twenty that start at once on an empty database, one makes the schema and none fails", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const steps = await Promise.all(Array.from({ length: 20 }, () => migrate({ url, leaseMs: LEASE_MS })));
+  assert.deepEqual(
+    steps.toSorted((a, b) => a - b),
+    [...Array(19).fill(0), STEPS],
+  );
+  const connection = new Connection(
+    { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
+    "test",
+  );
+  t.after(() => connection.close());
+  const { rows } = await (await connection.session()).query("SELECT changes, starts FROM counter");
+  assert.deepEqual(rows, [{ changes: 0, starts: 0 }], "the schema is there, and its first row once");
+});
+
+test("a second time there is nothing to do", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  assert.equal(await migrate({ url, leaseMs: LEASE_MS }), STEPS);
+  assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 0);
+});
+
+test("data from a newer version is refused and left alone", async (t) => {
+  const url = await postgresUrl(t);
+  const connection = new Connection(
+    { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
+    "test",
+  );
+  t.after(() => connection.close());
+  const session = await connection.session();
+  await session.query("UPDATE heliograph_schema SET version = $1", [STEPS + 1]);
+  await assert.rejects(migrate({ url, leaseMs: LEASE_MS }), {
+    message: "the data is from a newer Heliograph than this one",
+  });
+  const { rows } = await session.query("SELECT version FROM heliograph_schema");
+  assert.deepEqual(rows, [{ version: STEPS + 1 }]);
+});
+
+test("without a database it says that the store is away", async () => {
+  // Port 1 belongs to nobody.
+  await assert.rejects(
+    migrate({ url: "postgres://u:hidden@127.0.0.1:1/none", leaseMs: LEASE_MS }),
+    (error) => error instanceof StoreUnavailable && !error.message.includes("hidden"),
+  );
+});
