@@ -38,3 +38,8 @@ export class IdSource {
 export function nthId(first: string, index: number): string {
   return index === 0 ? first : (BigInt(first) + SPACING * BigInt(index)).toString();
 }
+
+/** The lowest id that a node could have made at this time. */
+export function firstIdAt(atMs: number): bigint {
+  return (BigInt(atMs) << COUNTER_BITS) << NODE_BITS;
+}

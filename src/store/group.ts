@@ -20,7 +20,11 @@ export interface GroupResult {
 }
 
 export interface Engine {
-  run(calls: readonly Call[]): GroupResult;
+  run(calls: readonly Call[]): Promise<GroupResult>;
+  /** Whether a command has a transaction of its own. */
+  isAlone?(command: CommandName): boolean;
+  /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
+  runBeside?(call: Call): Promise<Outcome> | null;
 }
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
@@ -35,7 +39,8 @@ export class GroupCommit {
   readonly #engine: Engine;
   readonly #onFeed: (feed: Feed) => void;
   #waiting: { call: Call; answer: (outcome: Outcome) => void }[] = [];
-  #scheduled = false;
+  /** A turn is under way, or about to be. */
+  #busy: Promise<void> | null = null;
 
   constructor(engine: Engine, onFeed: (feed: Feed) => void) {
     this.#engine = engine;
@@ -43,25 +48,52 @@ export class GroupCommit {
   }
 
   add(call: Call, answer: (outcome: Outcome) => void): void {
+    const beside = this.#engine.runBeside?.(call) ?? null;
+    if (beside !== null) {
+      beside.then(answer, (error: unknown) => answer({ ok: false, error }));
+      return;
+    }
     this.#waiting.push({ call, answer });
-    this.#schedule();
+    this.#busy ??= this.#commitAll();
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#commit());
+  /** Resolves when all that was asked for so far is answered. */
+  async settled(): Promise<void> {
+    while (this.#busy !== null) await this.#busy;
   }
 
-  #commit(): void {
-    this.#scheduled = false;
+  async #commitAll(): Promise<void> {
+    do {
+      // What arrives in this turn of the loop goes along.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.#commit();
+    } while (this.#waiting.length > 0);
+    this.#busy = null;
+  }
+
+  /** Never rejects: whatever happens, everyone gets an answer. */
+  async #run(calls: readonly Call[]): Promise<GroupResult> {
+    try {
+      return await this.#engine.run(calls);
+    } catch (error) {
+      return { outcomes: calls.map(() => ({ ok: false, error })), feed: null };
+    }
+  }
+
+  #take(): { call: Call; answer: (outcome: Outcome) => void }[] {
+    const isAlone = ({ call }: { call: Call }): boolean => this.#engine.isAlone?.(call.command) === true;
+    if (isAlone(this.#waiting[0]!)) return this.#waiting.splice(0, 1);
     let size = 0;
     let weight = 0;
-    while (size < this.#waiting.length && (size === 0 || weight < LARGEST_GROUP))
+    while (size < this.#waiting.length && weight < LARGEST_GROUP && !isAlone(this.#waiting[size]!)) {
       weight += weightOf(this.#waiting[size++]!.call);
-    const group = this.#waiting.splice(0, size);
-    if (this.#waiting.length > 0) this.#schedule();
-    const { outcomes, feed } = this.#engine.run(group.map(({ call }) => call));
+    }
+    return this.#waiting.splice(0, size);
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#take();
+    const { outcomes, feed } = await this.#run(group.map(({ call }) => call));
     // The feed first: whoever hears of an acceptance may count on its messages being on their way.
     if (feed !== null) this.#onFeed(feed);
     group.forEach(({ answer }, index) => {
@@ -84,6 +116,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   countUnknown: true,
   finish: true,
   received: true,
+  matchParked: true,
   parkedReceipts: true,
   outstanding: true,
   sweep: true,
@@ -133,6 +166,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   changeCounter: true,
   catalogue: true,
   putCatalogue: true,
+  retire: true,
   forget: true,
 };
 
@@ -147,14 +181,28 @@ export function storeOver(send: SendCall): Store {
 
 /** The store on this very thread: for tests and for the command line. */
 export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store {
-  const group = new GroupCommit(engine, onFeed);
-  return storeOver(
-    (call) =>
-      new Promise((resolve, reject) => {
-        group.add(call, (outcome) => {
-          if (outcome.ok) resolve(outcome.value);
-          else reject(outcome.error);
-        });
-      }),
-  );
+  return storeOver(callsOf(new GroupCommit(engine, onFeed)));
+}
+
+export function callsOf(group: GroupCommit): SendCall {
+  return (call) =>
+    new Promise((resolve, reject) => {
+      group.add(call, (outcome) => {
+        if (outcome.ok) resolve(outcome.value);
+        else reject(outcome.error);
+      });
+    });
+}
+
+export function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {
+  if (first === null || second === null) return first ?? second;
+  const dueTimes = [first.earliestDueAtMs, second.earliestDueAtMs].filter((atMs) => atMs !== null);
+  const reportsWait = first.reportsWait === true || second.reportsWait === true;
+  return {
+    messages: [...first.messages, ...second.messages],
+    reports: [...first.reports, ...second.reports],
+    spilled: [...first.spilled, ...second.spilled],
+    earliestDueAtMs: dueTimes.length === 0 ? null : Math.min(...dueTimes),
+    ...(reportsWait ? { reportsWait } : {}),
+  };
 }

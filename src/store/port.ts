@@ -73,6 +73,12 @@ export interface SubmittedPart {
   readonly counts: boolean;
 }
 
+/** The name that a carrier gave to a part. */
+export interface PartName {
+  readonly carrierId: string;
+  readonly carrierMessageId: string;
+}
+
 /** A receipt that matched no message when it came. */
 export interface ParkedReceipt extends Receipt {
   readonly id: number;
@@ -376,6 +382,8 @@ export interface Store {
   finish(input: { endings: readonly Ending[] }): Promise<void>;
   /** Takes receipts in; those that match no message are kept. */
   received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<{ unmatched: number }>;
+  /** Looks for parked receipts of these parts: on another node they may have come while the part was being written. */
+  matchParked(input: { names: readonly PartName[] }): Promise<void>;
   /** Receipts that matched no message, newest first, and how many there are. */
   parkedReceipts(input: { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
   /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
@@ -486,6 +494,8 @@ export interface Store {
   /** Replaces the whole catalogue. */
   putCatalogue(input: { items: readonly CatalogueItem[] }): Promise<void>;
 
+  /** Deletes messages, and messages from phones, that came before a time: of those that are final a page, or all. */
+  retire(input: { beforeMs: number; limit: number }): Promise<{ retired: number; more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number }): Promise<void>;
 }
@@ -496,7 +506,7 @@ export type CommandOutput<Name extends CommandName> = Awaited<ReturnType<Store[N
 
 /** What an engine has to give: every command as a synchronous or asynchronous step inside a transaction. */
 export type CommandHandlers = {
-  [Name in CommandName]: (input: CommandInput<Name>) => CommandOutput<Name>;
+  [Name in CommandName]: (input: CommandInput<Name>) => CommandOutput<Name> | Promise<CommandOutput<Name>>;
 };
 
 /** The store cannot be reached now; the same call may work later. */

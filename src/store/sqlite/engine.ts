@@ -5,23 +5,17 @@
 import Database from "better-sqlite3";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
-import type { Call, Engine, GroupResult, Outcome } from "../group.ts";
+import { allCommands } from "../commands/all.ts";
+import type { CommandParts } from "../commands/parts.ts";
+import { flushReports } from "../commands/reports.ts";
+import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
-import { acceptCommand } from "./accept.ts";
-import { accountCommands } from "./accounts.ts";
-import { apiKeyCommands } from "./api-keys.ts";
-import { Bulks } from "./bulks.ts";
+import { Unit } from "../unit.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
-import { deadLetterCommands } from "./dead-letters.ts";
-import { deliveryCommands } from "./delivery.ts";
-import { incomingCommands } from "./incoming.ts";
-import { Ledger } from "./ledger.ts";
-import { logCommands } from "./logs.ts";
-import { pullCommands } from "./pull.ts";
-import { Replays } from "./replays.ts";
-import { Reports } from "./reports.ts";
-import { Unit } from "./unit.ts";
+import { ownCommands } from "./own.ts";
+import { SqliteSql } from "./sql.ts";
+import { SqliteTables } from "./tables.ts";
 
 export interface SqliteOptions {
   readonly directory: string;
@@ -40,9 +34,8 @@ const NODE = 0;
 export class SqliteEngine implements Engine {
   readonly #db: Db;
   readonly #unlock: () => void;
-  readonly #reports: Reports;
+  readonly #parts: CommandParts;
   readonly #handlers: CommandHandlers;
-  readonly #epoch: number;
   readonly #lanes: LaneAccounts;
   #unit = new Unit();
 
@@ -56,37 +49,19 @@ export class SqliteEngine implements Engine {
       db.close();
       throw error;
     }
-    const unit = (): Unit => this.#unit;
     // A tool owns nothing: no message it might accept is taken into memory.
-    const lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
-    this.#lanes = lanes;
-    this.#epoch = options.mode === "deliver" ? this.#takeOver() : 0;
-    const epoch = this.#epoch;
-    const now = (): number => options.clock.now();
-    const ledger = new Ledger(db);
-    const replays = new Replays(db);
-    const bulks = new Bulks(db, unit);
-    const ids = new IdSource(options.clock, NODE, this.#lastOwnId());
-    this.#reports = new Reports({
-      db,
-      ids,
-      unit,
-      epoch,
-      now,
-    });
-    this.#handlers = {
-      accept: acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }),
-      ...deliveryCommands({ db, ledger, bulks, lanes, unit, epoch, now }),
-      ...bulks.commands(),
-      ...incomingCommands({ db, ids, unit }),
-      ...pullCommands(db),
-      ...logCommands(db),
-      ...this.#reports.commands(),
-      ...deadLetterCommands(db),
-      ...ledger.commands(replays),
-      ...accountCommands(db, ledger),
-      ...apiKeyCommands(db),
+    this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
+    this.#parts = {
+      sql: new SqliteSql(db),
+      tables: new SqliteTables(db),
+      lanes: this.#lanes,
+      unit: () => this.#unit,
+      ids: new IdSource(options.clock, NODE, this.#lastOwnId()),
+      epoch: options.mode === "deliver" ? this.#takeOver() : 0,
+      pushes: options.mode === "deliver",
+      now: () => options.clock.now(),
     };
+    this.#handlers = allCommands(this.#parts, ownCommands(db));
   }
 
   /** This process is the only one here (it has the lock), so whatever an earlier one owned is free. */
@@ -131,9 +106,9 @@ export class SqliteEngine implements Engine {
     return row?.key ?? "0";
   }
 
-  run(calls: readonly Call[]): GroupResult {
+  async run(calls: readonly Call[]): Promise<GroupResult> {
     try {
-      return this.#transaction(calls);
+      return await this.#transaction(calls);
     } catch (error) {
       const told = asStoreError(error);
       // A database that is busy, full or broken is so for all of them, and trying each would block everyone for long.
@@ -141,29 +116,31 @@ export class SqliteEngine implements Engine {
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
       // One command is bad: each on its own, so that only the bad ones fail.
-      const each = calls.map((call) => this.run([call]));
-      return {
-        outcomes: each.flatMap((result) => result.outcomes),
-        feed: each.reduce<Feed | null>((sum, result) => joinFeeds(sum, result.feed), null),
-      };
+      const outcomes: Outcome[] = [];
+      let feed: Feed | null = null;
+      for (const call of calls) {
+        const result = await this.run([call]);
+        outcomes.push(...result.outcomes);
+        feed = joinFeeds(feed, result.feed);
+      }
+      return { outcomes, feed };
     }
   }
 
-  #transaction(calls: readonly Call[]): GroupResult {
+  async #transaction(calls: readonly Call[]): Promise<GroupResult> {
     const unit = new Unit();
     this.#unit = unit;
     this.#db.exec("BEGIN IMMEDIATE");
     try {
-      const outcomes = calls.map((call): Outcome => {
+      const outcomes: Outcome[] = [];
+      for (const call of calls) {
         const handler = this.#handlers[call.command] as (input: unknown) => unknown;
-        return { ok: true, value: handler(call.input) };
-      });
-      const reports = this.#reports.flush(unit);
+        const answer = handler(call.input);
+        outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
+      }
+      const reports = flushReports(this.#parts, unit);
       this.#db.exec("COMMIT");
-      const { messages, earliestDueAtMs } = unit;
-      const spilled = [...unit.spilled.values()];
-      const empty = messages.length + reports.length + spilled.length === 0 && earliestDueAtMs === null;
-      return { outcomes, feed: empty ? null : { messages, reports, spilled, earliestDueAtMs } };
+      return { outcomes, feed: unit.feed(reports) };
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       unit.rollback();
@@ -182,15 +159,4 @@ function asStoreError(error: unknown): unknown {
   const passing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
   if (error instanceof Database.SqliteError && passing.test(error.code)) return new StoreUnavailable(error.code);
   return error;
-}
-
-function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {
-  if (first === null || second === null) return first ?? second;
-  const dueTimes = [first.earliestDueAtMs, second.earliestDueAtMs].filter((atMs) => atMs !== null);
-  return {
-    messages: [...first.messages, ...second.messages],
-    reports: [...first.reports, ...second.reports],
-    spilled: [...first.spilled, ...second.spilled],
-    earliestDueAtMs: dueTimes.length === 0 ? null : Math.min(...dueTimes),
-  };
 }

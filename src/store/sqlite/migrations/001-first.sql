@@ -148,7 +148,7 @@ CREATE INDEX message_of_bulk ON message (account_id, bulk_id);
 CREATE INDEX message_following_bulk ON message (account_id, bulk_id, state, bulk_version) WHERE bulk_version IS NOT NULL;
 CREATE INDEX message_queued ON message (owner, carrier_id, account_id, key) WHERE state = 1;
 
--- A bulk with messages that wait for their time. sqlite/bulks.ts says how changes of it reach its messages.
+-- A bulk with messages that wait for their time. store/commands/bulks.ts says how changes of it reach its messages.
 CREATE TABLE bulk (
   account_id INTEGER NOT NULL,
   bulk_id TEXT NOT NULL,

@@ -1,5 +1,5 @@
 /**
- * The logs in SQLite: an account's messages, newest first, by any filter. A filter may match rarely, and ten million messages may lie
+ * The logs: an account's messages, newest first, by any filter. A filter may match rarely, and ten million messages may lie
  * between two that it matches. So one call looks at a bounded number of rows, in the order of time, and says where to go on; between two
  * calls other commands get their turn.
  *
@@ -8,45 +8,45 @@
  * that line every walk is complete.
  */
 import type { CommandHandlers, LogPosition, LogQuery } from "../port.ts";
-import type { Db } from "./database.ts";
-import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "./rows.ts";
+import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../rows.ts";
+import type { Awaitable, Value } from "../sql.ts";
+import type { CommandParts } from "./parts.ts";
 
 /** Rows looked at in one call: under 2 ms, as measured with a filter that matches none of them. */
 const PAGE_ROWS = 2_000;
 /** However many walks there are, each gets on. */
 const FEWEST_ROWS = 20;
 const LAST_KEY = "9223372036854775807";
-const NO_LIMIT = -1;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 interface LogRow extends FactsRow {
   readonly body: string;
 }
 
-type Value = string | number | bigint | null;
-
 interface Walk {
   /** The place so many rows below `upper`, or null if there are fewer. */
-  floor(upper: LogPosition, sinceMs: number, count: number): LogPosition | null;
+  floor(upper: LogPosition, sinceMs: number, count: number): Promise<LogPosition | null>;
   /** What the filter leaves of the rows below `upper` down to `floor`, newest first. */
-  rows(upper: LogPosition, floor: LogPosition, query: LogQuery, limit: number): LogRow[];
+  rows(upper: LogPosition, floor: LogPosition, query: LogQuery, limit: number): Awaitable<LogRow[]>;
 }
 
 const BELOW = "log_at_ms BETWEEN ? AND ? AND (log_at_ms < ? OR key < ?)";
 const NEWEST_FIRST = "ORDER BY log_at_ms DESC, message.key DESC";
 const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipient)
-  AND coalesce(instr(?, ',' || status_id || ','), 1) > 0
+  AND coalesce(CAST(? AS TEXT) LIKE '%,' || status_id || ',%', TRUE)
   AND coalesce(substr(mcc_mnc, 1, 3), '') = coalesce(?, substr(mcc_mnc, 1, 3), '')
   AND coalesce(substr(mcc_mnc, 4), '') = coalesce(?, substr(mcc_mnc, 4), '')`;
 
-export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
+export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"> {
   /** The index is named: without statistics SQLite takes the account's for the bulk's. */
-  function walkAlong(index: string, where: string): (...name: Value[]) => Walk {
-    const floorOf = db.prepare<Value[], LogPosition>(
-      `SELECT log_at_ms AS atMs, CAST(key AS TEXT) AS key FROM message ${index}
+  function walkAlong(index: string | null, where: string): (...name: Value[]) => Walk {
+    const along = sql.dialect.along(index);
+    const floorOf = sql.prepare<Value[], LogPosition>(
+      `SELECT log_at_ms AS atMs, CAST(key AS TEXT) AS key FROM message ${along}
        WHERE ${where} AND ${BELOW} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
     );
-    const rowsOf = db.prepare<Value[], LogRow>(
-      `SELECT ${FACTS_COLUMNS}, body FROM message ${index}
+    const rowsOf = sql.prepare<Value[], LogRow>(
+      `SELECT ${FACTS_COLUMNS}, body FROM message ${along}
        WHERE ${where} AND ${BELOW} AND (log_at_ms > ? OR key >= ?) AND ${FILTER} ${NEWEST_FIRST} LIMIT ?`,
     );
     const below = (upper: LogPosition, sinceMs: number): Value[] => [
@@ -56,7 +56,7 @@ export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
       BigInt(upper.key),
     ];
     return (...name) => ({
-      floor: (upper, sinceMs, count) => floorOf.get(...name, ...below(upper, sinceMs), count - 1) ?? null,
+      floor: async (upper, sinceMs, count) => (await floorOf.get(...name, ...below(upper, sinceMs), count - 1)) ?? null,
       rows(upper, floor, { from, to, statusIds, mcc, mnc }, limit) {
         const statuses = statusIds === null ? null : `,${statusIds.join(",")},`;
         const range = [...below(upper, floor.atMs), floor.atMs, BigInt(floor.key)];
@@ -65,17 +65,11 @@ export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
     });
   }
 
-  const all = walkAlong("INDEXED BY message_by_time", "account_id = ?");
-  const bulk = walkAlong("INDEXED BY message_of_bulk_by_time", "account_id = ? AND bulk_id = ?");
-  const named = walkAlong(
-    "INDEXED BY message_named_by_client",
-    `account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
-  );
-  const rejected = walkAlong(
-    "INDEXED BY message_rejected_by_name",
-    `account_id = ? AND client_message_id = ? AND ${IS_REJECTED}`,
-  );
-  const unnamed = walkAlong("NOT INDEXED", "account_id = ? AND key = ? AND client_message_id IS NULL");
+  const all = walkAlong("message_by_time", "account_id = ?");
+  const bulk = walkAlong("message_of_bulk_by_time", "account_id = ? AND bulk_id = ?");
+  const named = walkAlong("message_named_by_client", `account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`);
+  const rejected = walkAlong("message_rejected_by_name", `account_id = ? AND client_message_id = ? AND ${IS_REJECTED}`);
+  const unnamed = walkAlong(null, "account_id = ? AND key = ? AND client_message_id IS NULL");
 
   function walksOf({ accountId, bulkIds, messageIds }: LogQuery): Walk[] {
     if (messageIds !== null) {
@@ -90,19 +84,21 @@ export function logCommands(db: Db): Pick<CommandHandlers, "logs"> {
   }
 
   return {
-    logs(query) {
+    async logs(query) {
       const { sinceMs, untilMs, limit, bulkIds, messageIds } = query;
       const upper = query.after ?? { atMs: untilMs, key: LAST_KEY };
       const walks = walksOf(query);
       const share = Math.max(FEWEST_ROWS, Math.floor(PAGE_ROWS / walks.length));
-      const floors = walks.flatMap((walk) => walk.floor(upper, sinceMs, share) ?? []).sort(newestFirst);
+      const looked = await Promise.all(walks.map((walk) => walk.floor(upper, sinceMs, share)));
+      const floors = looked.filter((floor) => floor !== null).sort(newestFirst);
       const floor = floors[0] ?? null;
       const bottom = floor ?? { atMs: sinceMs, key: "0" };
 
       // Bulks narrow down what names have found, so these are not cut off before.
       const byBoth = bulkIds !== null && messageIds !== null;
-      const rows = walks
-        .flatMap((walk) => walk.rows(upper, bottom, query, byBoth ? NO_LIMIT : limit))
+      const found = await Promise.all(walks.map((walk) => walk.rows(upper, bottom, query, byBoth ? NO_LIMIT : limit)));
+      const rows = found
+        .flat()
         .filter((row) => !byBoth || bulkIds.includes(row.bulk_id))
         .sort((first, second) => newestFirst(placeOf(first), placeOf(second)))
         .slice(0, limit);

@@ -1,16 +1,13 @@
-/** Accepting a request in SQLite: replays, the last checks, the charge, and the messages' rows, in one transaction. */
+/** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
 import type { Content } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { LaneAccounts } from "../lanes.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
+import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
 import type { Bulks } from "./bulks.ts";
-import type { Db } from "./database.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Replays } from "./replays.ts";
-import { STATE_NUMBER, serializeEncoding } from "./rows.ts";
-import type { Unit } from "./unit.ts";
+import type { CommandParts } from "./parts.ts";
+import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
 interface KeptAnswer {
   readonly bulkId: string;
@@ -19,34 +16,16 @@ interface KeptAnswer {
   readonly statusIds: number | number[];
 }
 
-export interface AcceptParts {
-  readonly db: Db;
-  readonly ledger: Ledger;
-  readonly replays: Replays;
-  readonly bulks: Bulks;
-  readonly lanes: LaneAccounts;
-  readonly unit: () => Unit;
-  /** The number of this start of the service: who owns what it has in memory. */
-  readonly epoch: number;
+/** The lists on which a number may have opted out of an account's messages: the service's and its own. */
+export function optOutLists(accountId: number): number[] {
+  return [0, accountId];
 }
 
-export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }: AcceptParts) {
-  const insert = db.prepare(
-    `INSERT INTO message (key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, sender, recipient, body,
-       encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms,
-       delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, done_at_ms, pull, pull_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const named = db.prepare<[number, string], unknown>(
-    `SELECT 1 FROM message
-     WHERE account_id = ? AND client_message_id = ? AND status_id NOT IN (11, 12, 14, 19, 23, 24, 25, 52)`,
-  );
-  const anyOptOut = db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1");
-  const optedOut = db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?");
-
+export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
   return (input: Acceptance): AcceptanceOutcome => {
     const { accountId, bulkId, receivedAtMs } = input;
-    const earlier = replays.find<KeptAnswer>(accountId, input.replay, bulkId, receivedAtMs);
+    const names = replayNames(accountId, input.replay, bulkId);
+    const earlier = findReplay<KeptAnswer>(tables, names, receivedAtMs);
     if (earlier === "conflict") return { kind: "conflict" };
     if (earlier !== null) {
       const { statusIds } = earlier;
@@ -63,21 +42,21 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
-    const purse = ledger.purseOf(accountId);
+    const purse = tables.purse(accountId);
     let available = purse.balanceMicros + purse.creditLimitMicros;
     let charged = 0n;
     let chargedParts = 0;
-    const optOutLists = [0, accountId].filter((list) => anyOptOut.get(list) !== undefined);
+    const lists = optOutLists(accountId).filter((list) => tables.hasOptOuts(list));
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
 
     const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
 
     const statusOf = (message: NewMessage, content: Content, cost: bigint): number => {
-      if (message.clientMessageId !== null && named.get(accountId, message.clientMessageId) !== undefined) {
+      if (message.clientMessageId !== null && tables.isNamed(accountId, message.clientMessageId)) {
         return STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
       }
       if (message.rejectedStatusId !== null) return message.rejectedStatusId;
-      if (optOutLists.some((list) => optedOut.get(list, message.to) !== undefined)) {
+      if (lists.some((list) => tables.isOptedOut({ list, number: message.to }))) {
         return STATUS.REJECTED_DESTINATION_BLOCKLISTED.id;
       }
       if (cost > available) return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
@@ -128,39 +107,39 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
         }
       }
 
-      insert.run(
-        BigInt(key),
-        accountId,
-        bulkId,
-        message.clientMessageId,
-        scheduled ? STATE_NUMBER.scheduled : queued ? STATE_NUMBER.queued : STATE_NUMBER.done,
-        statusId,
-        errorId,
-        owned ? epoch : null,
-        message.carrierId,
-        content.from,
-        message.to,
-        content.text,
-        encodings[message.content],
-        content.partCount,
-        content.flash ? 1 : 0,
-        message.pricePerPartMicros,
-        accepted ? cost : 0n,
-        purse.currency,
-        content.notifyUrl,
-        content.notifyContentType,
-        content.callbackData,
-        content.intermediateReport ? 1 : 0,
-        dueAtMs,
-        windows[message.content],
-        content.expiresAtMs,
-        content.expiresAtMs - dueAtMs,
-        bulk?.version ?? null,
-        receivedAtMs,
-        accepted ? null : receivedAtMs,
-        toPull ? 0 : null,
-        toPull ? receivedAtMs : null,
-      );
+      tables.insertMessage({
+        key,
+        account_id: accountId,
+        bulk_id: bulkId,
+        client_message_id: message.clientMessageId,
+        state: scheduled ? STATE_NUMBER.scheduled : queued ? STATE_NUMBER.queued : STATE_NUMBER.done,
+        status_id: statusId,
+        error_id: errorId,
+        owner: owned ? epoch : null,
+        carrier_id: message.carrierId,
+        sender: content.from,
+        recipient: message.to,
+        body: content.text,
+        encoding: encodings[message.content]!,
+        part_count: content.partCount,
+        flash: content.flash ? 1 : 0,
+        price_micros: message.pricePerPartMicros,
+        charged_micros: accepted ? cost : 0n,
+        currency: purse.currency,
+        notify_url: content.notifyUrl,
+        notify_type: content.notifyContentType,
+        callback_data: content.callbackData,
+        intermediate: content.intermediateReport ? 1 : 0,
+        due_at_ms: dueAtMs,
+        delivery_window: windows[message.content]!,
+        expires_at_ms: content.expiresAtMs,
+        validity_ms: content.expiresAtMs - dueAtMs,
+        bulk_version: bulk?.version ?? null,
+        received_at_ms: receivedAtMs,
+        done_at_ms: accepted ? null : receivedAtMs,
+        pull: toPull ? 0 : null,
+        pull_at_ms: toPull ? receivedAtMs : null,
+      });
 
       if (!accepted && content.notifyUrl !== null) {
         unit().report(
@@ -187,11 +166,11 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
     });
 
     if (charged > 0n) {
-      ledger.post({
+      tables.post({
         atMs: receivedAtMs,
         kind: "charge",
         from: purse.id,
-        to: ledger.servicePurse("revenue", purse.currency),
+        to: tables.servicePurse("revenue", purse.currency),
         amountMicros: charged,
         messageKey: input.firstKey,
         partCount: chargedParts,
@@ -199,7 +178,7 @@ export function acceptCommand({ db, ledger, replays, bulks, lanes, unit, epoch }
     }
     const uniform = statusIds.every((statusId) => statusId === statusIds[0]);
     const answer: KeptAnswer = { bulkId, firstKey: input.firstKey, statusIds: uniform ? statusIds[0]! : statusIds };
-    replays.keep(accountId, input.replay, bulkId, answer, receivedAtMs);
+    keepReplay(tables, names, answer, receivedAtMs);
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
 }

@@ -2,8 +2,8 @@
  * A unit of work: one transaction of a group of commands, with what it gathers beside its rows: the feed for delivery, the report
  * batches, and how to undo changes in memory when the transaction fails.
  */
-import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../../message/message.ts";
-import type { LaneName } from "../port.ts";
+import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../message/message.ts";
+import type { Feed, LaneName } from "./port.ts";
 
 /** Items for one URL in one request, at most (the API family's limit). */
 const BATCH_ITEMS = 100;
@@ -34,6 +34,8 @@ export class Unit {
   /** Ids of batches that wait no longer for another. */
   readonly unblocked: string[] = [];
   earliestDueAtMs: number | null = null;
+  /** It made reports that another node has to push. */
+  reportsWait = false;
   readonly #open = new Map<string, PendingBatch>();
   readonly #lastOfMessage = new Map<string, PendingBatch>();
   readonly #undo: (() => void)[] = [];
@@ -44,6 +46,14 @@ export class Unit {
 
   rollback(): void {
     for (const undo of this.#undo.reverse()) undo();
+  }
+
+  /** What it has for delivery, with these reports; null when there is nothing. */
+  feed(reports: readonly ReportBatch[]): Feed | null {
+    const { messages, earliestDueAtMs, reportsWait } = this;
+    const spilled = [...this.spilled.values()];
+    const isEmpty = messages.length + reports.length + spilled.length === 0 && earliestDueAtMs === null && !reportsWait;
+    return isEmpty ? null : { messages, reports, spilled, earliestDueAtMs, ...(reportsWait ? { reportsWait } : {}) };
   }
 
   due(atMs: number): void {

@@ -1,7 +1,14 @@
-/** A message's row as the commands read it, and the shapes made from it. Integers beyond 2^53 are read as text. */
-import type { State } from "../../message/life.ts";
-import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../../message/message.ts";
-import type { Encoding } from "../../sms/text.ts";
+/** The rows as the commands read and write them, and the shapes made from them. Integers beyond 2^53 are read as text. */
+import type { State } from "../message/life.ts";
+import type {
+  IncomingFacts,
+  MessageKey,
+  NotifyContentType,
+  QueuedMessage,
+  ReportBatch,
+  ReportFacts,
+} from "../message/message.ts";
+import type { Encoding } from "../sms/text.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -18,6 +25,7 @@ export interface MessageRow {
   readonly state: number;
   readonly status_id: number;
   readonly error_id: number;
+  readonly owner: number | null;
   readonly carrier_id: string;
   readonly unknown_count: number;
   readonly sender: string;
@@ -27,7 +35,7 @@ export interface MessageRow {
   readonly part_count: number;
   readonly flash: number;
   readonly price: string;
-  readonly charged: string;
+  readonly charged_micros: string;
   readonly currency: string;
   readonly notify_url: string | null;
   readonly notify_type: string;
@@ -39,18 +47,125 @@ export interface MessageRow {
   readonly validity_ms: number;
   readonly received_at_ms: number;
   readonly sent_at_ms: number | null;
+  readonly done_at_ms: number | null;
   readonly mcc_mnc: string | null;
   readonly parts_pending: number;
   readonly worst_event: string | null;
   readonly last_report_id: string | null;
   readonly bulk_version: number | null;
+  readonly pull: number | null;
+  readonly pull_at_ms: number | null;
 }
 
-export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, client_message_id, state, status_id, error_id, carrier_id,
+/** What may change of a message after it was accepted. */
+export type MessageChange = Partial<
+  Pick<
+    MessageRow,
+    | "state"
+    | "status_id"
+    | "error_id"
+    | "owner"
+    | "carrier_id"
+    | "unknown_count"
+    | "charged_micros"
+    | "due_at_ms"
+    | "expires_at_ms"
+    | "sent_at_ms"
+    | "done_at_ms"
+    | "mcc_mnc"
+    | "parts_pending"
+    | "worst_event"
+    | "last_report_id"
+    | "bulk_version"
+    | "pull"
+    | "pull_at_ms"
+  >
+>;
+
+/** A message as it is accepted. */
+export interface NewMessageRow
+  extends Omit<
+    MessageRow,
+    | "price"
+    | "charged_micros"
+    | "carrier_id"
+    | "unknown_count"
+    | "sent_at_ms"
+    | "mcc_mnc"
+    | "parts_pending"
+    | "worst_event"
+    | "last_report_id"
+  > {
+  readonly carrier_id: string | null;
+  readonly price_micros: bigint;
+  readonly charged_micros: bigint;
+}
+
+/** A part that a carrier holds. `id` is null until it is written. */
+export interface PartRow {
+  readonly id: number | null;
+  readonly key: MessageKey;
+  readonly counts: number;
+}
+
+export interface BulkRow {
+  readonly account_id: number;
+  readonly bulk_id: string;
+  readonly state: "open" | "paused" | "canceled";
+  readonly send_at_ms: number;
+  readonly version: number;
+  readonly moved_version: number;
+  readonly holds: number;
+  readonly sent: number;
+  /** A time-ordered id, or null when its messages have nothing to follow. */
+  readonly turn: string | null;
+}
+
+export const BULK_COLUMNS =
+  "account_id, bulk_id, state, send_at_ms, version, moved_version, holds, sent, CAST(turn AS TEXT) AS turn";
+
+export interface ReportRow {
+  readonly id: string;
+  readonly kind: ReportBatch["kind"];
+  readonly account_id: number;
+  readonly url: string;
+  readonly content_type: NotifyContentType;
+  readonly items: string;
+  readonly attempts: number;
+  readonly due_at_ms: number;
+  readonly held_by: number | null;
+  readonly after_id: string | null;
+  readonly dead_at_ms: number | null;
+  readonly reason: string | null;
+  readonly history: string;
+  readonly tried: number;
+}
+
+export type NewReportRow = Pick<
+  ReportRow,
+  "id" | "kind" | "account_id" | "url" | "content_type" | "items" | "due_at_ms" | "held_by" | "after_id"
+>;
+
+export const REPORT_COLUMNS = `CAST(id AS TEXT) AS id, kind, account_id, url, content_type, items, attempts, due_at_ms, held_by,
+  CAST(after_id AS TEXT) AS after_id, dead_at_ms, reason, history, tried`;
+
+export function batchOf(row: ReportRow): ReportBatch {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    url: row.url,
+    contentType: row.content_type,
+    ...parseItems(row.kind, row.items),
+    attempts: row.attempts,
+    ...(row.tried === 1 ? { tried: true } : {}),
+  };
+}
+
+export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id,
   unknown_count, sender, recipient, body, encoding, part_count, flash, CAST(price_micros AS TEXT) AS price,
-  CAST(charged_micros AS TEXT) AS charged, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms, delivery_window,
-  expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, mcc_mnc, parts_pending, worst_event,
-  CAST(last_report_id AS TEXT) AS last_report_id`;
+  CAST(charged_micros AS TEXT) AS charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms, delivery_window,
+  expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, done_at_ms, mcc_mnc, parts_pending, worst_event,
+  CAST(last_report_id AS TEXT) AS last_report_id, pull, pull_at_ms`;
 
 /** The encoding of a text by its name; that of a binary message as "octets 4 64": data coding and esm class. */
 export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
@@ -104,9 +219,14 @@ export function reportFacts(
 }
 
 /** The statuses whose messages do not use up their name, as the indexes by name have them. */
-const REJECTED_IDS = "(11, 12, 14, 19, 23, 24, 25, 52)";
-export const IS_REJECTED = `status_id IN ${REJECTED_IDS}`;
-export const IS_NOT_REJECTED = `status_id NOT IN ${REJECTED_IDS}`;
+const REJECTED_IDS = [11, 12, 14, 19, 23, 24, 25, 52];
+export const IS_REJECTED = `status_id IN (${REJECTED_IDS.join(", ")})`;
+export const IS_NOT_REJECTED = `status_id NOT IN (${REJECTED_IDS.join(", ")})`;
+
+/** Whether a message with this status leaves its name to another. */
+export function isRejected(statusId: number): boolean {
+  return REJECTED_IDS.includes(statusId);
+}
 
 /** What is told of a message as it is now. */
 export interface FactsRow {

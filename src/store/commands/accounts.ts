@@ -1,0 +1,192 @@
+/** Who: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
+import type { Account, AccountCreation, CatalogueItem, CommandHandlers, NewAccount, Purpose } from "../port.ts";
+import type { Value } from "../sql.ts";
+import type { CommandParts } from "./parts.ts";
+
+export interface AccountRow extends Omit<Account, "suspended"> {
+  readonly suspended: number;
+}
+
+export const ACCOUNT_COLUMNS = `account.id, account.key, account.kind, account.parent_id AS "parentId", account.currency,
+  account.rate_plan_id AS "ratePlanId", account.default_sender AS "defaultSender", account.suspended`;
+
+export function accountOf(row: AccountRow): Account {
+  const { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended } = row;
+  return { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended: suspended === 1 };
+}
+
+/** A session's last use is written at most this often. */
+const USED_RESOLUTION_MS = 1_000;
+
+type AccountCommand =
+  | "createAccount"
+  | "findLogin"
+  | "countAccounts"
+  | "createSession"
+  | "findSession"
+  | "endSession"
+  | "optOut"
+  | "optIn"
+  | "claimPurpose"
+  | "purpose"
+  | "changeCounter"
+  | "catalogue"
+  | "putCatalogue"
+  | "rotateCallbackSecret"
+  | "dropOldCallbackSecret"
+  | "forget";
+
+export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHandlers, AccountCommand> {
+  const byKey = sql.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
+  const loginTaken = sql.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
+  const insertAccount = sql.prepare<Value[], { id: number }>(
+    `INSERT INTO account (key, kind, parent_id, currency, rate_plan_id, default_sender, credit_limit_micros, callback_secret, retry_minutes,
+       created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  );
+  const openPurse = sql.prepare<[number, string, string]>(
+    "INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)",
+  );
+  const insertLogin = sql.prepare<[string, number, string]>(
+    "INSERT INTO login (username, account_id, password_hash) VALUES (?, ?, ?)",
+  );
+  const login = sql.prepare<[string], AccountRow & { passwordHash: string }>(
+    `SELECT ${ACCOUNT_COLUMNS}, password_hash AS "passwordHash" FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
+  );
+  const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
+  const insertSession = sql.prepare<[string, number, number, number]>(
+    "INSERT INTO session (token_hash, account_id, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?)",
+  );
+  const session = sql.prepare<[string], AccountRow & { createdAtMs: number; usedAtMs: number }>(
+    `SELECT ${ACCOUNT_COLUMNS}, session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
+     FROM session JOIN account ON account.id = session.account_id WHERE token_hash = ?`,
+  );
+  const useSession = sql.prepare<[number, string]>("UPDATE session SET used_at_ms = ? WHERE token_hash = ?");
+  const endSession = sql.prepare<[string]>("DELETE FROM session WHERE token_hash = ?");
+  const insertOptOut = sql.prepare<[number, string, number]>(
+    "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const deleteOptOut = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
+  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
+  const changes = sql.prepare<[], { changes: number }>("SELECT changes FROM counter");
+  const setPurpose = sql.prepare<[Purpose]>("UPDATE counter SET purpose = ? WHERE purpose IS NULL");
+  const purposeOf = sql.prepare<[], { purpose: Purpose | null }>("SELECT purpose FROM counter");
+  const items = sql.prepare<[], CatalogueItem>("SELECT kind, id, body FROM catalogue_item ORDER BY kind, id");
+  const clearItems = sql.prepare("DELETE FROM catalogue_item");
+  const insertItem = sql.prepare<[string, string, string]>(
+    "INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)",
+  );
+  const rotateSecret = sql.prepare<[string, string]>(
+    "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
+  );
+  const dropSecret = sql.prepare<[string]>("UPDATE account SET old_callback_secret = NULL WHERE key = ?");
+  const forgetReplays = sql.prepare<[number]>("DELETE FROM replay WHERE kind = 'key' AND at_ms < ?");
+  const forgetSessions = sql.prepare<[number]>("DELETE FROM session WHERE created_at_ms < ?");
+
+  /** The list's account id: 0 for the service's own, null for an account that does not exist. */
+  const optOutList = async (accountKey: string | null): Promise<number | null> =>
+    accountKey === null ? 0 : ((await byKey.get(accountKey))?.id ?? null);
+
+  return {
+    async createAccount(input: NewAccount): Promise<AccountCreation> {
+      if ((await byKey.get(input.key)) !== undefined) return { kind: "key taken" };
+      if ((await loginTaken.get(input.username)) !== undefined) return { kind: "username taken" };
+      const parent = input.parentKey === null ? null : await byKey.get(input.parentKey);
+      if (parent === undefined || (parent !== null && parent.kind !== "reseller")) return { kind: "unknown parent" };
+      const { key, kind, currency, ratePlanId, defaultSender, creditLimitMicros, callbackSecret, atMs } = input;
+      const inserted = await insertAccount.get(
+        key,
+        kind,
+        parent?.id ?? null,
+        currency,
+        ratePlanId,
+        defaultSender,
+        creditLimitMicros,
+        callbackSecret,
+        input.retryMinutes === undefined ? null : JSON.stringify(input.retryMinutes),
+        atMs,
+      );
+      const { id } = inserted!;
+      await insertLogin.run(input.username, id, input.passwordHash);
+      await openPurse.run(id, key, currency);
+      if (input.openingBalanceMicros > 0n) {
+        await tables.load({ purses: [id] });
+        tables.post({
+          atMs,
+          kind: "funds",
+          from: tables.servicePurse("payments", currency),
+          to: tables.purse(id).id,
+          amountMicros: input.openingBalanceMicros,
+          description: "opening balance",
+        });
+      }
+      await changed.run();
+      return { kind: "created", account: accountOf((await byKey.get(key))!) };
+    },
+
+    async findLogin({ username }) {
+      const row = await login.get(username);
+      return row === undefined ? null : { account: accountOf(row), passwordHash: row.passwordHash };
+    },
+
+    countAccounts: async ({ kind }) => (await count.get(kind))!.count,
+
+    async createSession({ tokenHash, accountId, nowMs }) {
+      await insertSession.run(tokenHash, accountId, nowMs, nowMs);
+    },
+
+    async findSession({ tokenHash, nowMs, idleMs, longestMs }) {
+      const row = await session.get(tokenHash);
+      if (row === undefined) return null;
+      if (nowMs - row.usedAtMs >= idleMs || nowMs - row.createdAtMs >= longestMs) return null;
+      if (nowMs - row.usedAtMs >= USED_RESOLUTION_MS) await useSession.run(nowMs, tokenHash);
+      return accountOf(row);
+    },
+
+    async endSession({ tokenHash }) {
+      await endSession.run(tokenHash);
+    },
+
+    async optOut({ accountKey, number, atMs }) {
+      const list = await optOutList(accountKey);
+      if (list === null) return "unknown account";
+      await insertOptOut.run(list, number, atMs);
+      return "added";
+    },
+
+    async optIn({ accountKey, number }) {
+      const list = await optOutList(accountKey);
+      if (list === null) return "unknown account";
+      await deleteOptOut.run(list, number);
+      return "removed";
+    },
+
+    async claimPurpose({ purpose }) {
+      await setPurpose.run(purpose);
+      return (await purposeOf.get())!.purpose!;
+    },
+
+    purpose: async () => (await purposeOf.get())!.purpose,
+
+    changeCounter: async () => (await changes.get())!.changes,
+
+    catalogue: async () => items.all(),
+
+    async putCatalogue({ items: wanted }) {
+      await clearItems.run();
+      for (const { kind, id, body } of wanted) await insertItem.run(kind, id, body);
+      await changed.run();
+    },
+
+    rotateCallbackSecret: async ({ accountKey, secret }) =>
+      (await rotateSecret.run(secret, accountKey)) === 0 ? "unknown account" : "done",
+
+    dropOldCallbackSecret: async ({ accountKey }) =>
+      (await dropSecret.run(accountKey)) === 0 ? "unknown account" : "done",
+
+    async forget({ nowMs, replayMs, sessionMs }) {
+      await forgetReplays.run(nowMs - replayMs);
+      await forgetSessions.run(nowMs - sessionMs);
+    },
+  };
+}

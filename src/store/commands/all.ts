@@ -1,0 +1,35 @@
+/** All commands of the port, for an engine that gives them its tables. */
+import type { CommandHandlers } from "../port.ts";
+import { acceptCommand } from "./accept.ts";
+import { accountCommands } from "./accounts.ts";
+import { apiKeyCommands } from "./api-keys.ts";
+import { Bulks } from "./bulks.ts";
+import { deadLetterCommands } from "./dead-letters.ts";
+import { deliveryCommands } from "./delivery.ts";
+import { incomingCommands } from "./incoming.ts";
+import { ledgerCommands } from "./ledger.ts";
+import { logCommands } from "./logs.ts";
+import type { CommandParts } from "./parts.ts";
+import { pullCommands } from "./pull.ts";
+import { reportCommands } from "./reports.ts";
+
+/** What each engine does in its own way. */
+export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "retire">;
+
+export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandlers {
+  const bulks = new Bulks(parts);
+  return {
+    accept: acceptCommand(parts, bulks),
+    ...deliveryCommands(parts, bulks),
+    ...bulks.commands(),
+    ...incomingCommands(parts),
+    ...pullCommands(parts),
+    ...logCommands(parts),
+    ...reportCommands(parts),
+    ...deadLetterCommands(parts),
+    ...ledgerCommands(parts),
+    ...accountCommands(parts),
+    ...apiKeyCommands(parts),
+    ...own,
+  };
+}

@@ -1,0 +1,370 @@
+/** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
+import { type Receipt, unknownId } from "../../carriers/port.ts";
+import { type Event, type Step, step } from "../../message/life.ts";
+import { reasonOf } from "../../message/reasons.ts";
+import { STATUS } from "../../sms/statuses.ts";
+import {
+  type BulkName,
+  type CommandHandlers,
+  type OutstandingRow,
+  type ParkedReceipt,
+  type PartName,
+  SWEEP_START,
+} from "../port.ts";
+import { MESSAGE_COLUMNS, type MessageRow, type PartRow, queuedMessage, reportFacts, STATE_NUMBER } from "../rows.ts";
+import { laneOf } from "../tables.ts";
+import type { Bulks } from "./bulks.ts";
+import { refund } from "./ledger.ts";
+import type { CommandParts } from "./parts.ts";
+
+type DeliveryCommand =
+  | "claimDue"
+  | "claimLane"
+  | "submitted"
+  | "reroute"
+  | "postpone"
+  | "countUnknown"
+  | "finish"
+  | "received"
+  | "matchParked"
+  | "parkedReceipts"
+  | "outstanding"
+  | "sweep"
+  | "handBack"
+  | "release";
+
+export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
+  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to"`;
+
+export function deliveryCommands(
+  { sql, tables, lanes, unit, epoch, now }: CommandParts,
+  bulks: Bulks,
+): Pick<CommandHandlers, DeliveryCommand> {
+  const { dialect } = sql;
+  const due = sql.prepare<[number, number], MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
+     ${dialect.lockFree()}`,
+  );
+  const nextDue = sql.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
+  const unowned = sql.prepare<[string, number, number], MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM message
+     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
+  );
+  const newestParked = sql.prepare<[number], ParkedReceipt>(
+    `SELECT ${PARKED_COLUMNS} FROM parked_receipt ORDER BY id DESC LIMIT ?`,
+  );
+  const countParked = sql.prepare<[], { count: number }>("SELECT count(*) AS count FROM parked_receipt");
+  const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(
+    `SELECT part.id AS "rowId", carrier_message_id AS "carrierMessageId", message.recipient AS "to",
+       submitted_at_ms AS "submittedAtMs", part.expires_at_ms AS "expiresAtMs"
+     FROM part JOIN message ON message.key = part.message_key
+     WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
+  );
+  const partsAfter = sql.prepare<[number, number], PartRow & PartName & { id: number; expiresAtMs: number }>(
+    `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
+       expires_at_ms AS "expiresAtMs"
+     FROM part WHERE id > ? ORDER BY id LIMIT ?`,
+  );
+  const backlogAfter = sql.prepare<
+    [string, number, bigint, number],
+    { carrierId: string; accountId: number; key: string; expiresAtMs: number }
+  >(
+    `SELECT carrier_id AS "carrierId", account_id AS "accountId", CAST(key AS TEXT) AS key, expires_at_ms AS "expiresAtMs" FROM message
+     WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id, key) > (?, ?, ?) ORDER BY carrier_id, account_id, message.key LIMIT ?`,
+  );
+  const disown = sql.prepare<[number]>("UPDATE message SET owner = NULL WHERE state = 1 AND owner = ?");
+
+  function leaveLane(row: MessageRow): void {
+    const lane = laneOf(row);
+    lanes.leave(lane);
+    unit().onRollback(() => lanes.take(lane, 1));
+  }
+
+  function report(row: MessageRow, statusId: number, errorId: number, atMs: number, mccMnc: string | null): void {
+    if (row.notify_url === null) return;
+    let order = null;
+    if (row.intermediate === 1) {
+      const previous = row.last_report_id;
+      const waiting = previous !== null && tables.reportWaits(previous);
+      order = { key: row.key, afterId: waiting ? previous : null };
+    }
+    unit().report(
+      { accountId: row.account_id, url: row.notify_url, contentType: row.notify_type },
+      reportFacts(row, { statusId, errorId, atMs, mccMnc }),
+      order,
+    );
+  }
+
+  /** Writes a final state, gives the charge back where the life's table says so, and reports it. */
+  function conclude(row: MessageRow, made: Step, errorId: number, atMs: number, mccMnc: string | null): void {
+    const statusId = STATUS[made.status].id;
+    const reason = errorId === 0 ? reasonOf(statusId) : errorId;
+    const refunded = made.refund === true;
+    // Where there is no URL the report waits to be fetched: by our time, for a network's own may be off by days.
+    const toPull = row.notify_url === null;
+    tables.changeMessage(row, {
+      state: STATE_NUMBER.done,
+      status_id: statusId,
+      error_id: reason,
+      done_at_ms: atMs,
+      mcc_mnc: mccMnc,
+      charged_micros: refunded ? "0" : row.charged_micros,
+      owner: null,
+      parts_pending: 0,
+      pull: toPull ? 0 : null,
+      pull_at_ms: toPull ? now() : null,
+    });
+    if (refunded) {
+      const { account_id: accountId, key, charged_micros, part_count: partCount } = row;
+      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, atMs);
+    }
+    report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
+  }
+
+  /** One part has its last word; with the last part the message has its. The worst word counts. */
+  function settlePart(part: PartRow, event: Event, errorId: number, atMs: number, mccMnc: string | null): void {
+    const row = tables.message(part.key);
+    tables.deletePart(part);
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
+    if (part.counts === 0 && (event === "delivered" || event === "no receipt")) return;
+    const spoiled = row.worst_event !== null && row.worst_event !== "delivered";
+    const worst = (spoiled ? row.worst_event : event) as Event;
+    const worstErrorId = spoiled ? row.error_id : errorId;
+    const network = mccMnc ?? row.mcc_mnc;
+    const pending = row.parts_pending - part.counts;
+    const made = pending > 0 ? null : step("submitted", worst);
+    if (made !== null) {
+      conclude(row, made, worstErrorId, atMs, network);
+      return;
+    }
+    const heard = { worst_event: worst, error_id: worstErrorId, mcc_mnc: network };
+    tables.changeMessage(row, { parts_pending: pending, ...heard });
+  }
+
+  /** Returns false when no message is waiting for this receipt. */
+  function applyReceipt(carrierId: string, receipt: Receipt): boolean {
+    let part: PartRow | undefined;
+    for (const name of receiptNames(carrierId, receipt)) part ??= tables.part(name);
+    if (part === undefined) return false;
+    if (receipt.outcome !== "held") {
+      settlePart(part, receipt.outcome, receipt.errorId, receipt.atMs, receipt.mccMnc);
+      return true;
+    }
+    const row = tables.message(part.key);
+    const made = step("submitted", "held")!;
+    // A part that does not count may still be heard of when the message is final.
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return true;
+    const statusId = STATUS[made.status].id;
+    const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
+    tables.changeMessage(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
+    if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
+    return true;
+  }
+
+  /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
+  function matchParked(name: PartName, row: MessageRow): void {
+    const { carrierId, carrierMessageId } = name;
+    const isUnknown = carrierMessageId === unknownId(row.recipient);
+    const candidates = isUnknown ? tables.parkedForPhone(carrierId, row.recipient) : tables.parked(name);
+    for (const receipt of candidates) {
+      // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
+      if (receipt.atMs < row.received_at_ms) continue;
+      if (applyReceipt(carrierId, receipt)) tables.unpark(receipt);
+    }
+  }
+
+  return {
+    async claimDue({ nowMs, limit }) {
+      const endBy = (row: MessageRow, event: "canceled" | "validity over"): void =>
+        conclude(row, step("scheduled", event)!, 0, nowMs, null);
+      const moreTurns = await bulks.takeTurn(nowMs, limit, (row) => endBy(row, "canceled"));
+      const rows = tables.adopt(await due.all(nowMs, limit));
+      await tables.load({
+        lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
+        purses: rows.map((row) => row.account_id),
+      });
+      for (const dueRow of rows) {
+        const { kind, row } = bulks.fateOf(dueRow, nowMs);
+        if (kind === "canceled") endBy(row, "canceled");
+        if (kind === "expired") endBy(row, "validity over");
+        if (kind !== "goes") continue;
+        const lane = laneOf(row);
+        const owned = lanes.enter(lane);
+        const statusId = STATUS[step("scheduled", "due")!.status].id;
+        tables.changeMessage(row, {
+          state: STATE_NUMBER.queued,
+          status_id: statusId,
+          owner: owned ? epoch : null,
+        });
+        if (owned) {
+          unit().onRollback(() => lanes.leave(lane));
+          unit().messages.push(queuedMessage(row));
+        } else {
+          unit().spill(lane);
+        }
+      }
+      await tables.flush();
+      return { more: moreTurns || rows.length === limit, nextDueAtMs: (await nextDue.get())?.at ?? null };
+    },
+
+    async claimLane({ accountId, carrierId, limit }) {
+      const lane = { accountId, carrierId };
+      const wanted = Math.min(limit, lanes.room(lane));
+      if (wanted <= 0) return { claimed: 0, more: true };
+      const rows = tables.adopt(await unowned.all(carrierId, accountId, wanted));
+      for (const row of rows) tables.changeMessage(row, { owner: epoch });
+      unit().messages.push(...rows.map(queuedMessage));
+      const more = rows.length === wanted;
+      const before = lanes.isSpilled(lane);
+      lanes.take(lane, rows.length);
+      lanes.setSpilled(lane, more);
+      unit().onRollback(() => {
+        lanes.take(lane, -rows.length);
+        lanes.setSpilled(lane, before);
+      });
+      return { claimed: rows.length, more };
+    },
+
+    submitted({ messages }) {
+      for (const message of messages) {
+        const { key, carrierId, parts, refusedErrorId, atMs } = message;
+        const row = tables.message(key);
+        if (row === undefined) continue;
+        leaveLane(row);
+        if (row.state > STATE_NUMBER.queued) continue;
+        const statusId = STATUS[step("submitting", "accepted")!.status].id;
+        const taken = tables.changeMessage(row, {
+          state: STATE_NUMBER.submitted,
+          status_id: statusId,
+          owner: null,
+          sent_at_ms: atMs,
+          parts_pending: parts.filter((part) => part.counts).length,
+          worst_event: refusedErrorId === null ? null : "rejected",
+          error_id: refusedErrorId ?? 0,
+        });
+        bulks.sent(row);
+        for (const { carrierMessageId, counts } of parts) {
+          const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
+          tables.insertPart({ carrierId, carrierMessageId, messageKey: key, counts, ...times });
+        }
+        if (row.intermediate === 1) report(taken, statusId, 0, atMs, null);
+        if (!tables.anyParked(carrierId)) continue;
+        for (const { carrierMessageId } of parts) matchParked({ carrierId, carrierMessageId }, row);
+      }
+    },
+
+    reroute({ messages }) {
+      for (const { key, carrierId } of messages) {
+        const row = tables.message(key);
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const lane = { accountId: row.account_id, carrierId };
+        leaveLane(row);
+        lanes.take(lane, 1);
+        unit().onRollback(() => lanes.leave(lane));
+        tables.changeMessage(row, { carrier_id: carrierId });
+      }
+    },
+
+    postpone({ messages }) {
+      for (const { key, dueAtMs } of messages) {
+        const row = tables.message(key);
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        leaveLane(row);
+        const statusId = STATUS[step("queued", "window closed")!.status].id;
+        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null };
+        tables.changeMessage(row, { ...waiting, due_at_ms: dueAtMs });
+        unit().due(dueAtMs);
+      }
+    },
+
+    countUnknown({ keys }) {
+      for (const key of keys) {
+        const row = tables.message(key);
+        if (row !== undefined) tables.changeMessage(row, { unknown_count: row.unknown_count + 1 });
+      }
+    },
+
+    finish({ endings }) {
+      for (const { key, event, errorId, atMs } of endings) {
+        const row = tables.message(key);
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        leaveLane(row);
+        conclude(row, step("submitting", event)!, errorId, atMs, null);
+      }
+    },
+
+    received({ carrierId, receipts }) {
+      let unmatched = 0;
+      for (const receipt of receipts) {
+        if (applyReceipt(carrierId, receipt)) continue;
+        tables.park(carrierId, receipt);
+        unmatched++;
+      }
+      return { unmatched };
+    },
+
+    matchParked({ names }) {
+      for (const name of names) {
+        const part = tables.part(name);
+        const row = part === undefined ? undefined : tables.message(part.key);
+        if (row !== undefined) matchParked(name, row);
+      }
+    },
+
+    parkedReceipts: async ({ limit }) => ({
+      count: (await countParked.get())!.count,
+      receipts: await newestParked.all(limit),
+    }),
+
+    outstanding: async ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
+
+    async sweep({ nowMs, receiptWaitMs, limit, cursor }) {
+      const parts = await partsAfter.all(cursor.part, limit);
+      const late = parts.filter(({ expiresAtMs }) => expiresAtMs + receiptWaitMs <= nowMs);
+      const { carrierId, accountId, key } = cursor.backlog;
+      const backlog = await backlogAfter.all(carrierId, accountId, BigInt(key), limit);
+      const expired = backlog.filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
+      // As they are now: another node may have heard of them since.
+      await tables.load({ parts: late, messages: expired.map((waiting) => waiting.key), refunds: true });
+      for (const name of late) {
+        const part = tables.part(name);
+        if (part?.id === name.id) settlePart(part, "no receipt", 0, nowMs, null);
+      }
+      for (const waiting of expired) {
+        const row = tables.message(waiting.key);
+        if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
+        conclude(row, step("queued", "validity over")!, 0, nowMs, null);
+      }
+      return {
+        part: parts.length === limit ? parts.at(-1)!.id : SWEEP_START.part,
+        backlog: backlog.length === limit ? backlog.at(-1)! : SWEEP_START.backlog,
+      };
+    },
+
+    async handBack() {
+      await disown.run(epoch);
+    },
+
+    release({ keys }) {
+      for (const key of keys) {
+        const row = tables.message(key);
+        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        leaveLane(row);
+        tables.changeMessage(row, { owner: null });
+        lanes.setSpilled(laneOf(row), true);
+        unit().spill(laneOf(row));
+      }
+    },
+  };
+}
+
+/** Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. */
+export function receiptNames(carrierId: string, receipt: Receipt): PartName[] {
+  const { carrierMessageId, to } = receipt;
+  const byId = { carrierId, carrierMessageId };
+  return to === null ? [byId] : [byId, { carrierId, carrierMessageId: unknownId(to) }];
+}
+
+function bulkNameOf(row: MessageRow): BulkName {
+  return { accountId: row.account_id, bulkId: row.bulk_id };
+}

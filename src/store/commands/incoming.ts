@@ -1,0 +1,234 @@
+/**
+ * Messages from phones. A part is kept in the transaction that takes it in; with the last part of a long message, or when
+ * the others have been waited for long enough, its parts become a message:
+ *
+ *   part ──alone──────────────────────────────────▶ message ──▶ opt-out list, push batch or inbox
+ *     └──one of several──▶ set ──whole, or late──────▲
+ *                           └──then remembered for a while, and forgotten
+ *
+ * A network sends a part again when our answer was lost, and some phones give all their messages one reference. So a part that a
+ * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new.
+ */
+import type { IncomingPart } from "../../carriers/port.ts";
+import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
+import type { IncomingFacts } from "../../message/message.ts";
+import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
+import type { Value } from "../sql.ts";
+import type { CommandParts } from "./parts.ts";
+
+/** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
+const NEWEST_SETS = 8;
+/** How far the messages that wait to be fetched are counted. */
+const MOST_COUNTED = 10_000;
+
+interface SetRow {
+  readonly id: number;
+  readonly carrierId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly state: "echo" | "open" | "done";
+}
+
+/** Whatever there is of a message, ready to become one. */
+interface Gathered {
+  readonly carrierId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly texts: readonly string[];
+  readonly receivedAtMs: number;
+}
+
+type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirmIncoming" | "unmatchedIncoming";
+
+export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick<CommandHandlers, IncomingCommand> {
+  const { dialect } = sql;
+  const setColumns = `id, carrier_id AS "carrierId", sender AS "from", recipient AS "to", state`;
+  const setsNamed = sql.prepare<[string, string, string, number, number, number], SetRow>(
+    `SELECT ${setColumns} FROM incoming_set
+     WHERE carrier_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ? ORDER BY id DESC LIMIT ?
+     ${dialect.lock()}`,
+  );
+  const insertSet = sql.prepare<[string, string, string, number, number, string, number], { id: number }>(
+    `INSERT INTO incoming_set (carrier_id, sender, recipient, reference, total, state, touched_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  );
+  const touchSet = sql.prepare<[string, number, number]>(
+    "UPDATE incoming_set SET state = ?, touched_at_ms = ? WHERE id = ?",
+  );
+  const setsBefore = sql.prepare<[number, number], SetRow>(
+    `SELECT ${setColumns} FROM incoming_set WHERE touched_at_ms <= ? ORDER BY touched_at_ms, id LIMIT ? ${dialect.lockFree()}`,
+  );
+  const forgetSet = sql.prepare<[number]>("DELETE FROM incoming_set WHERE id = ?");
+  const partAt = sql.prepare<[number, number], { body: string }>(
+    "SELECT body FROM incoming_part WHERE set_id = ? AND sequence = ?",
+  );
+  const partsOf = sql.prepare<[number], { body: string; atMs: number }>(
+    'SELECT body, at_ms AS "atMs" FROM incoming_part WHERE set_id = ? ORDER BY sequence',
+  );
+  const countParts = sql.prepare<[number], { count: number }>(
+    "SELECT count(*) AS count FROM incoming_part WHERE set_id = ?",
+  );
+  const insertPart = sql.prepare<[number, number, string, number]>(
+    "INSERT INTO incoming_part (set_id, sequence, body, at_ms) VALUES (?, ?, ?, ?)",
+  );
+  const ruleOf = sql.prepare<[string], { body: string }>(
+    "SELECT body FROM catalogue_item WHERE kind = 'number' AND id = ?",
+  );
+  const accountNamed = sql.prepare<[string], { id: number; currency: string }>(
+    "SELECT id, currency FROM account WHERE key = ?",
+  );
+  const insertMessage = sql.prepare<Value[]>(
+    `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const optOut = sql.prepare<[number, string, number]>(
+    "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const optIn = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
+  const factColumns = `CAST(message.key AS TEXT) AS "messageId", message.sender AS "from", message.recipient AS "to", message.body AS text,
+    message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount"`;
+  const toFetch = sql.prepare<[number, number, number], IncomingFacts>(
+    `SELECT ${factColumns}, account.currency FROM incoming_message AS message JOIN account ON account.id = message.account_id
+     WHERE message.account_id = ? AND message.to_fetch = 1 AND message.fetch_after_ms <= ? ORDER BY message.key LIMIT ?
+     ${dialect.lockFree("message")}`,
+  );
+  const handOut = sql.prepare<[number, bigint]>("UPDATE incoming_message SET fetch_after_ms = ? WHERE key = ?");
+  const fetched = sql.prepare<[bigint]>("UPDATE incoming_message SET to_fetch = 0 WHERE key = ?");
+  const countToFetch = sql.prepare<[number, number, number], { count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? LIMIT ?) AS waiting`,
+  );
+  const newestUnmatched = sql.prepare<[number], UnmatchedIncoming>(
+    `SELECT message.carrier_id AS "carrierId", ${factColumns} FROM incoming_message AS message
+     WHERE message.account_id IS NULL ORDER BY message.key DESC LIMIT ?`,
+  );
+  const countUnmatched = sql.prepare<[], { count: number }>(
+    "SELECT count(*) AS count FROM incoming_message WHERE account_id IS NULL",
+  );
+
+  // Two parts of one message may come to two nodes at once: of a carrier's, one node after the other.
+  const carrierTurn = sql.prepare<[string], unknown>(
+    `SELECT 1 FROM catalogue_item WHERE kind = 'carrier' AND id = ? ${dialect.lock()}`,
+  );
+
+  /** Keeps one part of several, and gives the message if it is whole with it. */
+  async function keepPart(
+    carrierId: string,
+    part: IncomingPart,
+    place: Concatenation,
+    nowMs: number,
+  ): Promise<Gathered | null> {
+    const { from, to } = part;
+    const { reference, total, sequence } = place;
+    const body = JSON.stringify(part.text);
+    const named = await setsNamed.all(carrierId, from, to, reference, total, NEWEST_SETS);
+    const here = await Promise.all(named.map((set) => partAt.get(set.id, sequence)));
+    const sets = named.map((set, index) => ({ ...set, here: here[index]?.body })).reverse();
+    if (sets.some((set) => set.state !== "done" && set.here === body)) return null;
+    const again = sets.some((set) => set.here === body);
+    // Another text at the same place is of another message, so a part goes where its place is free: the oldest first.
+    const lacking = (state: SetRow["state"]) => sets.find((set) => set.state === state && set.here === undefined);
+    const home = lacking("open") ?? lacking("echo");
+    const state = again && home?.state !== "open" ? "echo" : "open";
+    const id = home?.id ?? (await insertSet.get(carrierId, from, to, reference, total, state, nowMs))!.id;
+    await touchSet.run(state, nowMs, id);
+    await insertPart.run(id, sequence, body, part.atMs);
+    if ((await countParts.get(id))!.count < total) return null;
+    return finishSet({ id, carrierId, from, to, state }, nowMs);
+  }
+
+  /** What there is of a set, to be a message; null for an echo, which is forgotten. */
+  async function finishSet({ id, carrierId, from, to, state }: SetRow, nowMs: number): Promise<Gathered | null> {
+    if (state === "echo") {
+      await forgetSet.run(id);
+      return null;
+    }
+    await touchSet.run("done", nowMs, id);
+    const parts = await partsOf.all(id);
+    return {
+      carrierId,
+      from,
+      to,
+      texts: parts.map(({ body }) => JSON.parse(body) as string),
+      receivedAtMs: Math.max(...parts.map(({ atMs }) => atMs)),
+    };
+  }
+
+  /** Makes the message, does what its keyword asks for, and hands it on. Returns how many messages are nobody's: one or none. */
+  async function deliver(gathered: Gathered | null): Promise<number> {
+    if (gathered === null) return 0;
+    const { carrierId, from, to, texts, receivedAtMs } = gathered;
+    const row = await ruleOf.get(to);
+    const rule = row === undefined ? null : (JSON.parse(row.body) as NumberRule);
+    const account = rule === null ? undefined : await accountNamed.get(rule.account);
+    const text = joinTexts(texts);
+    const { keyword, wish } = rule === null ? { keyword: null, wish: null } : readKeyword(text, rule);
+    const key = ids.take(1);
+    await tables.load({ newKeys: [key] });
+    const waits = account !== undefined && rule?.forwardUrl === undefined;
+    await insertMessage.run(
+      BigInt(key),
+      carrierId,
+      account?.id ?? null,
+      from,
+      to,
+      text,
+      keyword,
+      texts.length,
+      receivedAtMs,
+      waits ? 1 : 0,
+    );
+    if (account === undefined) return 1;
+    if (wish === "stop") await optOut.run(account.id, from, receivedAtMs);
+    if (wish === "start") await optIn.run(account.id, from);
+    if (rule?.forwardUrl !== undefined) {
+      const { forwardUrl: url, contentType = "application/json" } = rule;
+      const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: texts.length };
+      unit().forward({ accountId: account.id, url, contentType }, { ...facts, currency: account.currency });
+    }
+    return 0;
+  }
+
+  return {
+    async incoming({ carrierId, parts, nowMs }) {
+      let unmatched = 0;
+      if (parts.some(({ concatenation }) => concatenation !== null)) await carrierTurn.get(carrierId);
+      for (const part of parts) {
+        const { from, to, text, atMs: receivedAtMs } = part;
+        const place = placeOf(part.concatenation);
+        unmatched += await deliver(
+          place === null
+            ? { carrierId, from, to, texts: [text], receivedAtMs }
+            : await keepPart(carrierId, part, place, nowMs),
+        );
+      }
+      return { unmatched };
+    },
+
+    async sweepIncoming({ nowMs, waitMs, limit }) {
+      let unmatched = 0;
+      const sets = await setsBefore.all(nowMs - waitMs, limit);
+      for (const set of sets) {
+        if (set.state === "done") await forgetSet.run(set.id);
+        else unmatched += await deliver(await finishSet(set, nowMs));
+      }
+      return { unmatched, more: sets.length === limit };
+    },
+
+    async fetchIncoming({ accountId, limit, nowMs, againAtMs }) {
+      const messages = await toFetch.all(accountId, nowMs, limit);
+      await Promise.all(messages.map(({ messageId }) => handOut.run(againAtMs, BigInt(messageId))));
+      const pending = messages.length < limit ? 0 : (await countToFetch.get(accountId, nowMs, MOST_COUNTED))!.count;
+      return { messages, pending };
+    },
+
+    async confirmIncoming({ keys }) {
+      await Promise.all(keys.map((key) => fetched.run(BigInt(key))));
+    },
+
+    unmatchedIncoming: async ({ limit }) => ({
+      count: (await countUnmatched.get())!.count,
+      messages: await newestUnmatched.all(limit),
+    }),
+  };
+}

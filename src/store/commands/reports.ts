@@ -1,0 +1,136 @@
+/** Report batches: written in the unit that makes them, kept until their receiver has them. */
+import type { ReportAttempt } from "../../message/callback.ts";
+import type { ReportBatch } from "../../message/message.ts";
+import type { CommandHandlers } from "../port.ts";
+import { batchOf, REPORT_COLUMNS, type ReportRow, serializeItems } from "../rows.ts";
+import type { PendingBatch, Unit } from "../unit.ts";
+import type { CommandParts } from "./parts.ts";
+
+type ReportCommand =
+  | "dueReports"
+  | "reportsDelivered"
+  | "reportsFailed"
+  | "reportsReleased"
+  | "mergeReports"
+  | "callbackPolicy";
+
+/** Of a report's tries, so many are kept. */
+const KEPT_ATTEMPTS = 25;
+
+/** Writes what the unit gathered and returns the batches that may go out from here now. Called last in the transaction. */
+export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, unit: Unit): ReportBatch[] {
+  const ready = unit.unblocked.map((id) => batchOf(tables.report(id)!));
+  const written = new Map<PendingBatch, string>();
+  for (const batch of unit.batches) {
+    const { kind, accountId, url, contentType, items, afterId, afterPending } = batch;
+    const id = ids.take(1);
+    written.set(batch, id);
+    // The batch to wait for, unless it was settled by another command of this unit.
+    const stored = afterId !== null && tables.reportWaits(afterId) ? afterId : null;
+    const after = afterPending === null ? stored : (written.get(afterPending) ?? null);
+    tables.insertReport({
+      id,
+      kind,
+      account_id: accountId,
+      url,
+      content_type: contentType as ReportRow["content_type"],
+      items: serializeItems(items),
+      due_at_ms: now(),
+      held_by: after === null && pushes ? epoch : null,
+      after_id: after,
+    });
+    for (const key of batch.ordered) {
+      const row = tables.message(key);
+      if (row !== undefined) tables.changeMessage(row, { last_report_id: id });
+    }
+    if (after !== null) continue;
+    // A pending batch holds items of its own kind only (Unit).
+    ready.push({ id, kind, accountId, url, contentType, items, attempts: 0 } as ReportBatch);
+  }
+  if (pushes) return ready;
+  if (ready.length > 0) unit.reportsWait = true;
+  return [];
+}
+
+export function reportCommands({
+  sql,
+  tables,
+  unit,
+  epoch,
+  pushes,
+  now,
+}: CommandParts): Pick<CommandHandlers, ReportCommand> {
+  const due = sql.prepare<[number, number], ReportRow>(
+    `SELECT ${REPORT_COLUMNS} FROM report
+     WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
+     ${sql.dialect.lockFree()}`,
+  );
+  const policyOf = sql.prepare<[number], { secret: string; oldSecret: string | null; retryMinutes: string | null }>(
+    `SELECT callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
+  );
+
+  /** The tries so far and this one; of very many the last. */
+  const historyWith = (id: string, attempt: ReportAttempt | null): string => {
+    const history = tables.report(id)?.history ?? "[]";
+    if (attempt === null) return history;
+    return JSON.stringify([...(JSON.parse(history) as ReportAttempt[]), attempt].slice(-KEPT_ATTEMPTS));
+  };
+
+  const settle = (id: string): void => {
+    for (const follower of tables.followers(id)) {
+      if (follower.items === "[]") {
+        // It went out as part of the one that is settled now.
+        tables.deleteReport(follower.id);
+        settle(follower.id);
+      } else {
+        tables.changeReport(follower.id, { after_id: null, held_by: pushes ? epoch : null });
+        unit().unblocked.push(follower.id);
+      }
+    }
+  };
+
+  return {
+    async dueReports({ nowMs, limit }) {
+      const rows = await due.all(nowMs, limit);
+      for (const { id } of rows) tables.changeReport(id, { held_by: epoch });
+      return { batches: rows.map(batchOf), more: rows.length === limit };
+    },
+    reportsDelivered({ ids }) {
+      for (const id of ids) {
+        tables.deleteReport(id);
+        settle(id);
+      }
+    },
+    reportsFailed({ failures }) {
+      for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
+        const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
+        if (retryAtMs === null) {
+          tables.changeReport(id, { ...failed, dead_at_ms: now() });
+          settle(id);
+        } else {
+          tables.changeReport(id, { ...failed, due_at_ms: retryAtMs });
+        }
+      }
+    },
+    reportsReleased({ releases }) {
+      for (const { id, dueAtMs } of releases) tables.changeReport(id, { held_by: null, due_at_ms: dueAtMs });
+    },
+    mergeReports({ ids }) {
+      const rows = ids.flatMap((id) => tables.report(id) ?? []);
+      const [first, ...others] = rows;
+      if (first === undefined || others.length === 0) return;
+      tables.changeReport(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
+      // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
+      for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
+    },
+    async callbackPolicy({ accountId }) {
+      const row = await policyOf.get(accountId);
+      if (row === undefined) return { secrets: [], retryMinutes: null };
+      const { secret, oldSecret, retryMinutes } = row;
+      return {
+        secrets: oldSecret === null ? [secret] : [secret, oldSecret],
+        retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
+      };
+    },
+  };
+}

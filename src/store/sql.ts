@@ -1,0 +1,32 @@
+/**
+ * What the commands need of a SQL database. They are written once, in the SQL that SQLite and PostgreSQL share; where the two differ
+ * there is a word in the dialect. SQLite answers at once and PostgreSQL later, so whoever asks awaits.
+ */
+export type Value = string | number | bigint | null;
+export type Awaitable<Result> = Result | Promise<Result>;
+
+/** A statement with a `?` for each value. */
+export interface Statement<Values extends Value[], Row> {
+  get(...values: Values): Awaitable<Row | undefined>;
+  all(...values: Values): Awaitable<Row[]>;
+  /** Returns how many rows were changed. */
+  run(...values: Values): Awaitable<number>;
+}
+
+export interface Dialect {
+  /** Locks the rows that a SELECT finds; of the named table where there are several. SQLite has one writer and needs no locks. */
+  lock(table?: string): string;
+  /** The same, and passes over rows that another node has locked. */
+  lockFree(table?: string): string;
+  /** Names the index to use; null for none. PostgreSQL finds it by itself. */
+  along(index: string | null): string;
+  /** A column that must not lead the planner to an index. */
+  plain(column: string): string;
+  /** A column of text, read as JSON. */
+  json(column: string): string;
+}
+
+export interface Sql {
+  readonly dialect: Dialect;
+  prepare<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
+}

@@ -1,0 +1,38 @@
+/** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
+import { firstIdAt } from "../../runtime/ids.ts";
+import type { OwnCommands } from "../commands/all.ts";
+
+import type { Db } from "./database.ts";
+
+export function ownCommands(db: Db): OwnCommands {
+  const oldMessages = db.prepare<[bigint, number], { accountId: number; chargedMicros: bigint }>(
+    `DELETE FROM message WHERE key IN (SELECT key FROM message WHERE key < ? AND state = 4 ORDER BY key LIMIT ?)
+     RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
+  );
+  const oldIncoming = db.prepare<[bigint, number]>(
+    "DELETE FROM incoming_message WHERE key IN (SELECT key FROM incoming_message WHERE key < ? ORDER BY key LIMIT ?)",
+  );
+  const keepCharge = db.prepare<[number, bigint]>(
+    `INSERT INTO retired_charge (account_id, charged_micros) VALUES (?, ?)
+     ON CONFLICT (account_id) DO UPDATE SET charged_micros = charged_micros + excluded.charged_micros`,
+  );
+
+  return {
+    cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
+
+    shareBinds: ({ claims }) =>
+      claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),
+
+    retire({ beforeMs, limit }) {
+      const rows = oldMessages.safeIntegers().all(firstIdAt(beforeMs), limit);
+      const charges = new Map<number, bigint>();
+      for (const { accountId, chargedMicros } of rows) {
+        const id = Number(accountId);
+        charges.set(id, (charges.get(id) ?? 0n) + chargedMicros);
+      }
+      for (const [accountId, chargedMicros] of charges) keepCharge.run(accountId, chargedMicros);
+      const { changes } = oldIncoming.run(firstIdAt(beforeMs), limit);
+      return { retired: rows.length + changes, more: rows.length === limit || changes === limit };
+    },
+  };
+}

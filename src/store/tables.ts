@@ -1,0 +1,137 @@
+/**
+ * The rows that the busy commands read and write, one at a time and in order, as if they were all in memory:
+ *
+ *      SQLite       reads and writes each row when it is asked for: a call costs a few microseconds
+ *      PostgreSQL   loads what a group of commands needs before they run, and writes what they changed after, in a few statements
+ *
+ * So the decisions are made once, in commands/, and neither engine pays for the other.
+ */
+import type { Receipt } from "../carriers/port.ts";
+import type { MessageKey } from "../message/message.ts";
+import type { BulkName, LaneName, ParkedReceipt, PartName } from "./port.ts";
+import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
+import type { Awaitable } from "./sql.ts";
+
+export interface Purse {
+  readonly id: number;
+  readonly currency: string;
+  readonly balanceMicros: bigint;
+  readonly creditLimitMicros: bigint;
+}
+
+export interface NewPosting {
+  readonly atMs: number;
+  readonly kind: "charge" | "refund" | "funds";
+  readonly from: number;
+  readonly to: number;
+  readonly amountMicros: bigint;
+  readonly messageKey?: MessageKey;
+  readonly partCount?: number;
+  readonly description?: string;
+  readonly actorId?: number;
+}
+
+export interface NewPart {
+  readonly carrierId: string;
+  readonly carrierMessageId: string;
+  readonly messageKey: MessageKey;
+  readonly counts: boolean;
+  readonly submittedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface ReplayName {
+  readonly accountId: number;
+  readonly kind: "key" | "bulk";
+  readonly token: string;
+  readonly bodyHash: string;
+}
+
+export interface NumberOnList {
+  /** The account whose list it is; 0 for the service's own. */
+  readonly list: number;
+  readonly number: string;
+}
+
+/** What is to be read before a command can run. What depends on it (a message's bulk, its account's purse) comes along. */
+export interface Needs {
+  readonly messages?: readonly MessageKey[];
+  /** Parts, with their messages. */
+  readonly parts?: readonly PartName[];
+  readonly parked?: readonly PartName[];
+  readonly purses?: readonly number[];
+  readonly names?: readonly { accountId: number; clientMessageId: string }[];
+  readonly numbers?: readonly NumberOnList[];
+  readonly bulks?: readonly BulkName[];
+  /** Bulks that nobody may change before this transaction ends. */
+  readonly lockedBulks?: readonly BulkName[];
+  readonly replays?: readonly ReplayName[];
+  /** Whether a charge of these messages may be given back. */
+  readonly refunds?: boolean;
+  /** Report batches, whole. */
+  readonly reports?: readonly string[];
+  /** Report batches of which only those that wait for them are wanted. */
+  readonly leaders?: readonly string[];
+  /** Keys of messages that will be written. */
+  readonly newKeys?: readonly MessageKey[];
+}
+
+export interface Tables {
+  /** Reads what is needed and not there yet. */
+  load(needs: Needs): Awaitable<void>;
+  /** Writes what was changed so far, so that a statement of SQL sees it. */
+  flush(): Awaitable<void>;
+  /** Rows that a statement of SQL has read and locked, as they are now. */
+  adopt(rows: readonly MessageRow[]): MessageRow[];
+
+  message(key: MessageKey): MessageRow | undefined;
+  insertMessage(row: NewMessageRow): void;
+  /** Returns the row as it is then. */
+  changeMessage(row: MessageRow, change: MessageChange): MessageRow;
+  /** Whether the account has a message of that name which was not rejected. */
+  isNamed(accountId: number, clientMessageId: string): boolean;
+  /** Whether there is anybody on the list, of those who may be asked for. */
+  hasOptOuts(list: number): boolean;
+  isOptedOut(entry: NumberOnList): boolean;
+
+  /** The oldest part of that name. */
+  part(name: PartName): PartRow | undefined;
+  insertPart(part: NewPart): void;
+  deletePart(part: PartRow): void;
+  /** Whether any receipt of the carrier is parked. */
+  anyParked(carrierId: string): boolean;
+  /** Parked receipts by id or by phone, oldest first. */
+  parked(name: PartName): ParkedReceipt[];
+  parkedForPhone(carrierId: string, to: string): ParkedReceipt[];
+  park(carrierId: string, receipt: Receipt): void;
+  unpark(receipt: ParkedReceipt): void;
+
+  purse(accountId: number): Purse;
+  servicePurse(name: "payments" | "revenue", currency: string): number;
+  post(posting: NewPosting): void;
+  /** The same, for who has to know the posting's number. */
+  postNumbered(posting: NewPosting): Awaitable<number>;
+
+  bulk(accountId: number, bulkId: string): BulkRow | undefined;
+  insertBulk(bulk: BulkRow): void;
+  changeBulk(bulk: BulkRow, change: Partial<BulkRow>): void;
+
+  /** What was answered to this very request. */
+  replay(name: ReplayName): string | undefined;
+  /** Whether the key was used for another request. */
+  hasOtherReplay(name: ReplayName): boolean;
+  insertReplay(name: ReplayName, answer: string, atMs: number): void;
+
+  report(id: string): ReportRow | undefined;
+  /** Whether a batch is neither settled nor dead. */
+  reportWaits(id: string): boolean;
+  insertReport(row: NewReportRow): void;
+  changeReport(id: string, change: Partial<ReportRow>): void;
+  deleteReport(id: string): void;
+  /** Batches that wait for this one. */
+  followers(id: string): ReportRow[];
+}
+
+export function laneOf(row: MessageRow): LaneName {
+  return { accountId: row.account_id, carrierId: row.carrier_id };
+}
