@@ -100,6 +100,8 @@ export class Link implements Session {
     if (!this.#alive) throw new StoreUnavailable("the database closed the connection");
     const { statementTimeoutMs } = this.#options;
     this.#patienceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + GRACE_MS;
+    this.#watch?.cancel(); // it was set for the settings, which have less time
+    this.#watch = null;
     this.#onLost = onLost;
   }
 
@@ -138,8 +140,10 @@ export class Link implements Session {
     );
   }
 
-  async script(text: string): Promise<void> {
-    await this.#send({ text });
+  script(text: string): Promise<void> {
+    const done = this.#send({ text }).then(() => {});
+    done.catch(() => {});
+    return done;
   }
 
   #statement(text: string) {
@@ -194,7 +198,7 @@ export class Link implements Session {
 
   /** Ends a connection on which nothing comes back: the database's own time limits do not help when the network is gone. */
   #wait(): void {
-    if (this.#watch !== null || this.#patienceMs === 0) return;
+    if (!this.#alive || this.#watch !== null || this.#patienceMs === 0) return;
     const waited = this.#clock.monotonic() - this.#progressAt;
     this.#watch = this.#clock.after(this.#patienceMs - waited, () => {
       this.#watch = null;
