@@ -44,27 +44,33 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n");
 const LENGTH = Buffer.from("ength: ");
 const REJECTED = Buffer.from("REJECTED");
 const READ_BYTES = 64 * 1024;
-/** Timers of less than this are taken for this. */
-const TICK_MS = 1;
 
 const count = new Count();
 let connections: Connection[] = [];
 let load: Load | null = null;
 
 class Connection {
-  readonly #socket: Socket;
+  readonly #port: number;
   readonly #bytes: Buffer;
   readonly #numbers: readonly number[];
+  #socket: Socket;
   #head: Buffer | null = null;
   #bodyLeft = 0;
+  #busy = false;
+  #closed = false;
   request = 0;
 
   constructor({ port, template }: GeneratorTarget) {
+    this.#port = port;
     this.#bytes = Buffer.from(template.bytes);
     this.#numbers = template.numbers;
-    this.#socket = connect({
+    this.#socket = this.#open();
+  }
+
+  #open(): Socket {
+    const socket = connect({
       host: "127.0.0.1",
-      port,
+      port: this.#port,
       noDelay: true,
       // One buffer for as long as the connection lives.
       onread: {
@@ -75,8 +81,15 @@ class Connection {
         },
       },
     });
-    this.#socket.on("error", (error) => load?.fail(error));
-    this.#socket.on("close", () => load?.fail(new Error("the service closed a connection")));
+    socket.on("error", (error) => {
+      if (this.#busy) load?.fail(error);
+    });
+    socket.on("close", () => {
+      if (this.#busy) load?.fail(new Error("a connection was closed before the answer"));
+      // A service closes connections on which nothing is said for long.
+      else if (!this.#closed) this.#socket = this.#open();
+    });
+    return socket;
   }
 
   async ready(): Promise<void> {
@@ -89,6 +102,7 @@ class Connection {
 
   send(request: number, first: number): void {
     this.request = request;
+    this.#busy = true;
     let sequence = first + request * this.#numbers.length;
     for (const offset of this.#numbers) writeCounter(this.#bytes, offset, sequence++);
     // The bytes may be changed again when the answer is there: by then they have been sent.
@@ -96,10 +110,13 @@ class Connection {
   }
 
   close(): void {
+    this.#closed = true;
     this.#socket.destroy();
   }
 
   #read(chunk: Buffer): void {
+    // A word of farewell.
+    if (!this.#busy) return;
     if (chunk.includes(REJECTED)) load?.fail(new Error(`a message was rejected: ${chunk.subarray(0, 2000)}`));
     let bytes = chunk;
     if (this.#head !== null) {
@@ -124,8 +141,10 @@ class Connection {
       for (; bytes[at] !== 0x0d && at < end; at++) length = length * 10 + (bytes[at]! - 0x30);
       this.#bodyLeft = length - (bytes.length - end - END_OF_HEAD.length);
     }
-    if (this.#bodyLeft === 0) load?.answered(this);
-    else if (!(this.#bodyLeft > 0)) load?.fail(new Error("an answer is longer than it says"));
+    if (this.#bodyLeft === 0) {
+      this.#busy = false;
+      load?.answered(this);
+    } else if (!(this.#bodyLeft > 0)) load?.fail(new Error("an answer is longer than it says"));
   }
 }
 
@@ -136,6 +155,7 @@ class Load {
   readonly #startedAtMs: Float64Array;
   readonly #answeredAtMs: Float64Array;
   readonly #perRequest: number;
+  /** The one that has been idle longest comes next, so that all are used. */
   readonly #idle: Connection[];
   #begunAtMs = 0;
   #sent = 0;
@@ -172,13 +192,13 @@ class Load {
           this.#timer ??= setTimeout(() => {
             this.#timer = null;
             this.#start();
-          }, TICK_MS);
+          }, dueAtMs - atMs);
           return;
         }
         this.#startedAtMs[index] = dueAtMs;
       }
       this.#sent++;
-      this.#idle.pop()!.send(index, first);
+      this.#idle.shift()!.send(index, first);
     }
   }
 
@@ -216,9 +236,12 @@ class Load {
 
 serveParent({
   async connect({ targets, connections: number }: GeneratorSetup) {
-    for (const connection of connections) connection.close();
     connections = Array.from({ length: number }, (_, index) => new Connection(targets[index % targets.length]!));
     await Promise.all(connections.map((connection) => connection.ready()));
+  },
+  disconnect() {
+    for (const connection of connections) connection.close();
+    connections = [];
   },
   run(order: LoadOrder) {
     load = new Load(order);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Options } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographRequest } from "./requests.ts";
-import { type Subject, type Surroundings, sumKnown } from "./subject.ts";
+import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
 import { deviceFlushes, familyOf, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/heliograph.js");
@@ -85,19 +85,15 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   return {
     name: nameOf(options, nodes),
     targets,
-    cpuMicros() {
-      const sums: Record<string, number> = {};
+    usage() {
+      const parts = new PartsUsage();
       for (const pid of pids) {
         const unnamed = [...THREADS_IN_ORDER];
-        for (const { name, cpuMicros } of threadsOf(pid).toSorted((a, b) => a.id - b.id)) {
-          const part = partOf(name, unnamed);
-          sums[part] = (sums[part] ?? 0) + cpuMicros;
-        }
+        for (const thread of threadsOf(pid).toSorted((a, b) => a.id - b.id))
+          parts.add(partOf(thread.name, unnamed), thread);
       }
-      for (const pid of serverPids()) {
-        for (const { cpuMicros } of threadsOf(pid)) sums.postgres = (sums.postgres ?? 0) + cpuMicros;
-      }
-      return sums;
+      for (const pid of serverPids()) for (const thread of threadsOf(pid)) parts.add("postgres", thread);
+      return parts;
     },
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     writtenBytes: () => sumKnown([...pids, ...serverPids()].map(writtenBytes)),

@@ -69,6 +69,7 @@ export function summary({ name, rounds, peakMemoryBytes, profile }: Measured) {
       gateway: byName(rounds, ({ gatewayMicros }) => gatewayMicros),
       bench: byName(rounds, ({ benchMicros }) => benchMicros),
     },
+    waitMicrosPerMessage: known(rounds, ({ waitMicros }) => waitMicros),
     peakMemoryBytes,
     writtenBytesPerMessage: known(rounds, ({ writtenBytes, messages }) => perMessage(writtenBytes, messages)),
     flushes: known(rounds, ({ flushes }) => flushes),
@@ -124,6 +125,8 @@ export function printTable(results: readonly Measured[], { rate, until }: Option
       for (const [name, figure] of Object.entries(gateway)) rows.push([`  ${name}`, cell(figure, decimal)]);
     }
     for (const [name, figure] of Object.entries(bench)) rows.push([`  (bench) ${name}`, cell(figure, decimal)]);
+    if (found.waitMicrosPerMessage !== null)
+      rows.push(["waiting for a core, µs a message", cell(found.waitMicrosPerMessage, decimal)]);
     if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
     if (found.writtenBytesPerMessage !== null)
       rows.push(["bytes written a message", cell(found.writtenBytesPerMessage, integer)]);

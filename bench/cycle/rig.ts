@@ -22,6 +22,8 @@ export interface Round {
   /** Microseconds of CPU a message: of the gateway's parts, and of those that are ours. */
   readonly gatewayMicros: Readonly<Record<string, number>>;
   readonly benchMicros: Readonly<Record<string, number>>;
+  /** The gateway's threads waited so long for a core, a message. */
+  readonly waitMicros: number | null;
   readonly writtenBytes: number | null;
   readonly flushes: number | null;
   readonly duplicateSubmits: number;
@@ -82,17 +84,18 @@ export class Rig {
     const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
     const subject = stack.adopt(await start({ directory, smscPort, sinkPort, sender: SENDER }), (it) => it.stop());
     if (options.until !== "accept") await untilBound(smsc, subject.targets.length);
-    await generator.ask("connect", { targets: subject.targets, connections: options.connections });
     return new Rig(options, subject, { generator, smsc, sink });
   }
 
   async run(messages: number): Promise<Round> {
-    const { mode, until, backlog, rate } = this.#options;
+    const { mode, until, backlog, rate, connections } = this.#options;
     const requests = messages / MODES[mode].destinations;
     const first = this.#next;
     this.#next += messages;
     await this.#smsc.ask("begin", { first, count: messages });
     await this.#sink.ask("begin", { first, count: messages });
+    // Anew for each round: while others have their turn, these would be closed.
+    await this.#generator.ask("connect", { targets: this.subject.targets, connections });
     await settle();
     const before = await this.#usage();
 
@@ -115,6 +118,7 @@ export class Rig {
       throw new Error(`${(error as Error).message}\n${await this.#state()}`);
     } finally {
       watch.end();
+      await this.#generator.ask("disconnect");
     }
     await settle();
     const after = await this.#usage();
@@ -132,7 +136,8 @@ export class Rig {
       requestsPerSecond: (requests * 1000) / elapsedMs,
       answerMs: percentilesOf(load.answeredAtMs.map((atMs, index) => atMs - load.startedAtMs[index]!)),
       reportMs: until === "report" ? await this.#reportTimes(load, messages / requests) : null,
-      gatewayMicros: perMessage(before.gateway, after.gateway, messages),
+      gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
+      waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
       writtenBytes: difference(before.writtenBytes, after.writtenBytes),
       flushes: difference(before.flushes, after.flushes),
@@ -155,7 +160,7 @@ export class Rig {
     );
     const { user, system } = process.cpuUsage();
     return {
-      gateway: this.subject.cpuMicros(),
+      gateway: this.subject.usage(),
       bench: { generator: generator!, smsc: smsc!, sink: sink!, parent: user + system },
       writtenBytes: this.subject.writtenBytes(),
       flushes: await this.subject.flushes(),
@@ -183,6 +188,10 @@ function settle(): Promise<void> {
 
 function difference(before: number | null, after: number | null): number | null {
   return before === null || after === null ? null : after - before;
+}
+
+function divided(value: number | null, by: number): number | null {
+  return value === null ? null : value / by;
 }
 
 function perMessage(

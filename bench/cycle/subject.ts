@@ -1,12 +1,12 @@
 /** What is measured: a gateway with its processes, as the rest of the benchmark sees it. */
 import type { GeneratorTarget } from "./generator.ts";
+import type { ThreadUsage } from "./usage.ts";
 
 export interface Subject {
   readonly name: string;
   /** Where requests go to: one place for each node. */
   readonly targets: readonly GeneratorTarget[];
-  /** CPU time so far of each part that can be told apart. Empty where the system does not tell. */
-  cpuMicros(): Readonly<Record<string, number>>;
+  usage(): Usage;
   /** The most memory that its processes have had, added up; null where the system does not tell. */
   peakMemoryBytes(): number | null;
   writtenBytes(): number | null;
@@ -14,6 +14,14 @@ export interface Subject {
   /** The end of the log, for when something went wrong. */
   lastWords(): string;
   stop(): Promise<void>;
+}
+
+/** What a gateway has used so far. */
+export interface Usage {
+  /** CPU time of each part that can be told apart. Empty where the system does not tell. */
+  readonly cpuMicros: Readonly<Record<string, number>>;
+  /** How long its threads could have run and had no core: what else runs on the machine shows here. */
+  readonly waitMicros: number | null;
 }
 
 /** What the gateway meets at both ends, and what it is to do. */
@@ -27,4 +35,15 @@ export interface Surroundings {
 /** Adds up what is known; null if any is not. */
 export function sumKnown(values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+}
+
+/** Adds up threads by the part that they belong to. */
+export class PartsUsage implements Usage {
+  readonly cpuMicros: Record<string, number> = {};
+  waitMicros: number | null = null;
+
+  add(part: string, { cpuMicros, waitMicros }: ThreadUsage): void {
+    this.cpuMicros[part] = (this.cpuMicros[part] ?? 0) + cpuMicros;
+    this.waitMicros = (this.waitMicros ?? 0) + waitMicros;
+  }
 }

@@ -17,6 +17,8 @@ export interface ThreadUsage {
   /** As the program calls it: MainThread, V8Worker and so on. */
   readonly name: string;
   readonly cpuMicros: number;
+  /** How long it could have run and had no core. */
+  readonly waitMicros: number;
 }
 
 /** Every thread with the CPU time it has had. `schedstat` counts nanoseconds, where `stat` counts hundredths of a second. */
@@ -28,9 +30,11 @@ export function threadsOf(pid: number): ThreadUsage[] {
     return [];
   }
   return ids.flatMap((id) => {
-    const nanos = read(`/proc/${pid}/task/${id}/schedstat`)?.split(" ")[0];
+    const times = read(`/proc/${pid}/task/${id}/schedstat`);
     const name = read(`/proc/${pid}/task/${id}/comm`)?.trim();
-    return nanos === undefined || name === undefined ? [] : [{ id: Number(id), name, cpuMicros: Number(nanos) / 1000 }];
+    if (times === null || name === undefined) return [];
+    const [cpuMicros = 0, waitMicros = 0] = times.split(" ").map((nanos) => Number(nanos) / 1000);
+    return [{ id: Number(id), name, cpuMicros, waitMicros }];
   });
 }
 
