@@ -2,30 +2,56 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";
-import { Connection } from "../../src/store/postgres/connection.ts";
+import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 const STEPS = readdirSync(join(import.meta.dirname, "../../src/store/postgres/migrations")).length;
 const LEASE_MS = 60_000;
 
-test("of twenty that start at once on an empty database, one makes the schema and none fails", async (t) => {
-  const url = await postgresUrl(t, { empty: true });
-  const steps = await Promise.all(Array.from({ length: 20 }, () => migrate({ url, leaseMs: LEASE_MS })));
-  assert.deepEqual(
-    steps.toSorted((a, b) => a - b),
-    [...Array(19).fill(0), STEPS],
-  );
+function connect(t: TestContext, url: string): Promise<Session> {
   const connection = new Connection(
     { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
     "test",
   );
   t.after(() => connection.close());
-  const { rows } = await (await connection.session()).query("SELECT changes, starts FROM counter");
+  return connection.session();
+}
+
+const startTwenty = (url: string): Promise<number[]> =>
+  Promise.all(Array.from({ length: 20 }, () => migrate({ url, leaseMs: LEASE_MS })));
+
+test("of twenty that start at once on an empty database, one makes the schema and none fails", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const steps = await startTwenty(url);
+  assert.deepEqual(
+    steps.toSorted((a, b) => a - b),
+    [...Array(19).fill(0), STEPS],
+  );
+  const { rows } = await (await connect(t, url)).query("SELECT changes, starts FROM counter");
   assert.deepEqual(rows, [{ changes: 0, starts: 0 }], "the schema is there, and its first row once");
+});
+
+test("twenty that all meet another one just creating the table of versions look again", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const other = await connect(t, url);
+  await other.script("BEGIN");
+  await other.script(
+    "CREATE TABLE heliograph_schema (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)",
+  );
+  const twenty = startTwenty(url);
+  const blocked = `SELECT count(*) AS value FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'heliograph migrate' AND wait_event_type = 'Lock'`;
+  const watcher = await connect(t, url);
+  while ((await watcher.query<{ value: number }>(blocked)).rows[0]!.value < 20);
+  await other.script("COMMIT");
+  assert.equal(
+    (await twenty).reduce((sum, steps) => sum + steps),
+    STEPS,
+  );
 });
 
 test("a second time there is nothing to do", async (t) => {
@@ -36,12 +62,7 @@ test("a second time there is nothing to do", async (t) => {
 
 test("data from a newer version is refused and left alone", async (t) => {
   const url = await postgresUrl(t);
-  const connection = new Connection(
-    { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
-    "test",
-  );
-  t.after(() => connection.close());
-  const session = await connection.session();
+  const session = await connect(t, url);
   await session.query("UPDATE heliograph_schema SET version = $1", [STEPS + 1]);
   await assert.rejects(migrate({ url, leaseMs: LEASE_MS }), {
     message: "the data is from a newer Heliograph than this one",
