@@ -5,6 +5,7 @@ import { SmppCarrier } from "./carriers/smpp/carrier.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
+import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { Push } from "./reports/push.ts";
 import { PUSH_DEFAULTS } from "./reports/settings.ts";
@@ -35,10 +36,8 @@ export class Delivery {
   readonly #catalogue: Catalogue;
   readonly #dispatcher: Dispatcher;
   readonly #push: Push;
-  /** The profiles of the carriers that run, as JSON, to tell which have changed. */
-  readonly #running = new Map<string, string>();
+  readonly #binds: Binds;
   #simulator: SimulatedCarrier | null = null;
-  #changing: Promise<void> = Promise.resolve();
 
   constructor(parts: DeliveryParts) {
     const { store, clock, random, log, settings, sandbox, lease } = parts;
@@ -50,12 +49,15 @@ export class Delivery {
       log,
       lease,
       route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
+      knows: (carrierId) => this.#binds.knows(carrierId),
+      lookAgain: () => this.#catalogue.look(),
       settings: {
         claimCount: settings.dispatch.claimMessages,
         receiptWaitMs: settings.dispatch.receiptWaitMs,
         sweepEveryMs: settings.dispatch.sweepEveryMs,
       },
     });
+    this.#binds = new Binds({ store, clock, log, dispatcher: this.#dispatcher });
     const {
       connectionsPerHost,
       timeoutMs,
@@ -84,10 +86,8 @@ export class Delivery {
   async start(spilled: readonly LaneName[]): Promise<void> {
     const { clock } = this.#parts;
     await this.#catalogue.start(clock);
-    await this.#setCarriers(this.#catalogue.current);
-    this.#catalogue.onChange((snapshot) => {
-      this.#changing = this.#changing.then(() => this.#setCarriers(snapshot));
-    });
+    await this.#binds.start(this.#carriers(this.#catalogue.current));
+    this.#catalogue.onChange((snapshot) => void this.#binds.set(this.#carriers(snapshot)));
     this.#dispatcher.start(spilled);
     this.#push.start();
   }
@@ -97,27 +97,14 @@ export class Delivery {
     this.#dispatcher.take(feed);
   }
 
-  /** Starts the carriers that are new, stops those that are gone, and does both for those that changed. */
-  async #setCarriers(snapshot: Snapshot): Promise<void> {
-    const { log } = this.#parts;
-    const wanted = new Map(snapshot.carriers.map((profile) => [profile.id, profile]));
-    try {
-      for (const [id, profile] of wanted) {
-        if (this.#running.get(id) === JSON.stringify(profile)) continue;
-        await this.#dispatcher.replaceCarrier(this.#carrier(profile));
-        this.#running.set(id, JSON.stringify(profile));
-        log.info({ carrier: id }, "a carrier was started");
-      }
-      // Those that are gone last: what waits for them may go to the new ones.
-      for (const id of this.#running.keys()) {
-        if (wanted.has(id)) continue;
-        await this.#dispatcher.removeCarrier(id);
-        this.#running.delete(id);
-        log.info({ carrier: id }, "a carrier was stopped");
-      }
-    } catch (error) {
-      log.error({ err: error }, "the carriers could not be changed");
-    }
+  #carriers({ carriers }: Snapshot): KnownCarrier[] {
+    return carriers.map((profile) => ({
+      id: profile.id,
+      // One node plays the simulated network: a phone has to be in one place.
+      binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
+      profile: JSON.stringify(profile),
+      make: () => this.#carrier(profile),
+    }));
   }
 
   #carrier(profile: CarrierProfile): Carrier {
@@ -168,7 +155,8 @@ export class Delivery {
 
   async stop(): Promise<void> {
     await this.#catalogue.stop();
-    await this.#changing;
+    await this.#binds.stop();
     await Promise.all([this.#dispatcher.stop(), this.#push.stop()]);
+    await this.#binds.settled();
   }
 }

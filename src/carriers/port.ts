@@ -87,6 +87,11 @@ export interface Carrier {
   onIncoming(listener: (part: IncomingPart) => Promise<void>): void;
   /** A carrier that forgets when the program ends is told what it had taken. A real one remembers, and has no such method. */
   resume?(parts: readonly OutstandingPart[]): void;
+  /**
+   * For a carrier with connections that the nodes share: those that are this node's, by their numbers; all of them unless told. Resolves
+   * when the others that it had are closed, each after the answers to what was handed to it, within a bound.
+   */
+  setSlots?(slots: readonly number[]): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

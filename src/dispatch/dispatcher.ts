@@ -32,6 +32,10 @@ export interface DispatchParts {
   readonly lease: Lease;
   /** Another carrier that serves this number, out of those that are usable, or null. */
   readonly route: (to: string, usable: (carrierId: string) => boolean) => string | null;
+  /** Whether the operator has such a carrier, which other nodes may serve. */
+  readonly knows: (carrierId: string) => boolean;
+  /** Sees to it that `knows` and `route` speak of what the operator has set by now. */
+  readonly lookAgain: () => Promise<void>;
 }
 
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
@@ -49,6 +53,10 @@ const MOST_HOPS = 5;
 const INCOMING_WAIT_MS = 600_000;
 /** How long a stop waits for carriers to answer what they were handed. */
 const STOP_WAIT_MS = 2_000;
+/** The same for a carrier that goes over to other nodes. */
+const HAND_OVER_WAIT_MS = 5_000;
+/** How often it is looked whether all is answered. */
+const LOOK_EVERY_MS = 10;
 
 interface CarrierDesk {
   /** Another one after the operator changed its profile. */
@@ -59,12 +67,16 @@ interface CarrierDesk {
   /** The carrier said "later": nothing goes to it until then. */
   pause: Timer | null;
   inFlight: number;
+  /** It goes over to other nodes: nothing is begun any more. */
+  leaving: boolean;
 }
 
 export class Dispatcher {
   readonly #parts: DispatchParts;
   readonly #desks = new Map<string, CarrierDesk>();
   readonly #outcomes: Outcomes;
+  /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
+  readonly #elsewhere = new Map<string, Set<number>>();
   readonly #hops = new WeakMap<QueuedMessage, number>();
   readonly counts = {
     rerouted: 0,
@@ -113,9 +125,18 @@ export class Dispatcher {
 
   /** Adds a carrier and tells it what an earlier process had handed to it. */
   async addCarrier(carrier: Carrier): Promise<void> {
-    const desk: CarrierDesk = { carrier, ring: new LaneRing(carrier.id), begun: new Map(), pause: null, inFlight: 0 };
+    const ring = new LaneRing(carrier.id);
+    const desk: CarrierDesk = { carrier, ring, begun: new Map(), pause: null, inFlight: 0, leaving: false };
     this.#desks.set(carrier.id, desk);
     await this.#connect(desk, carrier);
+    this.#recall(carrier.id);
+  }
+
+  /** What was left to other nodes is this one's too, from now on. */
+  #recall(carrierId: string): void {
+    const spilled = [...(this.#elsewhere.get(carrierId) ?? [])].map((accountId) => ({ accountId, carrierId }));
+    this.#elsewhere.delete(carrierId);
+    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: null });
   }
 
   /** The same carrier with another profile: what waits for it goes on waiting, and what was begun is finished. */
@@ -146,24 +167,49 @@ export class Dispatcher {
     this.#pump(desk);
   }
 
-  /** A carrier that the operator took away: what waits for it has no route any more. */
+  /** A carrier that the operator took away: what waits for it goes to another, or has no route any more. */
   async removeCarrier(id: string): Promise<void> {
     const desk = this.#desks.get(id);
-    if (desk === undefined) return;
-    this.#desks.delete(id);
-    desk.pause?.cancel();
-    await desk.carrier.stop();
-    const spilled = [...desk.ring.lanes()].filter((lane) => lane.spilled).map(({ name }) => name);
-    for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
-    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: null });
+    if (desk !== undefined) await this.#close(desk);
+    this.#recall(id);
   }
 
-  /** A message whose carrier is gone goes to another, or has no route; one that the carrier has part of ends with that part. */
+  /** A carrier that other nodes serve from now on: what was begun is finished, within a bound, and all the rest is theirs. */
+  async handOver(id: string): Promise<void> {
+    const desk = this.#desks.get(id);
+    if (desk === undefined) return;
+    desk.leaving = true;
+    const isBegun = ({ key }: QueuedMessage): boolean => desk.begun.get(key)?.isBegun === true;
+    for (const message of desk.ring.remove((message) => !isBegun(message))) this.#leave(desk, message);
+    const { clock } = this.#parts;
+    const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
+    const busy = () => desk.inFlight > 0 || [...desk.begun.values()].some((submitting) => submitting.isBegun);
+    while (busy() && !this.#stopping && clock.monotonic() < deadlineMs)
+      await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
+    // What a stop finds here is handed back with everything else.
+    if (!this.#stopping) await this.#close(desk);
+  }
+
+  async #close(desk: CarrierDesk): Promise<void> {
+    this.#desks.delete(desk.carrier.id);
+    desk.pause?.cancel();
+    await desk.carrier.stop();
+    for (const { name, spilled } of desk.ring.lanes()) if (spilled) this.#leaveElsewhere(name);
+    for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
+  }
+
+  /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
   #leave(desk: CarrierDesk, message: QueuedMessage): void {
     const begun = desk.begun.get(message.key);
     desk.begun.delete(message.key);
-    if (begun?.isBegun === true) this.#giveUp(desk, begun, CARRIER_GONE);
+    if (begun?.isBegun === true && !this.#parts.knows(message.carrierId)) this.#giveUp(desk, begun, CARRIER_GONE);
     else this.#enqueue([message]);
+  }
+
+  #leaveElsewhere({ accountId, carrierId }: LaneName): void {
+    const accounts = this.#elsewhere.get(carrierId);
+    if (accounts === undefined) this.#elsewhere.set(carrierId, new Set([accountId]));
+    else accounts.add(accountId);
   }
 
   #giveUp(desk: CarrierDesk, begun: Submitting, errorId: number): void {
@@ -175,7 +221,8 @@ export class Dispatcher {
 
   /** Back to its place, unless its carrier has gone or is down meanwhile. */
   #putBack(desk: CarrierDesk, waiting: Waiting): void {
-    if (this.#desks.get(desk.carrier.id) !== desk) {
+    const begun = desk.begun.get(waiting.message.key)?.isBegun === true;
+    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !begun)) {
       this.#leave(desk, waiting.message);
       return;
     }
@@ -219,35 +266,71 @@ export class Dispatcher {
     for (const desk of this.#desks.values()) this.#pump(desk);
   }
 
-  /** Puts messages into their lanes; those whose carrier is down or gone into the lane of another that serves them. */
+  /** Puts messages into their lanes: those whose carrier is down into that of another that serves them. The rest is for other nodes. */
   #enqueue(messages: readonly QueuedMessage[]): void {
     const touched = new Set<CarrierDesk>();
+    const strange: QueuedMessage[] = [];
     for (const message of messages) {
       const desk = this.#deskFor(message);
-      if (desk === null) {
-        this.#outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: this.#parts.clock.now() });
+      if (desk !== null) touched.add(this.#push(desk, message));
+      else if (this.#parts.knows(message.carrierId)) this.#outcomes.released(message.key);
+      else strange.push(message);
+    }
+    for (const desk of touched) this.#pump(desk);
+    if (strange.length > 0) void this.#enqueueStrange(strange);
+  }
+
+  #push(desk: CarrierDesk, message: QueuedMessage): CarrierDesk {
+    desk.ring.push(desk.carrier.id === message.carrierId ? message : this.#rerouted(message, desk.carrier.id));
+    return desk;
+  }
+
+  /**
+   * Messages for a carrier that nobody knows here. Another node may have heard of it first, so the catalogue is looked at again before
+   * anything ends for that. Of a carrier that is really gone, they go to another of the route, here or elsewhere.
+   */
+  async #enqueueStrange(messages: readonly QueuedMessage[]): Promise<void> {
+    const { knows, lookAgain, route, log, clock } = this.#parts;
+    try {
+      await lookAgain();
+    } catch (error) {
+      log.warn({ err: error }, "the catalogue could not be read for messages whose carrier is not known; trying again");
+      if (!this.#stopping) this.#soon(() => this.#enqueue(messages));
+      return;
+    }
+    const touched = new Set<CarrierDesk>();
+    for (const message of messages) {
+      const desk = this.#deskFor(message) ?? this.#deskOf(this.#alternative(message));
+      if (desk !== null) {
+        touched.add(this.#push(desk, message));
         continue;
       }
-      desk.ring.push(desk.carrier.id === message.carrierId ? message : this.#rerouted(message, desk.carrier.id));
-      touched.add(desk);
+      const elsewhere = knows(message.carrierId) ? message.carrierId : route(message.to, knows);
+      if (elsewhere === null) {
+        this.#outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: clock.now() });
+        continue;
+      }
+      if (elsewhere !== message.carrierId) this.#rerouted(message, elsewhere);
+      this.#outcomes.released(message.key);
     }
     for (const desk of touched) this.#pump(desk);
   }
 
-  /** A carrier that is up if there is one; else the message waits for its own; null where that one is gone too. */
+  /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
   #deskFor(message: QueuedMessage): CarrierDesk | null {
-    const own = this.#desks.get(message.carrierId) ?? null;
-    if (own?.carrier.isUp() === true) return own;
-    const other = this.#alternative(message);
-    return other === null ? own : this.#desks.get(other)!;
+    const own = this.#deskOf(message.carrierId);
+    if (own === null || own.carrier.isUp()) return own;
+    return this.#deskOf(this.#alternative(message)) ?? own;
+  }
+
+  #deskOf(carrierId: string | null): CarrierDesk | null {
+    const desk = carrierId === null ? undefined : this.#desks.get(carrierId);
+    return desk === undefined || desk.leaving ? null : desk;
   }
 
   #alternative(message: QueuedMessage): string | null {
     if ((this.#hops.get(message) ?? 0) >= MOST_HOPS) return null;
-    return this.#parts.route(
-      message.to,
-      (id) => id !== message.carrierId && this.#desks.get(id)?.carrier.isUp() === true,
-    );
+    return this.#parts.route(message.to, (id) => id !== message.carrierId && this.#deskOf(id)?.carrier.isUp() === true);
   }
 
   #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {
@@ -377,6 +460,10 @@ export class Dispatcher {
   #refill(lane: Lane): void {
     const { claimCount } = this.#parts.settings;
     if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount / 2) return;
+    if (this.#deskOf(lane.name.carrierId) === null && this.#parts.knows(lane.name.carrierId)) {
+      this.#leaveElsewhere(lane.name);
+      return;
+    }
     lane.claiming = true;
     // It may spill again while the claim is under way, and the feed that says so comes before the claim's own answer.
     lane.spilled = false;
@@ -400,10 +487,16 @@ export class Dispatcher {
   #refillSoon(lane: Lane): void {
     if (lane.claimingSoon || this.#stopping) return;
     lane.claimingSoon = true;
-    const timer = this.#parts.clock.after(CLAIM_AGAIN_MS, () => {
-      this.#aside.delete(timer);
+    this.#soon(() => {
       lane.claimingSoon = false;
       this.#refill(lane);
+    });
+  }
+
+  #soon(run: () => void): void {
+    const timer = this.#parts.clock.after(CLAIM_AGAIN_MS, () => {
+      this.#aside.delete(timer);
+      run();
     });
     this.#aside.add(timer);
   }
@@ -468,7 +561,8 @@ export class Dispatcher {
     const { clock, store } = this.#parts;
     const deadline = clock.monotonic() + STOP_WAIT_MS;
     const busy = () => [...this.#desks.values()].some((desk) => desk.inFlight > 0);
-    while (busy() && clock.monotonic() < deadline) await new Promise<void>((resolve) => clock.after(10, resolve));
+    while (busy() && clock.monotonic() < deadline)
+      await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
     for (const desk of this.#desks.values()) {
       desk.pause?.cancel();
       await desk.carrier.stop();

@@ -12,7 +12,7 @@ const TRY_AGAIN_AFTER_MS = 500;
 
 type OutcomeStore = Pick<
   Store,
-  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming"
+  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming" | "release"
 >;
 
 export interface OutcomesParts {
@@ -35,6 +35,7 @@ export class Outcomes {
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
   #unknown: MessageKey[] = [];
   #rerouted: { key: MessageKey; carrierId: string }[] = [];
+  #released: MessageKey[] = [];
   #receipts: ByCarrier<Receipt> = new Map();
   #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
@@ -67,6 +68,11 @@ export class Outcomes {
 
   rerouted(key: MessageKey, carrierId: string): void {
     this.#rerouted.push({ key, carrierId });
+    this.#schedule();
+  }
+
+  released(key: MessageKey): void {
+    this.#released.push(key);
     this.#schedule();
   }
 
@@ -104,12 +110,13 @@ export class Outcomes {
   #write(): void {
     this.#scheduled = false;
     const { store, clock, onUnmatched } = this.#parts;
-    const [messages, endings, postponed, keys, rerouted, receipts, incoming] = [
+    const [messages, endings, postponed, keys, rerouted, released, receipts, incoming] = [
       this.#submitted,
       this.#endings,
       this.#postponed,
       this.#unknown,
       this.#rerouted,
+      this.#released,
       this.#receipts,
       this.#incoming,
     ];
@@ -118,15 +125,18 @@ export class Outcomes {
     this.#postponed = [];
     this.#unknown = [];
     this.#rerouted = [];
+    this.#released = [];
     this.#receipts = new Map();
     this.#incoming = new Map();
     // The new lane before what became of the message in it.
-    if (rerouted.length > 0) void this.#persist(() => store.reroute({ messages: rerouted }));
+    const known = rerouted.length === 0 ? [] : [this.#persist(() => store.reroute({ messages: rerouted }))];
     // Submissions before receipts: most receipts then find their message at once.
     if (messages.length > 0) void this.#persist(() => store.submitted({ messages }));
     if (endings.length > 0) void this.#persist(() => store.finish({ endings }));
     if (postponed.length > 0) void this.#persist(() => store.postpone({ messages: postponed }));
-    if (keys.length > 0) void this.#persist(() => store.countUnknown({ keys }));
+    if (keys.length > 0) known.push(this.#persist(() => store.countUnknown({ keys })));
+    // Last, for from then on another node has them.
+    if (released.length > 0) void this.#persist(() => Promise.all(known).then(() => store.release({ keys: released })));
     for (const [carrierId, batch] of receipts) {
       const receipts = batch.map(({ item }) => item);
       void this.#persist(() => store.received({ carrierId, receipts })).then(() => {

@@ -66,6 +66,8 @@ test("a change that comes while a claim is under way is followed at once, not at
     settings: { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: HOUR },
     lease,
     route: () => null,
+    knows: () => false,
+    lookAgain: async () => undefined,
   });
   slow.start([]);
   await settle(bench);

@@ -27,6 +27,7 @@ export async function startDesk(
   t: TestContext,
   lanes = { lane: 100, total: 1_000 },
   route: DispatchParts["route"] = () => null,
+  changes: Partial<DispatchParts> = {},
 ): Promise<Desk> {
   const directory = await temporaryDirectory(t);
   let take: (feed: Feed) => void = () => undefined;
@@ -53,6 +54,9 @@ export async function startDesk(
     settings: SETTINGS,
     lease,
     route,
+    knows: () => false,
+    lookAgain: async () => undefined,
+    ...changes,
   });
   const reported: number[] = [];
   take = (feed) => {

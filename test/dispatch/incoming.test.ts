@@ -51,7 +51,16 @@ async function prepareDesk(t: TestContext): Promise<Desk> {
       const store = { ...bench.store, incoming };
       const { clock } = bench;
       const lease = Lease.endless();
-      const dispatcher = new Dispatcher({ store, clock, log: silentLog, settings: SETTINGS, lease, route: () => null });
+      const dispatcher = new Dispatcher({
+        store,
+        clock,
+        log: silentLog,
+        settings: SETTINGS,
+        lease,
+        route: () => null,
+        knows: () => false,
+        lookAgain: async () => undefined,
+      });
       for (const carrier of carriers) await dispatcher.addCarrier(carrier);
       dispatcher.start([]);
       return dispatcher;

@@ -1,6 +1,7 @@
 /**
  * A carrier reached by SMPP: the policy above its connections. Which connection a part takes, how fast, what the answers mean, and
- * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile.
+ * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile. What that allows the
+ * carrier's customer is for all nodes together: this one has some of the connections, and as large a share of the rate.
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
@@ -48,7 +49,11 @@ export class SmppCarrier implements Carrier {
   readonly unknownPolicy;
   readonly #profile: SmppProfile;
   readonly #parts: SmppCarrierParts;
-  readonly #links: readonly Link[];
+  readonly #binds: number;
+  /** Those of each slot that is ours. */
+  readonly #bySlot = new Map<number, readonly Link[]>();
+  #links: readonly Link[] = [];
+  #started = false;
   readonly #pace: Pace;
   #paceTimer: Timer | null = null;
   readonly #changeListeners: (() => void)[] = [];
@@ -62,20 +67,37 @@ export class SmppCarrier implements Carrier {
     this.#profile = profile;
     this.#parts = parts;
     this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock);
+    this.#binds = profile.binds ?? 1;
+    this.#open([...Array(this.#binds).keys()]);
+  }
+
+  async setSlots(slots: readonly number[]): Promise<void> {
+    const leaving = [...this.#bySlot].filter(([slot]) => !slots.includes(slot));
+    for (const [slot] of leaving) this.#bySlot.delete(slot);
+    this.#open(slots.filter((slot) => !this.#bySlot.has(slot)));
+    await Promise.all(leaving.flatMap(([, links]) => links.map((link) => link.stop())));
+  }
+
+  #open(slots: readonly number[]): void {
+    const { bind, partsPerSecond = Number.POSITIVE_INFINITY } = this.#profile;
     const kinds =
-      profile.bind === "transmitter and receiver" ? (["transmitter", "receiver"] as const) : (["transceiver"] as const);
-    this.#links = Array.from({ length: profile.binds ?? 1 }).flatMap(() =>
-      kinds.map(
+      bind === "transmitter and receiver" ? (["transmitter", "receiver"] as const) : (["transceiver"] as const);
+    for (const slot of slots) {
+      const links = kinds.map(
         (kind) =>
           new Link({
-            profile,
+            profile: this.#profile,
             kind,
-            ...parts,
+            ...this.#parts,
             onRequest: (pdu) => this.#answer(pdu),
             onChange: () => this.#changed(),
           }),
-      ),
-    );
+      );
+      this.#bySlot.set(slot, links);
+      if (this.#started) for (const link of links) link.start();
+    }
+    this.#links = [...this.#bySlot.values()].flat();
+    if (this.#bySlot.size > 0) this.#pace.limit = (partsPerSecond * this.#bySlot.size) / this.#binds;
   }
 
   isUp(): boolean {
@@ -95,9 +117,10 @@ export class SmppCarrier implements Carrier {
   }
 
   async submit(part: PartToSubmit): Promise<Submission> {
-    const link = this.#links.reduce((best, other) => (other.room > best.room ? other : best));
+    const link = this.#roomiest();
     // A window that is full for the moment says so itself when it has room again; nobody need wait for a time.
-    if (link.room === 0) return { kind: "later", retryAfterMs: this.isUp() ? 0 : NO_CONNECTION_MS };
+    if (link === undefined || link.room === 0)
+      return { kind: "later", retryAfterMs: this.isUp() ? 0 : NO_CONNECTION_MS };
     // The last parts of a long message may find the pace used up by its first.
     if (this.#pace.room() === 0) return { kind: "later", retryAfterMs: this.#pace.waitMs() };
     this.#pace.sent();
@@ -108,6 +131,12 @@ export class SmppCarrier implements Carrier {
       return { kind: "later", retryAfterMs: answer.why === "full" ? 0 : NO_CONNECTION_MS };
     }
     return this.#submissionOf(answer.pdu, part);
+  }
+
+  #roomiest(): Link | undefined {
+    let best = this.#links[0];
+    for (const link of this.#links) if (link.room > best!.room) best = link;
+    return best;
   }
 
   #submissionOf(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
@@ -160,6 +189,7 @@ export class SmppCarrier implements Carrier {
   }
 
   async start(): Promise<void> {
+    this.#started = true;
     for (const link of this.#links) link.start();
   }
 

@@ -1,6 +1,7 @@
 /**
  * How fast parts may go: never more than so many in any second, counted over a sliding second and not by the clock's. A carrier that
- * says it is busy halves the pace; it comes back a tenth a second.
+ * says it is busy halves the pace; it comes back a tenth a second. A pace of less than one a second, as a node's share of a slow
+ * carrier may be, is one in so many seconds.
  */
 import type { Clock } from "../../runtime/clock.ts";
 
@@ -11,7 +12,7 @@ const RECOVERY = 0.1;
 export class Pace {
   readonly #clock: Clock;
   /** Parts a second that the profile allows; infinite where it has no limit. */
-  readonly #limit: number;
+  #limit: number;
   /** What the carrier has been found to take, while that is less. */
   #found = Number.POSITIVE_INFINITY;
   #foundAtMs = 0;
@@ -22,6 +23,11 @@ export class Pace {
   constructor(limit: number, clock: Clock) {
     this.#limit = limit;
     this.#clock = clock;
+  }
+
+  /** From now on. */
+  set limit(limit: number) {
+    this.#limit = limit;
   }
 
   /** Parts a second, at this moment. */
@@ -35,15 +41,24 @@ export class Pace {
   /** How many parts may go now. */
   room(): number {
     this.#forget();
-    return Math.max(0, Math.floor(this.current) - (this.#sent.length - this.#head));
+    return Math.max(0, this.#inSpan - (this.#sent.length - this.#head));
   }
 
   /** When there will be room for one more, in milliseconds from now. */
   waitMs(): number {
     if (this.room() > 0) return 0;
     // The part that must be a second old before another may go.
-    const oldest = this.#sent[this.#sent.length - Math.max(SLOWEST, Math.floor(this.current))]!;
-    return Math.max(1, Math.ceil(oldest + SECOND_MS - this.#clock.monotonic()));
+    const oldest = this.#sent[this.#sent.length - this.#inSpan]!;
+    return Math.max(1, Math.ceil(oldest + this.#spanMs - this.#clock.monotonic()));
+  }
+
+  /** How many parts may go in the time that is looked at, and how long that is. */
+  get #inSpan(): number {
+    return Math.max(1, Math.floor(this.current));
+  }
+
+  get #spanMs(): number {
+    return SECOND_MS / Math.min(1, this.current);
   }
 
   sent(): void {
@@ -62,7 +77,7 @@ export class Pace {
   }
 
   #forget(): void {
-    const sinceMs = this.#clock.monotonic() - SECOND_MS;
+    const sinceMs = this.#clock.monotonic() - this.#spanMs;
     while (this.#head < this.#sent.length && this.#sent[this.#head]! <= sinceMs) this.#head++;
     if (this.#head > 1_000 && this.#head * 2 > this.#sent.length) {
       this.#sent = this.#sent.slice(this.#head);

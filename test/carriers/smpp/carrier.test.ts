@@ -26,7 +26,7 @@ class Network {
   readonly binds: string[] = [];
   sessions: Session[] = [];
   bindStatus = 0;
-  answer: (pdu: Pdu<"submit_sm">, count: number) => Reply = (_, count) => ({
+  answer: (pdu: Pdu<"submit_sm">, count: number) => Reply | Promise<Reply> = (_, count) => ({
     command: "submit_sm_resp",
     messageId: `id-${count}`,
   });
@@ -151,6 +151,41 @@ describe("connections", () => {
       "bind_transmitter",
       "bind_transmitter",
     ]);
+  });
+
+  test("connections come and go with their slots: one that leaves waits for its answers, takes nothing new and unbinds", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network], { binds: 2, window: 1, partsPerSecond: 100 });
+    await eventually(async () => network.sessions.length === 2 && carrier.room() === 2);
+    let answer = (): void => assert.fail("nothing was submitted");
+    network.answer = (_, count) => {
+      const { promise, resolve } = Promise.withResolvers<Reply>();
+      const before = answer;
+      answer = () => {
+        if (count > 1) before();
+        resolve({ command: "submit_sm_resp", messageId: `id-${count}` });
+      };
+      return promise;
+    };
+    const submissions = [carrier.submit(onlyPart(carrier)), carrier.submit(onlyPart(carrier))];
+    await eventually(async () => network.submits.length === 2);
+    let closed = false;
+    const leaving = carrier.setSlots([0]).then(() => {
+      closed = true;
+    });
+    assert.equal(carrier.room(), 0);
+    assert.deepEqual([closed, network.sessions.length], [false, 2], "it waits for the answer");
+    answer();
+    for (const submission of await Promise.all(submissions)) assert.equal(submission.kind, "accepted");
+    await leaving;
+    await eventually(async () => network.sessions.length === 1);
+    assert.equal(carrier.room(), 1);
+    await carrier.setSlots([0, 1]);
+    await eventually(async () => network.sessions.length === 2 && carrier.room() === 2);
+    await carrier.setSlots([]);
+    assert.equal(carrier.isUp(), false);
+    assert.equal((await carrier.submit(onlyPart(carrier))).kind, "later");
+    await eventually(async () => network.sessions.length === 0);
   });
 
   test("a lost connection is made again, and what was in flight is unknown", async (t) => {

@@ -80,3 +80,20 @@ test("without a limit there is always room, until the carrier says otherwise", (
   pace.slowDown();
   assert.ok(pace.room() <= 5_000);
 });
+
+test("a share of less than one a second is one in so many seconds, and a larger share is used at once", async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(20, clock);
+  pace.limit = 0.25;
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    while (pace.room() > 0) {
+      pace.sent();
+      times.push(clock.monotonic());
+    }
+    await clock.advance(pace.waitMs());
+  }
+  assert.deepEqual(times, [0, 4_000, 8_000, 12_000, 16_000]);
+  pace.limit = 20;
+  assert.equal(pace.room(), 20);
+});
