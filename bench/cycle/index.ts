@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startHeliograph } from "./heliograph.ts";
+import { KANNEL_REPORTS, startKannel } from "./kannel.ts";
 import { OptionFault, type Options, readOptions, USAGE } from "./options.ts";
 import { type Measured, machine, printTable, ratios, summary } from "./print.ts";
 import { readProfiles } from "./profile.ts";
@@ -82,6 +83,15 @@ async function candidatesOf(options: Options, directory: string, _stack: AsyncDi
       directory: place,
       sink: REPORTS,
       start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database: null }),
+    });
+  }
+  if (options.peer === "kannel") {
+    const place = subdirectory(directory, "kannel");
+    candidates.push({
+      options,
+      directory: place,
+      sink: KANNEL_REPORTS,
+      start: (surroundings) => startKannel({ ...surroundings, options }),
     });
   }
   return candidates;

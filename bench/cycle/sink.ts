@@ -22,6 +22,8 @@ export interface SinkFigures {
   /** Reports that say something else than that the message was delivered. */
   readonly undelivered: number;
   readonly lastAtMs: number;
+  /** The beginning of a request in which no report was found, if there was one. */
+  readonly strange: string | null;
 }
 
 const { before, delivered } = childConfig<SinkConfig>();
@@ -39,6 +41,7 @@ const seen = new Seen();
 const count = new Count();
 let requests = 0;
 let undelivered = 0;
+let strange: string | null = null;
 let lastAtMs = 0;
 
 function take(bytes: Buffer): void {
@@ -49,6 +52,7 @@ function take(bytes: Buffer): void {
     seen.add(readCounter(bytes, at + MARK_TO_NUMBER), atMs);
     items++;
   }
+  if (items === 0) strange = bytes.toString("latin1", 0, 500);
   let good = 0;
   for (let at = bytes.indexOf(DELIVERED); at >= 0; at = bytes.indexOf(DELIVERED, at + DELIVERED.length)) good++;
   undelivered += items - good;
@@ -122,6 +126,7 @@ serveParent({
     requests,
     undelivered,
     lastAtMs,
+    strange,
   }),
   times: () => seen.times,
 });

@@ -1,0 +1,153 @@
+/**
+ * Kannel for the same job, where it is installed (Debian's package `kannel`): a bearerbox and a smsbox, with nothing that holds them back. Its
+ * messages are in memory only unless the spool is asked for; receipts are kept in memory in both cases.
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import type { Options } from "./options.ts";
+import { OptionFault } from "./options.ts";
+import { Program } from "./program.ts";
+import { kannelRequest } from "./requests.ts";
+import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
+import { deviceFlushes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
+
+/** How its reports look: a GET with the number and the state, of which 1 is delivered. */
+export const KANNEL_REPORTS = { before: "to=", delivered: "/report?state=1&" };
+const REPORT_PATH = "/report?state=%d&to=%p";
+
+const LOGIN = { username: "bench", password: "bench" };
+const START_MS = 15_000;
+
+export interface KannelParts extends Surroundings {
+  readonly options: Options;
+}
+
+function programFile(name: string): string {
+  const places = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+  const place = places.find((directory) => existsSync(join(directory, name)));
+  if (place === undefined) {
+    throw new OptionFault(`${name} is not in the PATH: --peer kannel needs Kannel, on Debian the package kannel`);
+  }
+  return join(place, name);
+}
+
+export async function startKannel(parts: KannelParts): Promise<Subject> {
+  const { options, directory, sinkPort, sender } = parts;
+  const bearerbox = programFile("bearerbox");
+  const smsbox = programFile("smsbox");
+  const [adminPort, boxPort, httpPort] = await freePorts(3);
+  const spool = options.peerStore === "spool";
+  if (spool) mkdirSync(join(directory, "spool"));
+  const config = join(directory, "kannel.conf");
+  writeFileSync(config, configOf(parts, { adminPort: adminPort!, boxPort: boxPort!, httpPort: httpPort! }));
+
+  const programs: Program[] = [];
+  const stop = async (): Promise<void> => {
+    for (const program of programs.toReversed()) await program.stop();
+  };
+  try {
+    programs.push(new Program(bearerbox, ["-v", "4", config], join(directory, "bearerbox.out")));
+    await untilOpen(boxPort!);
+    programs.push(new Program(smsbox, ["-v", "4", config], join(directory, "smsbox.out")));
+    await untilOpen(httpPort!);
+  } catch (error) {
+    await stop();
+    throw new Error(`${(error as Error).message}\n${programs.map((program) => program.lastWords()).join("\n")}`);
+  }
+  const reportUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}${REPORT_PATH}` : null;
+  const template = kannelRequest({ mode: options.mode, port: httpPort!, ...LOGIN, sender, reportUrl });
+  const pids = programs.map(({ pid }) => pid);
+  return {
+    name: `Kannel, messages ${spool ? "in the spool" : "in memory"}`,
+    targets: [{ port: httpPort!, template }],
+    usage() {
+      const usage = new PartsUsage();
+      for (const [index, name] of ["bearerbox", "smsbox"].entries()) {
+        for (const thread of threadsOf(pids[index]!)) usage.add(name, thread);
+      }
+      return usage;
+    },
+    peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
+    writtenBytes: () => sumKnown(pids.map(writtenBytes)),
+    flushes: async () => (spool ? deviceFlushes(directory) : null),
+    lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
+    stop,
+  };
+}
+
+interface Ports {
+  readonly adminPort: number;
+  readonly boxPort: number;
+  readonly httpPort: number;
+}
+
+function configOf({ options, directory, smscPort }: KannelParts, { adminPort, boxPort, httpPort }: Ports): string {
+  const store =
+    options.peerStore === "spool" ? `store-type = spool\nstore-location = ${join(directory, "spool")}\n` : "";
+  const carriers = Array.from(
+    { length: options.binds },
+    () => `
+group = smsc
+smsc = smpp
+smsc-id = bench
+host = 127.0.0.1
+port = ${smscPort}
+transceiver-mode = true
+smsc-username = kannel
+smsc-password = secret
+system-type = bench
+address-range = ""
+max-pending-submits = ${options.window}
+`,
+  ).join("");
+  return `group = core
+admin-port = ${adminPort}
+admin-interface = 127.0.0.1
+admin-password = ${LOGIN.password}
+smsbox-port = ${boxPort}
+smsbox-interface = 127.0.0.1
+log-level = 4
+dlr-storage = internal
+${store}${carriers}
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = ${httpPort}
+sendsms-interface = 127.0.0.1
+log-level = 4
+
+group = sendsms-user
+username = ${LOGIN.username}
+password = ${LOGIN.password}
+`;
+}
+
+/** Kannel cannot choose a port by itself. All are taken at once, so that they differ. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function untilOpen(port: number): Promise<void> {
+  const endMs = performance.now() + START_MS;
+  for (;;) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connect({ host: "127.0.0.1", port });
+      socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (open) return;
+    if (performance.now() > endMs) throw new Error(`Kannel does not listen on ${port}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
