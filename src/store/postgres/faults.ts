@@ -5,9 +5,10 @@ export type FaultKind = "away" | "again" | "bug";
 
 /**
  * SQLSTATEs (PostgreSQL, appendix A), by code or by class, of a database that cannot serve us now: connection (08), out of resources (53),
- * shut down or starting (57P0), a standby that took no writes (25006), and waits that took too long (57014, 55P03, 25P03, 25P04).
+ * shut down or starting (57P0), a standby that took no writes (25006), waits that took too long (57014, 55P03, 25P03, 25P04), and a
+ * connection that has lost what was prepared on it (26000).
  */
-const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006)$/;
+const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006|26000)$/;
 /** Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. */
 const AGAIN = /^(40001|40P01|23505)$/;
 const SOCKET = new Set([

@@ -51,12 +51,27 @@ const PLANNER = [
 /** What a database says that does not know a setting, or will not have it changed: undefined object, not supported, invalid value, no right to. */
 const UNKNOWN_SETTING = new Set(["42704", "0A000", "22023", "42501", "55P02"]);
 
+const ENDS_SCOPE = /^\s*(COMMIT|END|ROLLBACK|ABORT)\b/i;
+
+/**
+ * A prepared text. Until the database has said that it has it, the name is used only where the preparation's failure is the
+ * failure of all: in the same transaction. Behind that the text goes without a name, or it would fail in a transaction that is sound, because
+ * the one before it had failed and took no statements any more.
+ */
+interface Statement {
+  readonly name: string;
+  readonly scope: number;
+  ready: boolean;
+}
+
 export class Link implements Session {
   readonly #client: pg.Client;
   readonly #options: LinkOptions;
   readonly #clock: Clock;
-  /** By text: its name here, and whether the database is known to have it. */
-  readonly #statements = new Map<string, { readonly name: string; state: "new" | "sent" | "ready" }>();
+  readonly #statements = new Map<string, Statement>();
+  #namesMade = 0;
+  /** Grows with everything that ends a transaction or takes a part of it back. */
+  #scope = 0;
   #alive = false;
   #onLost: () => void = () => {};
   #corked = false;
@@ -129,15 +144,17 @@ export class Link implements Session {
   }
 
   query<Row>(text: string, values: readonly unknown[] = []): Promise<{ rows: Row[]; count: number }> {
-    const statement = this.#statement(text);
-    // Behind a statement that is being prepared its text goes without a name: if the preparation fails, as everything does in a
-    // transaction that has failed, a name would be one that the database does not know.
-    const named = statement !== null && statement.state !== "sent";
-    if (named && statement.state === "new") statement.state = "sent";
-    return this.#send<Row>(
-      named ? { name: statement.name, text, values: values as unknown[] } : { text, values: values as unknown[] },
-      named ? (failed) => this.#learn(statement, failed) : undefined,
-    );
+    const config = { text, values: values as unknown[] };
+    const known = this.#statements.get(text);
+    if (known === undefined) {
+      if (this.#namesMade === MOST_PREPARED) return this.#send<Row>(config);
+      this.#namesMade += 1;
+      const made: Statement = { name: `s${this.#namesMade}`, ready: false, scope: this.#scope };
+      this.#statements.set(text, made);
+      return this.#send<Row>({ ...config, name: made.name }, (failed) => this.#learn(text, made, failed));
+    }
+    const certain = known.ready || known.scope === this.#scope;
+    return this.#send<Row>(certain ? { ...config, name: known.name } : config);
   }
 
   script(text: string): Promise<void> {
@@ -146,18 +163,11 @@ export class Link implements Session {
     return done;
   }
 
-  #statement(text: string) {
-    const known = this.#statements.get(text);
-    if (known !== undefined) return known;
-    if (this.#statements.size >= MOST_PREPARED) return null;
-    const made = { name: `s${this.#statements.size}`, state: "new" as const };
-    this.#statements.set(text, made);
-    return made;
-  }
-
-  #learn(statement: { state: "new" | "sent" | "ready" }, failed: boolean): void {
-    if (!failed) statement.state = "ready";
-    else if (statement.state === "sent") statement.state = "new"; // the driver knows whether it was prepared all the same
+  /** Whether the database has a statement is known when its first use is answered. After a failure it gets another name. */
+  #learn(text: string, statement: Statement, failed: boolean): void {
+    const { parsedStatements } = this.#client.connection as unknown as { parsedStatements: Record<string, string> };
+    if (!failed || parsedStatements[statement.name] !== undefined) statement.ready = true;
+    else this.#statements.delete(text);
   }
 
   #send<Row>(
@@ -165,6 +175,7 @@ export class Link implements Session {
     settled?: (failed: boolean) => void,
   ): Promise<{ rows: Row[]; count: number }> {
     this.#cork();
+    if (ENDS_SCOPE.test(config.text)) this.#scope += 1;
     if (this.#outstanding === 0) this.#progressAt = this.#clock.monotonic();
     this.#outstanding += 1;
     const answer = new Promise<{ rows: Row[]; count: number }>((resolve, reject) => {
