@@ -20,6 +20,8 @@ interface Lane {
 export class LaneAccounts {
   readonly #bounds: LaneBounds;
   readonly #lanes = new Map<string, Lane>();
+  /** Carriers that this node talks to; null where there is no other node to do it. */
+  #served: ReadonlySet<string> | null = null;
   #total = 0;
 
   constructor(bounds: LaneBounds) {
@@ -36,8 +38,17 @@ export class LaneAccounts {
     return lane;
   }
 
+  setServed(carrierIds: readonly string[]): void {
+    this.#served = new Set(carrierIds);
+  }
+
+  serves(carrierId: string): boolean {
+    return this.#served === null || this.#served.has(carrierId);
+  }
+
   /** Takes a place for a new message, or marks the lane as spilled and returns false. */
   enter(name: LaneName): boolean {
+    if (!this.serves(name.carrierId)) return false;
     const lane = this.#lane(name);
     if (lane.spilled || lane.owned >= this.#bounds.lane || this.#total >= this.#bounds.total) {
       lane.spilled = true;

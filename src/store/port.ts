@@ -14,6 +14,7 @@ import type {
   ReportBatch,
   ReportFacts,
 } from "../message/message.ts";
+import type { Role } from "../runtime/roles.ts";
 
 // --- Accepting -----------------------------------------------------------------------------------------------------------
 
@@ -128,9 +129,7 @@ export interface LaneName {
 
 // --- Nodes -----------------------------------------------------------------------------------------------------------------
 
-export const ROLES = ["api", "dispatch", "reports"] as const;
-/** What a node does: takes requests, talks to carriers, pushes reports. */
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role } from "../runtime/roles.ts";
 
 /** The nodes that share this store, as they are now. */
 export interface Cluster {

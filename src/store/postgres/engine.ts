@@ -1,0 +1,411 @@
+/**
+ * The PostgreSQL engine of the store: runs a group of commands in one transaction.
+ *
+ *   BEGIN, the node's fence, what the group needs  ──▶  the commands, in memory  ──▶  what they changed, COMMIT
+ *                     one round trip                                                     another
+ *
+ * Commands that find their rows by searching have a transaction of their own, and what only reads goes beside the others, over a pool.
+ */
+import type { Clock } from "../../runtime/clock.ts";
+import { IdSource } from "../../runtime/ids.ts";
+import { Lease } from "../../runtime/lease.ts";
+import type { Log } from "../../runtime/log.ts";
+import { NEEDS } from "../commands/needs.ts";
+import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { LaneAccounts, type LaneBounds } from "../lanes.ts";
+import { type CommandName, type Feed, type LaneName, ROLES, type Role, StoreUnavailable } from "../port.ts";
+import type { Needs } from "../tables.ts";
+import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
+import { migrate } from "./migrate.ts";
+import { Nodes } from "./nodes.ts";
+import { Partitions } from "./partitions.ts";
+import { ServicePurses } from "./service-purses.ts";
+import { Watch, type WatchParts } from "./watch.ts";
+import { Workspace } from "./workspace.ts";
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly connections: number;
+  readonly statementTimeoutMs: number;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lanes: LaneBounds;
+  /** "deliver" joins the nodes; "tool" is for the command line, which may work beside them and delivers nothing. */
+  readonly mode: "deliver" | "tool";
+  readonly roles?: readonly Role[];
+  /** What this node is called, for people. */
+  readonly name?: string;
+  /** Told to whoever acts for this node. */
+  readonly lease?: Lease;
+}
+
+/** Reads that need no transaction: each is one look. */
+const LOOKS: ReadonlySet<CommandName> = new Set([
+  "parkedReceipts",
+  "outstanding",
+  "bulk",
+  "lookThroughBulk",
+  "unmatchedIncoming",
+  "logs",
+  "callbackPolicy",
+  "deadLetters",
+  "findLogin",
+  "countAccounts",
+  "apiKeys",
+  "balance",
+  "verifyLedger",
+  "purpose",
+  "changeCounter",
+  "catalogue",
+  "cluster",
+  "retire",
+]);
+/** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
+const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
+
+const MOST_TRIES = 8;
+/** How long callers wait to hear whether a commit went through whose answer was lost. */
+const RESOLVE_MS = 3_000;
+const RESOLVE_EVERY_MS = 100;
+
+/** A commit whose answer was lost: it went through, or it did not. */
+interface Unresolved {
+  readonly group: number;
+  readonly result: GroupResult;
+  readonly rollback: () => void;
+}
+
+export class PostgresEngine implements Engine {
+  readonly #options: PostgresOptions;
+  readonly #connection: Connection;
+  readonly #pool: Pool;
+  readonly #nodes: Nodes;
+  readonly #lanes: LaneAccounts;
+  readonly #lease: Lease;
+  readonly #partitions: Partitions;
+  readonly #writing: Workspace;
+  readonly #makeWorkspace: () => Workspace;
+  readonly #idleWorkspaces: Workspace[] = [];
+  #group = 0;
+  #unresolved: Unresolved | null = null;
+  #watch: Watch | null = null;
+  #onDeposed: (reason: string) => void = () => undefined;
+  #onFeed: (feed: Feed) => void = () => undefined;
+  #deposed = false;
+  #closed = false;
+
+  private constructor(options: PostgresOptions, parts: EngineParts) {
+    const { connection, pool, nodes, lease, lastOwnId, partitions } = parts;
+    this.#options = options;
+    this.#connection = connection;
+    this.#pool = pool;
+    this.#nodes = nodes;
+    this.#lease = lease;
+    this.#partitions = partitions;
+    const { roles = ROLES, mode, lanes, clock } = options;
+    const delivers = mode === "deliver";
+    this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
+    const servicePurses = new ServicePurses(pool, nodes.slot);
+    const ids = new IdSource(clock, nodes.slot, lastOwnId);
+    this.#makeWorkspace = () =>
+      new Workspace({
+        lanes: this.#lanes,
+        ids,
+        epoch: nodes.epoch,
+        pushes: delivers && roles.includes("reports"),
+        now: () => clock.now(),
+        nodes,
+        partitions,
+        servicePurses,
+      });
+    this.#writing = this.#makeWorkspace();
+  }
+
+  /** Brings the schema up to date and joins the nodes. */
+  static async open(options: PostgresOptions): Promise<PostgresEngine> {
+    const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
+    const connecting: ConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
+    await migrate({ url, leaseMs });
+    const name = options.name ?? `heliograph ${mode}`;
+    const connection = new Connection(connecting, name);
+    const pool = new Pool(connecting, name);
+    const lease = options.lease ?? new Lease();
+    const nodes = new Nodes({ name, roles: options.roles ?? ROLES, leaseMs, lease });
+    const partitions = new Partitions(pool);
+    try {
+      if (mode === "deliver") {
+        await partitions.ensureAhead(options.clock.now());
+        await nodes.join(await connection.session());
+      }
+      const lastOwnId = await pool.use((session) => highestOwnId(session));
+      return new PostgresEngine(options, { connection, pool, nodes, lease, lastOwnId, partitions });
+    } catch (error) {
+      await connection.close();
+      await pool.close();
+      throw asStoreError(error);
+    }
+  }
+
+  /** The node's number in the ids that it makes. */
+  get node(): number {
+    return this.#nodes.slot;
+  }
+
+  get epoch(): number {
+    return this.#nodes.epoch;
+  }
+
+  /** Begins to renew the lease, to take over from the dead, and to tell delivery what waits in the store. */
+  start({ onFeed, onDeposed, send }: EngineEvents): void {
+    this.#onFeed = onFeed;
+    this.#onDeposed = onDeposed;
+    const { leaseMs, clock, log, url, roles = ROLES } = this.#options;
+    this.#watch = new Watch({
+      url,
+      leaseMs,
+      clock,
+      log,
+      roles,
+      pool: this.#pool,
+      nodes: this.#nodes,
+      partitions: this.#partitions,
+      serves: (carrierId) => this.#lanes.serves(carrierId),
+      onSpilled: (lane) => this.#lanes.setSpilled(lane, true),
+      onFeed,
+      onDeposed: () => this.#depose(),
+      send,
+    });
+    this.#watch.start();
+  }
+
+  /** Lanes with messages that no process has in memory. */
+  async spilledLanes(): Promise<LaneName[]> {
+    const lanes = await this.#pool.use((session) => waitingLanes(session));
+    for (const lane of lanes) this.#lanes.setSpilled(lane, true);
+    return lanes;
+  }
+
+  /** The highest message key there is, so that new ones are above it. */
+  async lastKey(): Promise<string> {
+    const { rows } = await this.#pool.use((session) =>
+      session.query<{ key: string | null }>("SELECT CAST(max(key) AS text) AS key FROM message"),
+    );
+    return rows[0]?.key ?? "0";
+  }
+
+  isAlone(command: CommandName): boolean {
+    return NEEDS[command] === undefined;
+  }
+
+  // --- Beside --------------------------------------------------------------------------------------------------------------
+
+  runBeside(call: Call): Promise<Outcome> | null {
+    if (LOOKS.has(call.command)) return this.#beside(call, false);
+    return BESIDE.has(call.command) ? this.#beside(call, true) : null;
+  }
+
+  async #beside(call: Call, inTransaction: boolean): Promise<Outcome> {
+    const workspace = this.#idleWorkspaces.pop() ?? this.#makeWorkspace();
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          const value = await this.#pool.use((session) => workspace.runOne(session, call, inTransaction));
+          return { ok: true, value };
+        } catch (error) {
+          if (faultKind(error) !== "again" || tries >= MOST_TRIES) return { ok: false, error: asStoreError(error) };
+        }
+      }
+    } finally {
+      this.#idleWorkspaces.push(workspace);
+    }
+  }
+
+  // --- In a group ----------------------------------------------------------------------------------------------------------
+
+  async run(calls: readonly Call[]): Promise<GroupResult> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#transaction(calls);
+      } catch (error) {
+        const kind = this.#deposed ? "away" : faultKind(error);
+        if (kind === "again" && tries < MOST_TRIES) continue;
+        if (kind !== "bug" || calls.length === 1) {
+          return { outcomes: calls.map(() => ({ ok: false, error: asStoreError(error) })), feed: null };
+        }
+        return this.#each(calls);
+      }
+    }
+  }
+
+  /** One command is bad: each on its own, so that only the bad ones fail. */
+  async #each(calls: readonly Call[]): Promise<GroupResult> {
+    const outcomes: Outcome[] = [];
+    let feed: Feed | null = null;
+    for (const call of calls) {
+      const result = await this.run([call]);
+      outcomes.push(...result.outcomes);
+      feed = joinFeeds(feed, result.feed);
+    }
+    return { outcomes, feed };
+  }
+
+  async #transaction(calls: readonly Call[]): Promise<GroupResult> {
+    if (this.#deposed) throw new StoreUnavailable(DEPOSED);
+    await this.#resolve();
+    const session = await this.#connection.session();
+    const moment = Lease.moment();
+    const group = ++this.#group;
+    const workspace = this.#writing;
+    const unit = workspace.begin(session);
+    let committing = false;
+    try {
+      const begun = session.query("BEGIN");
+      const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
+      await workspace.tables.load(needsOf(calls));
+      await begun;
+      if (!(await fenced)) this.#depose();
+      if (this.#deposed) throw new StoreUnavailable(DEPOSED);
+      const outcomes = await workspace.runAll(calls);
+      const reports = workspace.flushReports();
+      const names = workspace.tables.namesToMatch;
+      const flushed = workspace.tables.flush();
+      committing = true;
+      const result: GroupResult = { outcomes, feed: unit.feed(reports) };
+      const committed = session.query("COMMIT");
+      this.#unresolved = { group, result, rollback: () => unit.rollback() };
+      await Promise.all([flushed, committed]);
+      this.#unresolved = null;
+      if (this.#options.mode === "deliver") this.#nodes.touched(moment);
+      this.#watch?.committed(unit, names);
+      return result;
+    } catch (error) {
+      const kind = faultKind(error);
+      if (committing && kind === "away" && this.#options.mode === "deliver" && !this.#deposed) {
+        this.#connection.discard();
+        return await this.#outcomeOfLostCommit(error);
+      }
+      this.#unresolved = null;
+      unit.rollback();
+      // What is still on its way on this connection fails in the transaction, which then ends.
+      await session.query("ROLLBACK").catch(() => this.#connection.discard());
+      throw error;
+    }
+  }
+
+  /** The connection died in the commit: the database knows whether it went through, as soon as it can be asked. */
+  async #outcomeOfLostCommit(error: unknown): Promise<GroupResult> {
+    const { clock } = this.#options;
+    const { result } = this.#unresolved!;
+    const until = clock.monotonic() + RESOLVE_MS;
+    while (clock.monotonic() < until && !this.#closed) {
+      try {
+        const committed = await this.#settleLostCommit();
+        if (committed) return result;
+        throw error;
+      } catch (again) {
+        if (again === error || faultKind(again) !== "away" || this.#deposed) throw again;
+      }
+      await new Promise<void>((resolve) => clock.after(RESOLVE_EVERY_MS, resolve));
+    }
+    throw error;
+  }
+
+  /** A commit whose outcome is still open is looked up before anything else is done: its messages may be ours to send. */
+  async #resolve(): Promise<void> {
+    if (this.#unresolved === null) return;
+    const { result } = this.#unresolved;
+    // Its callers were told that the store is not there; what it accepted goes out all the same.
+    if ((await this.#settleLostCommit()) && result.feed !== null) this.#onFeed(result.feed);
+  }
+
+  async #settleLostCommit(): Promise<boolean> {
+    const { group, rollback } = this.#unresolved!;
+    const last = await this.#nodes.lastGroup(await this.#connection.session());
+    if (last === null) this.#depose();
+    const committed = last === group;
+    if (!committed) rollback();
+    this.#unresolved = null;
+    return committed;
+  }
+
+  /** Another node has taken over what this one had: from now on nothing is done in its name. */
+  #depose(): void {
+    if (this.#deposed) return;
+    this.#deposed = true;
+    this.#lease.end();
+    this.#options.log.error({ epoch: this.#nodes.epoch }, DEPOSED);
+    this.#onDeposed(DEPOSED);
+  }
+
+  /** Leaves the nodes, so that the others need not wait for the lease to run out. */
+  async close(): Promise<void> {
+    await this.#watch?.stop();
+    if (this.#options.mode === "deliver" && !this.#deposed && !this.#closed) {
+      try {
+        await this.#nodes.leave(await this.#connection.session());
+      } catch (error) {
+        this.#options.log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
+      }
+    }
+    await this.abandon();
+  }
+
+  /** Ends as if the process had died. */
+  async abandon(): Promise<void> {
+    this.#closed = true;
+    await this.#watch?.stop();
+    await this.#connection.close();
+    await this.#pool.close();
+  }
+}
+
+const DEPOSED = "another node took over what this one had, because its lease had run out";
+
+export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
+  readonly onDeposed: (reason: string) => void;
+}
+
+interface EngineParts {
+  readonly connection: Connection;
+  readonly pool: Pool;
+  readonly nodes: Nodes;
+  readonly lease: Lease;
+  readonly partitions: Partitions;
+  readonly lastOwnId: bigint;
+}
+
+function needsOf(calls: readonly Call[]): Needs {
+  const sum: Record<string, unknown> = {};
+  for (const { command, input } of calls) {
+    const needs = (NEEDS[command] as ((input: unknown) => Needs) | undefined)?.(input) ?? {};
+    for (const [name, value] of Object.entries(needs)) {
+      if (!Array.isArray(value)) sum[name] = value;
+      else if (sum[name] === undefined) sum[name] = [...value];
+      else for (const item of value) (sum[name] as unknown[]).push(item);
+    }
+  }
+  return sum;
+}
+
+/** The highest id of what is named here: report batches, and messages from phones. */
+async function highestOwnId(session: Session): Promise<bigint> {
+  const { rows } = await session.query<{ id: string }>(
+    `SELECT CAST(greatest(coalesce((SELECT max(id) FROM report), 0), coalesce((SELECT max(key) FROM incoming_message), 0)) AS text) AS id`,
+  );
+  return BigInt(rows[0]!.id);
+}
+
+/** Found by hops along the index, however many messages wait. */
+export async function waitingLanes(session: Session): Promise<LaneName[]> {
+  const lanes: LaneName[] = [];
+  for (let lane: LaneName = { carrierId: "", accountId: 0 }; ; lane = lanes.at(-1)!) {
+    const { rows } = await session.query<LaneName>(
+      `SELECT carrier_id AS "carrierId", account_id AS "accountId" FROM message
+       WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id) > ($1, $2) ORDER BY carrier_id, account_id LIMIT 1`,
+      [lane.carrierId, lane.accountId],
+    );
+    if (rows[0] === undefined) return lanes;
+    lanes.push(rows[0]);
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The nodes that share the database. Each has an *epoch*, a number that no other start ever had, under which it owns messages, reports and
+ * carriers' connections, and a lease that it renews. Whose lease is over is deposed: its row goes, and what it owned is free.
+ *
+ *   join ──▶ renew, renew, renew ──▶ leave
+ *                 └── too late ──▶ deposed: every transaction of the node changes its row, and so finds that it is gone
+ *
+ * Leases are compared on the database's clock. A node deposes others only when it has itself been in touch with the database for a whole
+ * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
+ */
+import { Lease } from "../../runtime/lease.ts";
+import { type BindClaim, type BindShare, type Cluster, ROLES, type Role } from "../port.ts";
+import type { Session } from "./link.ts";
+
+export interface NodeOptions {
+  /** For people: which machine and process. */
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly leaseMs: number;
+  readonly lease: Lease;
+}
+
+interface NodeRow {
+  readonly epoch: number;
+  readonly roles: string;
+}
+
+/** Ids have ten bits for the node; the last number is for tools, which join nothing. */
+export const TOOL_SLOT = 1_023;
+
+const JOIN_COUNTER = "UPDATE counter SET starts = starts + 1 RETURNING starts AS epoch";
+const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until)
+  SELECT $1, free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond'
+  FROM generate_series(0, ${TOOL_SLOT - 1}) AS free (slot)
+  WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.slot = free.slot) ORDER BY free.slot LIMIT 1
+  RETURNING slot`;
+const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1";
+const COMMITTING = `UPDATE node SET last_group = $3, alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`;
+const DEAD =
+  "SELECT epoch, name FROM node WHERE alive_until < clock_timestamp() AND epoch <> $1 FOR UPDATE SKIP LOCKED";
+const ALL = "SELECT epoch, roles FROM node ORDER BY epoch";
+
+export class Nodes {
+  readonly #options: NodeOptions;
+  #epoch = 0;
+  #slot = TOOL_SLOT;
+  /** When the database last began to answer without a gap. */
+  #inTouchSince: bigint | null = null;
+  #lastTouch = 0n;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The node's number in the ids that it makes. */
+  get slot(): number {
+    return this.#slot;
+  }
+
+  async join(session: Session): Promise<void> {
+    const { name, roles, leaseMs, lease } = this.#options;
+    const moment = Lease.moment();
+    await session.script("BEGIN");
+    try {
+      // The counter's row is held until the commit: of several nodes that start at once each finds another slot free.
+      const { rows: starts } = await session.query<{ epoch: number }>(JOIN_COUNTER);
+      const { epoch } = starts[0]!;
+      const { rows } = await session.query<{ slot: number }>(JOIN_NODE, [epoch, name, roles.join(","), leaseMs]);
+      if (rows.length === 0) throw new Error(`there are ${TOOL_SLOT} nodes already, and no room for one more`);
+      await session.script("COMMIT");
+      this.#epoch = epoch;
+      this.#slot = rows[0]!.slot;
+    } catch (error) {
+      await session.script("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+    lease.renew(moment, leaseMs);
+  }
+
+  /** The first statement of a transaction. It says the number of the group, and fails when the node was deposed. */
+  async fence(session: Session, group: number): Promise<boolean> {
+    const { count } = await session.query(COMMITTING, [this.#epoch, this.#options.leaseMs, group]);
+    return count === 1;
+  }
+
+  /** A transaction with the fence in it has been committed. */
+  touched(moment: bigint): void {
+    const { lease, leaseMs } = this.#options;
+    lease.renew(moment, leaseMs);
+    const gap = moment - this.#lastTouch > BigInt(leaseMs) * 1_000_000n;
+    if (this.#inTouchSince === null || gap) this.#inTouchSince = moment;
+    this.#lastTouch = moment;
+  }
+
+  /** False when the node was deposed. */
+  async renew(session: Session): Promise<boolean> {
+    const moment = Lease.moment();
+    const { count } = await session.query(RENEW, [this.#epoch, this.#options.leaseMs]);
+    if (count === 0) return false;
+    this.touched(moment);
+    return true;
+  }
+
+  /** The last group that the database has of this node; null when it was deposed. */
+  async lastGroup(session: Session): Promise<number | null> {
+    const { rows } = await session.query<{ group: number }>('SELECT last_group AS "group" FROM node WHERE epoch = $1', [
+      this.#epoch,
+    ]);
+    return rows[0]?.group ?? null;
+  }
+
+  /** Takes over from nodes whose lease is over. Returns their names. */
+  async deposeDead(session: Session): Promise<string[]> {
+    const leaseNs = BigInt(this.#options.leaseMs) * 1_000_000n;
+    if (this.#inTouchSince === null || Lease.moment() - this.#inTouchSince < leaseNs) return [];
+    await session.script("BEGIN");
+    try {
+      const { rows } = await session.query<{ epoch: number; name: string }>(DEAD, [this.#epoch]);
+      for (const { epoch } of rows) await forget(session, epoch);
+      await session.script("COMMIT");
+      return rows.map(({ name }) => name);
+    } catch (error) {
+      await session.script("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** The end of this node: what it still had is free at once. */
+  async leave(session: Session): Promise<void> {
+    this.#options.lease.end();
+    await session.script("BEGIN");
+    await forget(session, this.#epoch);
+    await session.script("COMMIT");
+  }
+
+  async cluster(session: Session): Promise<Cluster> {
+    const { rows } = await session.query<NodeRow>(ALL);
+    const withRole = (role: Role): NodeRow[] => rows.filter(({ roles }) => roles.split(",").includes(role));
+    const nodes = Object.fromEntries(ROLES.map((role) => [role, Math.max(1, withRole(role).length)]));
+    // The oldest of those that talk to carriers; without any, of all.
+    const [first = rows[0]] = withRole("dispatch");
+    return { nodes: nodes as Cluster["nodes"], leads: first?.epoch === this.#epoch };
+  }
+
+  /** Each node has as many connections as its place among the others gives it: the counts differ by one at most. */
+  async shareBinds(session: Session, claims: readonly BindClaim[]): Promise<BindShare[]> {
+    const { rows: all } = await session.query<NodeRow>(ALL);
+    const dispatching = all.filter(({ roles }) => roles.split(",").includes("dispatch"));
+    const place = dispatching.findIndex(({ epoch }) => epoch === this.#epoch);
+    const shares: BindShare[] = [];
+    for (const { carrierId, binds, closed } of claims) {
+      if (closed.length > 0) {
+        await session.query(
+          "DELETE FROM carrier_bind WHERE carrier_id = $1 AND epoch = $2 AND slot = ANY($3::integer[])",
+          [carrierId, this.#epoch, closed],
+        );
+      }
+      const { rows } = await session.query<{ slot: number; epoch: number }>(
+        "SELECT slot, epoch FROM carrier_bind WHERE carrier_id = $1 ORDER BY slot",
+        [carrierId],
+      );
+      const mine = rows.filter(({ epoch }) => epoch === this.#epoch).map(({ slot }) => slot);
+      const target = Math.floor(binds / dispatching.length) + (place < binds % dispatching.length ? 1 : 0);
+      const taken = new Set(rows.map(({ slot }) => slot));
+      const free = [...Array(binds).keys()].filter((slot) => !taken.has(slot));
+      const wanted = free.slice(0, Math.max(0, target - mine.length));
+      const { rows: got } = await session.query<{ slot: number }>(
+        `INSERT INTO carrier_bind (carrier_id, slot, epoch) SELECT $1, wanted.slot, $2 FROM unnest($3::integer[]) AS wanted (slot)
+         ON CONFLICT DO NOTHING RETURNING slot`,
+        [carrierId, this.#epoch, wanted],
+      );
+      const slots = [...mine, ...got.map(({ slot }) => slot)].filter((slot) => slot < binds).sort((a, b) => a - b);
+      shares.push({ carrierId, slots, excess: Math.max(0, slots.length - target) });
+    }
+    return shares;
+  }
+}
+
+/** The row first: a transaction of the node that is under way holds it, and is over before we go on. */
+async function forget(session: Session, epoch: number): Promise<void> {
+  await session.query("DELETE FROM node WHERE epoch = $1", [epoch]);
+  await session.query("UPDATE message SET owner = NULL WHERE state = 1 AND owner = $1", [epoch]);
+  await session.query("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by = $1", [epoch]);
+  await session.query("DELETE FROM carrier_bind WHERE epoch = $1", [epoch]);
+}

@@ -1,0 +1,35 @@
+/** Statements on PostgreSQL, sent over the session of the transaction that is under way. */
+import type { Dialect, Sql, Statement, Value } from "../sql.ts";
+import type { Session } from "./link.ts";
+
+const DIALECT: Dialect = {
+  lock: (table) => (table === undefined ? "FOR UPDATE" : `FOR UPDATE OF ${table}`),
+  lockFree: (table) => (table === undefined ? "FOR UPDATE SKIP LOCKED" : `FOR UPDATE OF ${table} SKIP LOCKED`),
+  along: () => "",
+  plain: (column) => column,
+  json: (column) => `CAST(${column} AS json)`,
+};
+
+/** "a = ? AND b = ?" → "a = $1 AND b = $2" */
+function numbered(text: string): string {
+  let count = 0;
+  return text.replaceAll("?", () => `$${++count}`);
+}
+
+export class PostgresSql implements Sql {
+  readonly dialect = DIALECT;
+  readonly #session: () => Session;
+
+  constructor(session: () => Session) {
+    this.#session = session;
+  }
+
+  prepare<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+    const wanted = numbered(text);
+    return {
+      get: async (...values) => (await this.#session().query<Row>(wanted, values)).rows[0],
+      all: async (...values) => (await this.#session().query<Row>(wanted, values)).rows,
+      run: async (...values) => (await this.#session().query(wanted, values)).count,
+    };
+  }
+}

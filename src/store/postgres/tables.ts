@@ -1,0 +1,876 @@
+/**
+ * The tables on PostgreSQL: what a group of commands needs is read before they run, in one round trip (a second one where what was read
+ * leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
+ * transaction has locks on those that another node could change.
+ */
+import type { Receipt } from "../../carriers/port.ts";
+import type { MessageKey } from "../../message/message.ts";
+import { PARKED_COLUMNS, receiptNames } from "../commands/delivery.ts";
+import type { BulkName, ParkedReceipt, PartName } from "../port.ts";
+import {
+  BULK_COLUMNS,
+  type BulkRow,
+  isRejected,
+  MESSAGE_COLUMNS,
+  type MessageChange,
+  type MessageRow,
+  type NewMessageRow,
+  type NewReportRow,
+  type PartRow,
+  REPORT_COLUMNS,
+  type ReportRow,
+} from "../rows.ts";
+import type { Needs, NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
+import { type ColumnTypes, deletion, insertion, selection, sendRows, updating } from "./columns.ts";
+import type { Session } from "./link.ts";
+import type { Partitions } from "./partitions.ts";
+import type { ServicePurses } from "./service-purses.ts";
+
+const CHANGING: ColumnTypes = {
+  key: "bigint",
+  state: "integer",
+  status_id: "integer",
+  error_id: "integer",
+  owner: "bigint",
+  carrier_id: "text",
+  unknown_count: "integer",
+  charged_micros: "bigint",
+  due_at_ms: "bigint",
+  expires_at_ms: "bigint",
+  sent_at_ms: "bigint",
+  done_at_ms: "bigint",
+  mcc_mnc: "text",
+  parts_pending: "integer",
+  worst_event: "text",
+  last_report_id: "bigint",
+  bulk_version: "integer",
+  pull: "integer",
+  pull_at_ms: "bigint",
+};
+const NEW_MESSAGE: ColumnTypes = {
+  key: "bigint",
+  account_id: "bigint",
+  bulk_id: "text",
+  client_message_id: "text",
+  state: "integer",
+  status_id: "integer",
+  error_id: "integer",
+  owner: "bigint",
+  carrier_id: "text",
+  sender: "text",
+  recipient: "text",
+  body: "text",
+  encoding: "text",
+  part_count: "integer",
+  flash: "integer",
+  price_micros: "bigint",
+  charged_micros: "bigint",
+  currency: "text",
+  notify_url: "text",
+  notify_type: "text",
+  callback_data: "text",
+  intermediate: "integer",
+  due_at_ms: "bigint",
+  delivery_window: "text",
+  expires_at_ms: "bigint",
+  validity_ms: "bigint",
+  bulk_version: "integer",
+  received_at_ms: "bigint",
+  done_at_ms: "bigint",
+  pull: "integer",
+  pull_at_ms: "bigint",
+};
+const NAME: ColumnTypes = { account_id: "bigint", client_message_id: "text" };
+const NEW_NAME: ColumnTypes = { ...NAME, message_key: "bigint" };
+const NEW_PART: ColumnTypes = {
+  carrier_id: "text",
+  carrier_message_id: "text",
+  message_key: "bigint",
+  counts: "integer",
+  submitted_at_ms: "bigint",
+  expires_at_ms: "bigint",
+};
+const NEW_PARKED: ColumnTypes = {
+  carrier_id: "text",
+  carrier_message_id: "text",
+  outcome: "text",
+  error_id: "integer",
+  at_ms: "bigint",
+  mcc_mnc: "text",
+  recipient: "text",
+};
+const POSTING: ColumnTypes = {
+  at_ms: "bigint",
+  kind: "text",
+  from_purse: "bigint",
+  to_purse: "bigint",
+  amount_micros: "bigint",
+  message_key: "bigint",
+  part_count: "integer",
+  description: "text",
+  actor_id: "bigint",
+};
+const BULK_NAME: ColumnTypes = { account_id: "bigint", bulk_id: "text" };
+const BULK: ColumnTypes = {
+  ...BULK_NAME,
+  state: "text",
+  send_at_ms: "bigint",
+  version: "integer",
+  moved_version: "integer",
+  holds: "integer",
+  sent: "integer",
+  turn: "bigint",
+};
+const REPLAY: ColumnTypes = { account_id: "bigint", kind: "text", token: "text", body_hash: "text" };
+const NEW_REPLAY: ColumnTypes = { ...REPLAY, answer: "text", at_ms: "bigint" };
+const REPORT: ColumnTypes = {
+  id: "bigint",
+  kind: "text",
+  account_id: "bigint",
+  url: "text",
+  content_type: "text",
+  items: "text",
+  attempts: "integer",
+  due_at_ms: "bigint",
+  held_by: "bigint",
+  after_id: "bigint",
+  dead_at_ms: "bigint",
+  reason: "text",
+  history: "text",
+  tried: "integer",
+};
+const NEW_REPORT = pick(REPORT, [
+  "id",
+  "kind",
+  "account_id",
+  "url",
+  "content_type",
+  "items",
+  "due_at_ms",
+  "held_by",
+  "after_id",
+]);
+const ID: ColumnTypes = { id: "bigint" };
+
+const WANTED_KEY: ColumnTypes = { wanted_key: "bigint" };
+const WANTED_PART: ColumnTypes = { wanted_carrier: "text", wanted_id: "text" };
+const FIND = {
+  messages: selection(
+    WANTED_KEY,
+    MESSAGE_COLUMNS,
+    "JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message",
+  ),
+  parts: selection(
+    WANTED_PART,
+    `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts`,
+    `JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id FOR UPDATE OF part`,
+  ),
+  messagesOfParts: `SELECT ${MESSAGE_COLUMNS} FROM (${selection(
+    WANTED_PART,
+    "message_key AS wanted_key",
+    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id",
+  )}) AS found JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message`,
+  parked: selection(
+    WANTED_PART,
+    PARKED_COLUMNS,
+    `JOIN parked_receipt ON carrier_id = wanted_carrier AND carrier_message_id = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
+  ),
+  parkedForPhone: selection(
+    WANTED_PART,
+    PARKED_COLUMNS,
+    `JOIN parked_receipt ON carrier_id = wanted_carrier AND recipient = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
+  ),
+  purses: selection(
+    WANTED_KEY,
+    `purse.account_id AS "accountId", purse.id, CAST(balance_micros AS TEXT) AS balance,
+     CAST(credit_limit_micros AS TEXT) AS "creditLimit", purse.currency`,
+    `JOIN purse ON purse.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY purse.id FOR UPDATE OF purse`,
+  ),
+  names: selection(
+    { wanted_account: "bigint", wanted_name: "text" },
+    `account_id AS "accountId", client_message_id AS "clientMessageId"`,
+    "JOIN message_name ON account_id = wanted_account AND client_message_id = wanted_name",
+  ),
+  optOuts: selection(
+    { wanted_list: "bigint", wanted_number: "text" },
+    "account_id AS list, number",
+    "JOIN opt_out ON account_id = wanted_list AND number = wanted_number",
+  ),
+  bulks: selection(
+    { wanted_account: "bigint", wanted_bulk: "text" },
+    BULK_COLUMNS,
+    "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id",
+  ),
+  replays: selection(
+    { wanted_account: "bigint", wanted_kind: "text", wanted_token: "text", wanted_hash: "text" },
+    `account_id AS "accountId", kind, token, body_hash AS "bodyHash", answer`,
+    `JOIN replay ON account_id = wanted_account AND kind = wanted_kind AND token = wanted_token
+     WHERE kind = 'key' OR body_hash = wanted_hash`,
+  ),
+  reports: selection(
+    WANTED_KEY,
+    REPORT_COLUMNS,
+    "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report",
+  ),
+  // Locked for sharing, so that whoever settles it waits until what is to come after it can be seen.
+  waiting: selection(
+    WANTED_KEY,
+    "CAST(id AS TEXT) AS id",
+    "JOIN report ON report.id = wanted_key WHERE dead_at_ms IS NULL ORDER BY report.id FOR SHARE OF report",
+  ),
+  leaders: selection(WANTED_KEY, "1", "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report"),
+  followers: selection(
+    WANTED_KEY,
+    REPORT_COLUMNS,
+    "JOIN report ON report.after_id = wanted_key ORDER BY report.id FOR UPDATE OF report",
+  ),
+} as const;
+
+const WRITE = {
+  insertMessages: insertion("message", NEW_MESSAGE),
+  changeMessages: updating("message", ["key"], CHANGING),
+  insertNames: insertion("message_name", NEW_NAME),
+  freeNames: deletion("message_name", NEW_NAME),
+  insertParts: insertion("part", NEW_PART),
+  deleteParts: deletion("part", ID),
+  park: insertion("parked_receipt", NEW_PARKED),
+  unpark: deletion("parked_receipt", ID),
+  post: insertion("posting", POSTING),
+  move: `UPDATE purse SET balance_micros = balance_micros + moved.amount
+    FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE purse.id = moved.id`,
+  insertBulks: insertion("bulk", BULK),
+  insertReplays: insertion("replay", NEW_REPLAY),
+  insertReports: insertion("report", NEW_REPORT),
+  deleteReports: deletion("report", ID),
+} as const;
+
+function pick(types: ColumnTypes, columns: readonly string[]): ColumnTypes {
+  return Object.fromEntries(columns.map((column) => [column, types[column]!]));
+}
+
+const partId = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
+const bulkId = ({ accountId, bulkId }: BulkName): string => `${accountId} ${bulkId}`;
+const replayId = ({ accountId, kind, token }: ReplayName): string => `${accountId} ${kind} ${token}`;
+const UNKNOWN = "unknown:"; // carriers/port.ts: an id that stands for a phone
+
+function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** The part of a list that was not asked for before; `asked` remembers it. */
+function fresh<Item>(items: readonly Item[] | undefined, asked: Set<string>, idOf: (item: Item) => string): Item[] {
+  if (items === undefined) return [];
+  return items.filter((item) => {
+    const id = idOf(item);
+    if (asked.has(id)) return false;
+    asked.add(id);
+    return true;
+  });
+}
+
+interface WorkingPurse extends Purse {
+  balanceMicros: bigint;
+}
+
+/** A part's row here: one that is not written yet has no id. */
+interface WorkingPart extends PartRow, PartName {
+  readonly written: NewPart | null;
+}
+
+export interface TablesParts {
+  readonly session: () => Session;
+  readonly partitions: Partitions;
+  readonly servicePurses: ServicePurses;
+}
+
+export class PostgresTables implements Tables {
+  readonly #parts: TablesParts;
+  /** What was asked for in this transaction, found or not. */
+  #asked = new Set<string>();
+  #messages = new Map<MessageKey, MessageRow>();
+  #changed = new Set<MessageKey>();
+  #newMessages: NewMessageRow[] = [];
+  #names = new Set<string>();
+  #freedNames: { account_id: number; client_message_id: string; message_key: string }[] = [];
+  #optOuts = new Set<string>();
+  #optOutLists = new Set<number>();
+  #pieces = new Map<string, WorkingPart[]>();
+  #newPieces = new Set<WorkingPart>();
+  #gonePieces: number[] = [];
+  #parked = new Map<string, ParkedReceipt[]>();
+  #parkedPhones = new Map<string, ParkedReceipt[]>();
+  #newParked = new Set<ParkedReceipt>();
+  #unparked: number[] = [];
+  #purses = new Map<number, WorkingPurse>();
+  #pursesById = new Map<number, WorkingPurse>();
+  #postings: NewPosting[] = [];
+  #bulks = new Map<string, BulkRow>();
+  #newBulks: BulkRow[] = [];
+  #bulkChanges = new Map<string, Partial<BulkRow>>();
+  #replays = new Map<string, { bodyHash: string; answer: string }[]>();
+  #newReplays: object[] = [];
+  #reports = new Map<string, ReportRow>();
+  #waiting = new Set<string>();
+  #followers = new Map<string, string[]>();
+  #newReports: NewReportRow[] = [];
+  #reportChanges = new Map<string, Partial<ReportRow>>();
+  #goneReports = new Set<string>();
+
+  constructor(parts: TablesParts) {
+    this.#parts = parts;
+  }
+
+  /** Forgets all rows: another transaction begins. */
+  begin(): void {
+    this.#asked = new Set();
+    this.#messages = new Map();
+    this.#names = new Set();
+    this.#optOuts = new Set();
+    this.#optOutLists = new Set();
+    this.#pieces = new Map();
+    this.#parked = new Map();
+    this.#parkedPhones = new Map();
+    this.#purses = new Map();
+    this.#pursesById = new Map();
+    this.#bulks = new Map();
+    this.#replays = new Map();
+    this.#reports = new Map();
+    this.#waiting = new Set();
+    this.#followers = new Map();
+    this.#nothingToWrite();
+  }
+
+  #nothingToWrite(): void {
+    this.#changed = new Set();
+    this.#newMessages = [];
+    this.#freedNames = [];
+    this.#newPieces = new Set();
+    this.#gonePieces = [];
+    this.#newParked = new Set();
+    this.#unparked = [];
+    this.#postings = [];
+    this.#newBulks = [];
+    this.#bulkChanges = new Map();
+    this.#newReplays = [];
+    this.#newReports = [];
+    this.#reportChanges = new Map();
+    this.#goneReports = new Set();
+  }
+
+  /** The names under which a part or a receipt could have come to another node while this transaction was under way. */
+  get namesToMatch(): PartName[] {
+    const parts = [...this.#newPieces].map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
+    return [...parts, ...[...this.#newParked].flatMap((receipt) => receiptNames(receipt.carrierId, receipt))];
+  }
+
+  // --- Reading -----------------------------------------------------------------------------------------------------------
+
+  async load(needs: Needs): Promise<void> {
+    const { partitions } = this.#parts;
+    const homeless = (needs.newKeys ?? []).filter((key) => !partitions.covers(key));
+    if (homeless.length > 0) await partitions.ensure(homeless);
+    await Promise.all([
+      this.#loadMessages(needs.messages ?? []),
+      this.#loadParts(needs.parts ?? []),
+      this.#loadParked(needs.parked ?? []),
+      this.#loadPurses(needs.purses ?? []),
+      this.#loadNames(needs),
+      this.#loadBulks(needs.bulks ?? [], false),
+      this.#loadBulks(needs.lockedBulks ?? [], true),
+      this.#loadReplays(needs),
+      this.#loadReports(needs),
+    ]);
+    await this.#loadFurther(needs);
+  }
+
+  /** What depends on the messages that were read. */
+  async #loadFurther(needs: Needs): Promise<void> {
+    const messages = [...this.#messages.values()];
+    const bulks = messages.filter((row) => row.bulk_version !== null);
+    const reports = messages.flatMap((row) => (row.intermediate === 1 ? (row.last_report_id ?? []) : []));
+    await Promise.all([
+      // Parked receipts of parts are rare: only then the parts of the same name that are older.
+      this.#loadParts([...this.#parked.values()].flat()),
+      this.#loadBulks(
+        bulks.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id })),
+        false,
+      ),
+      needs.refunds === true ? this.#loadPurses(messages.map((row) => row.account_id)) : null,
+      this.#loadWaiting(reports),
+    ]);
+  }
+
+  async #loadMessages(keys: readonly MessageKey[]): Promise<void> {
+    const wanted = fresh(keys, this.#asked, (key) => `message ${key}`).map((key) => ({ wanted_key: key }));
+    const { rows } = await sendRows<MessageRow>(this.#parts.session(), FIND.messages, WANTED_KEY, wanted);
+    this.adopt(rows);
+  }
+
+  async #loadParts(names: readonly PartName[]): Promise<void> {
+    const wanted = fresh(names, this.#asked, (name) => `part ${partId(name)}`).map(wantedPart);
+    const session = this.#parts.session();
+    const [parts, messages] = await Promise.all([
+      sendRows<PartRow & PartName>(session, FIND.parts, WANTED_PART, wanted),
+      sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, wanted),
+    ]);
+    for (const part of parts.rows) append(this.#pieces, partId(part), { ...part, written: null });
+    this.adopt(messages.rows);
+  }
+
+  async #loadParked(names: readonly PartName[]): Promise<void> {
+    const wanted = fresh(names, this.#asked, (name) => `parked ${partId(name)}`);
+    const phones = wanted.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN));
+    const toPhone = phones.map((name) => ({ ...name, carrierMessageId: name.carrierMessageId.slice(UNKNOWN.length) }));
+    const session = this.#parts.session();
+    const [byId, byPhone] = await Promise.all([
+      sendRows<ParkedReceipt>(session, FIND.parked, WANTED_PART, wanted.map(wantedPart)),
+      sendRows<ParkedReceipt>(session, FIND.parkedForPhone, WANTED_PART, toPhone.map(wantedPart)),
+    ]);
+    for (const receipt of byId.rows) append(this.#parked, partId(receipt), receipt);
+    for (const receipt of byPhone.rows) append(this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`, receipt);
+  }
+
+  async #loadPurses(accountIds: readonly number[]): Promise<void> {
+    const wanted = fresh(accountIds, this.#asked, (id) => `purse ${id}`).map((id) => ({ wanted_key: id }));
+    const { rows } = await sendRows<{
+      accountId: number;
+      id: number;
+      balance: string;
+      creditLimit: string;
+      currency: string;
+    }>(this.#parts.session(), FIND.purses, WANTED_KEY, wanted);
+    for (const { accountId, id, balance, creditLimit, currency } of rows) {
+      const money = { balanceMicros: BigInt(balance), creditLimitMicros: BigInt(creditLimit) };
+      const purse: WorkingPurse = { id, currency, ...money };
+      this.#purses.set(accountId, purse);
+      this.#pursesById.set(id, purse);
+    }
+    await this.#parts.servicePurses.ensure(rows.map(({ currency }) => currency));
+  }
+
+  async #loadNames({ names, numbers }: Needs): Promise<void> {
+    const session = this.#parts.session();
+    const wantedNames = fresh(names, this.#asked, (name) => `name ${name.accountId} ${name.clientMessageId}`);
+    const wantedNumbers = fresh(numbers, this.#asked, ({ list, number }) => `number ${list} ${number}`);
+    const [taken, optOuts] = await Promise.all([
+      sendRows<{ accountId: number; clientMessageId: string }>(
+        session,
+        FIND.names,
+        { wanted_account: "bigint", wanted_name: "text" },
+        wantedNames.map((name) => ({ wanted_account: name.accountId, wanted_name: name.clientMessageId })),
+      ),
+      sendRows<NumberOnList>(
+        session,
+        FIND.optOuts,
+        { wanted_list: "bigint", wanted_number: "text" },
+        wantedNumbers.map(({ list, number }) => ({ wanted_list: list, wanted_number: number })),
+      ),
+    ]);
+    for (const { accountId, clientMessageId } of taken.rows) this.#names.add(`${accountId} ${clientMessageId}`);
+    for (const { list, number } of optOuts.rows) {
+      this.#optOutLists.add(list);
+      this.#optOuts.add(`${list} ${number}`);
+    }
+  }
+
+  async #loadBulks(names: readonly BulkName[], locked: boolean): Promise<void> {
+    const wanted = fresh(names, this.#asked, (name) => `bulk ${bulkId(name)}${locked ? " locked" : ""}`);
+    const { rows } = await sendRows<BulkRow>(
+      this.#parts.session(),
+      locked ? `${FIND.bulks} FOR UPDATE OF bulk` : FIND.bulks,
+      { wanted_account: "bigint", wanted_bulk: "text" },
+      wanted.map((name) => ({ wanted_account: name.accountId, wanted_bulk: name.bulkId })),
+    );
+    for (const row of rows) {
+      const id = bulkId({ accountId: row.account_id, bulkId: row.bulk_id });
+      this.#bulks.set(id, { ...row, ...this.#bulkChanges.get(id) });
+    }
+  }
+
+  async #loadReplays({ replays }: Needs): Promise<void> {
+    const wanted = fresh(replays, this.#asked, (name) => `replay ${replayId(name)} ${name.bodyHash}`);
+    const { rows } = await sendRows<ReplayName & { answer: string }>(
+      this.#parts.session(),
+      FIND.replays,
+      { wanted_account: "bigint", wanted_kind: "text", wanted_token: "text", wanted_hash: "text" },
+      wanted.map(({ accountId, kind, token, bodyHash }) => ({
+        wanted_account: accountId,
+        wanted_kind: kind,
+        wanted_token: token,
+        wanted_hash: bodyHash,
+      })),
+    );
+    for (const row of rows) append(this.#replays, replayId(row), { bodyHash: row.bodyHash, answer: row.answer });
+  }
+
+  async #loadReports({ reports, leaders }: Needs): Promise<void> {
+    const session = this.#parts.session();
+    const wanted = fresh(reports, this.#asked, (id) => `report ${id}`).map((id) => ({ wanted_key: id }));
+    const whole = sendRows<ReportRow>(session, FIND.reports, WANTED_KEY, wanted);
+    const followed = this.#loadFollowers(leaders ?? []);
+    for (const row of (await whole).rows) this.#reports.set(row.id, row);
+    await followed;
+  }
+
+  async #loadFollowers(ids: readonly string[]): Promise<void> {
+    const wanted = fresh(ids, this.#asked, (id) => `leader ${id}`).map((id) => ({ wanted_key: id }));
+    const session = this.#parts.session();
+    // First the lock: whoever adds a follower shares it until the follower can be seen.
+    const locked = sendRows(session, FIND.leaders, WANTED_KEY, wanted);
+    const { rows } = await sendRows<ReportRow & { after_id: string }>(session, FIND.followers, WANTED_KEY, wanted);
+    await locked;
+    for (const row of rows) {
+      this.#reports.set(row.id, row);
+      append(this.#followers, row.after_id, row.id);
+    }
+    // Behind one that went out as part of another there may be more.
+    const empty = rows.filter(({ items }) => items === "[]").map(({ id }) => id);
+    if (empty.length > 0) await this.#loadFollowers(empty);
+  }
+
+  async #loadWaiting(ids: readonly string[]): Promise<void> {
+    const wanted = fresh(ids, this.#asked, (id) => `waiting ${id}`).map((id) => ({ wanted_key: id }));
+    const { rows } = await sendRows<{ id: string }>(this.#parts.session(), FIND.waiting, WANTED_KEY, wanted);
+    for (const { id } of rows) if (!this.#goneReports.has(id)) this.#waiting.add(id);
+  }
+
+  adopt(rows: readonly MessageRow[]): MessageRow[] {
+    return rows.map((row) => {
+      const known = this.#messages.get(row.key);
+      if (known !== undefined) return known;
+      this.#messages.set(row.key, row);
+      return row;
+    });
+  }
+
+  // --- The commands' side ------------------------------------------------------------------------------------------------
+
+  message(key: MessageKey): MessageRow | undefined {
+    return this.#messages.get(key);
+  }
+
+  insertMessage(row: NewMessageRow): void {
+    this.#newMessages.push(row);
+    if (row.client_message_id !== null && !isRejected(row.status_id)) {
+      this.#names.add(`${row.account_id} ${row.client_message_id}`);
+    }
+  }
+
+  changeMessage(row: MessageRow, change: MessageChange): MessageRow {
+    const changed = { ...(this.#messages.get(row.key) ?? row), ...change };
+    this.#messages.set(row.key, changed);
+    this.#changed.add(row.key);
+    const { account_id, client_message_id, status_id, key } = changed;
+    if (client_message_id !== null && isRejected(status_id) && !isRejected(row.status_id)) {
+      this.#freedNames.push({ account_id, client_message_id, message_key: key });
+    }
+    return changed;
+  }
+
+  isNamed(accountId: number, clientMessageId: string): boolean {
+    return this.#names.has(`${accountId} ${clientMessageId}`);
+  }
+
+  hasOptOuts(list: number): boolean {
+    return this.#optOutLists.has(list);
+  }
+
+  isOptedOut({ list, number }: NumberOnList): boolean {
+    return this.#optOuts.has(`${list} ${number}`);
+  }
+
+  part(name: PartName): PartRow | undefined {
+    return this.#pieces.get(partId(name))?.[0];
+  }
+
+  insertPart(part: NewPart): void {
+    const { carrierId, carrierMessageId, messageKey, counts } = part;
+    const piece: WorkingPart = {
+      id: null,
+      key: messageKey,
+      counts: counts ? 1 : 0,
+      carrierId,
+      carrierMessageId,
+      written: part,
+    };
+    append(this.#pieces, partId(part), piece);
+    this.#newPieces.add(piece);
+  }
+
+  deletePart(part: PartRow): void {
+    const piece = part as WorkingPart;
+    const id = partId(piece);
+    this.#pieces.set(
+      id,
+      this.#pieces.get(id)!.filter((other) => other !== piece),
+    );
+    if (!this.#newPieces.delete(piece)) this.#gonePieces.push(piece.id!);
+  }
+
+  anyParked(): boolean {
+    return this.#parked.size + this.#parkedPhones.size > 0;
+  }
+
+  parked(name: PartName): ParkedReceipt[] {
+    return [...(this.#parked.get(partId(name)) ?? [])];
+  }
+
+  parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
+    return [...(this.#parkedPhones.get(`${carrierId} ${to}`) ?? [])];
+  }
+
+  park(carrierId: string, receipt: Receipt): void {
+    const parked: ParkedReceipt = { ...receipt, carrierId, id: 0 };
+    this.#newParked.add(parked);
+    append(this.#parked, partId(parked), parked);
+    append(this.#parkedPhones, `${carrierId} ${receipt.to}`, parked);
+  }
+
+  unpark(receipt: ParkedReceipt): void {
+    for (const [lists, id] of [
+      [this.#parked, partId(receipt)],
+      [this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`],
+    ] as const) {
+      lists.set(
+        id,
+        (lists.get(id) ?? []).filter((other) => other !== receipt),
+      );
+    }
+    if (!this.#newParked.delete(receipt)) this.#unparked.push(receipt.id);
+  }
+
+  purse(accountId: number): Purse {
+    const purse = this.#purses.get(accountId);
+    if (purse === undefined) throw new Error(`account ${accountId} has no purse`);
+    return { ...purse };
+  }
+
+  servicePurse(name: "payments" | "revenue", currency: string): number {
+    return this.#parts.servicePurses.idOf(name, currency);
+  }
+
+  post(posting: NewPosting): void {
+    this.#postings.push(posting);
+    this.#moveInMemory(posting);
+  }
+
+  #moveInMemory({ from, to, amountMicros }: NewPosting): void {
+    const source = this.#pursesById.get(from);
+    const target = this.#pursesById.get(to);
+    if (source !== undefined) source.balanceMicros -= amountMicros;
+    if (target !== undefined) target.balanceMicros += amountMicros;
+  }
+
+  async postNumbered(posting: NewPosting): Promise<number> {
+    this.#moveInMemory(posting);
+    const session = this.#parts.session();
+    const { rows } = await sendRows<{ id: number }>(session, `${WRITE.post} RETURNING id`, POSTING, [
+      postingRow(posting),
+    ]);
+    await session.query(WRITE.move, movesOf([posting]));
+    return rows[0]!.id;
+  }
+
+  bulk(accountId: number, id: string): BulkRow | undefined {
+    return this.#bulks.get(bulkId({ accountId, bulkId: id }));
+  }
+
+  insertBulk(bulk: BulkRow): void {
+    this.#newBulks.push(bulk);
+    this.#bulks.set(bulkId({ accountId: bulk.account_id, bulkId: bulk.bulk_id }), bulk);
+  }
+
+  changeBulk(bulk: BulkRow, change: Partial<BulkRow>): void {
+    const id = bulkId({ accountId: bulk.account_id, bulkId: bulk.bulk_id });
+    this.#bulks.set(id, { ...(this.#bulks.get(id) ?? bulk), ...change });
+    this.#bulkChanges.set(id, { ...this.#bulkChanges.get(id), ...change });
+  }
+
+  replay(name: ReplayName): string | undefined {
+    return this.#replays.get(replayId(name))?.find(({ bodyHash }) => bodyHash === name.bodyHash)?.answer;
+  }
+
+  hasOtherReplay(name: ReplayName): boolean {
+    return this.#replays.get(replayId(name))?.some(({ bodyHash }) => bodyHash !== name.bodyHash) === true;
+  }
+
+  insertReplay(name: ReplayName, answer: string, atMs: number): void {
+    const { accountId: account_id, kind, token, bodyHash: body_hash } = name;
+    this.#newReplays.push({ account_id, kind, token, body_hash, answer, at_ms: atMs });
+    append(this.#replays, replayId(name), { bodyHash: name.bodyHash, answer });
+  }
+
+  report(id: string): ReportRow | undefined {
+    return this.#goneReports.has(id) ? undefined : this.#reports.get(id);
+  }
+
+  reportWaits(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  insertReport(row: NewReportRow): void {
+    this.#newReports.push(row);
+  }
+
+  changeReport(id: string, change: Partial<ReportRow>): void {
+    this.#reportChanges.set(id, { ...this.#reportChanges.get(id), ...change });
+    const known = this.#reports.get(id);
+    if (known !== undefined) this.#reports.set(id, { ...known, ...change });
+    if (change.dead_at_ms != null) this.#waiting.delete(id);
+  }
+
+  deleteReport(id: string): void {
+    this.#goneReports.add(id);
+    this.#reportChanges.delete(id);
+    this.#waiting.delete(id);
+  }
+
+  followers(id: string): ReportRow[] {
+    return (this.#followers.get(id) ?? []).flatMap((follower) => this.report(follower) ?? []);
+  }
+
+  // --- Writing -----------------------------------------------------------------------------------------------------------
+
+  async flush(): Promise<void> {
+    const session = this.#parts.session();
+    const send = (text: string, types: ColumnTypes, rows: readonly object[]) => sendRows(session, text, types, rows);
+    const named = this.#newMessages.filter((row) => row.client_message_id !== null && !isRejected(row.status_id));
+    const inOrder = [...this.#changed].sort();
+    const sent: Promise<unknown>[] = [
+      send(WRITE.insertMessages, NEW_MESSAGE, this.#newMessages),
+      send(
+        WRITE.insertNames,
+        NEW_NAME,
+        named.map(({ key, ...row }) => ({ ...row, message_key: key })),
+      ),
+      send(
+        WRITE.changeMessages,
+        CHANGING,
+        inOrder.map((key) => this.#messages.get(key)!),
+      ),
+      send(WRITE.freeNames, NEW_NAME, this.#freedNames),
+      send(
+        WRITE.insertParts,
+        NEW_PART,
+        [...this.#newPieces].map(({ written }) => partRow(written!)),
+      ),
+      send(
+        WRITE.deleteParts,
+        ID,
+        this.#gonePieces.map((id) => ({ id })),
+      ),
+      send(WRITE.park, NEW_PARKED, [...this.#newParked].map(parkedRow)),
+      send(
+        WRITE.unpark,
+        ID,
+        this.#unparked.map((id) => ({ id })),
+      ),
+      send(WRITE.post, POSTING, this.#postings.map(postingRow)),
+      this.#postings.length === 0 ? Promise.resolve() : session.query(WRITE.move, movesOf(this.#postings)),
+      ...this.#sendBulks(session),
+      send(WRITE.insertReplays, NEW_REPLAY, this.#newReplays),
+      send(WRITE.insertReports, NEW_REPORT, this.#newReports),
+      ...changesByColumns(
+        "report",
+        ["id"],
+        REPORT,
+        [...this.#reportChanges].map(([id, change]) => ({ ...change, id })),
+      ).map(({ text, types, rows }) => send(text, types, rows)),
+      send(
+        WRITE.deleteReports,
+        ID,
+        [...this.#goneReports].map((id) => ({ id })),
+      ),
+    ];
+    this.#nothingToWrite();
+    await Promise.all(sent);
+  }
+
+  #sendBulks(session: Session): Promise<unknown>[] {
+    const fresh = new Set(this.#newBulks.map((row) => bulkId({ accountId: row.account_id, bulkId: row.bulk_id })));
+    const inserted = [...fresh].map((id) => this.#bulks.get(id)!);
+    const changes = [...this.#bulkChanges].filter(([id]) => !fresh.has(id));
+    const rows = changes.map(([id, change]) => {
+      const { account_id, bulk_id } = this.#bulks.get(id)!;
+      return { ...change, account_id, bulk_id };
+    });
+    return [
+      sendRows(session, WRITE.insertBulks, BULK, inserted),
+      ...changesByColumns("bulk", ["account_id", "bulk_id"], BULK, rows).map(({ text, types, rows }) =>
+        sendRows(session, text, types, rows),
+      ),
+    ];
+  }
+}
+
+/** Rows that change the same columns are changed together, and no column that they do not name. */
+function changesByColumns(
+  table: string,
+  key: readonly string[],
+  types: ColumnTypes,
+  rows: readonly object[],
+): { text: string; types: ColumnTypes; rows: object[] }[] {
+  const groups = new Map<string, { types: ColumnTypes; rows: object[] }>();
+  for (const row of rows) {
+    const columns = Object.keys(types).filter((column) => column in row);
+    const group = groups.get(columns.join());
+    if (group === undefined) groups.set(columns.join(), { types: pick(types, columns), rows: [row] });
+    else group.rows.push(row);
+  }
+  return [...groups.values()].map((group) => ({ ...group, text: updating(table, key, group.types) }));
+}
+
+function wantedPart({ carrierId, carrierMessageId }: PartName): object {
+  return { wanted_carrier: carrierId, wanted_id: carrierMessageId };
+}
+
+function partRow({ carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs }: NewPart): object {
+  return {
+    carrier_id: carrierId,
+    carrier_message_id: carrierMessageId,
+    message_key: messageKey,
+    counts: counts ? 1 : 0,
+    submitted_at_ms: submittedAtMs,
+    expires_at_ms: expiresAtMs,
+  };
+}
+
+function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to }: ParkedReceipt): object {
+  return {
+    carrier_id: carrierId,
+    carrier_message_id: carrierMessageId,
+    outcome,
+    error_id: errorId,
+    at_ms: atMs,
+    mcc_mnc: mccMnc,
+    recipient: to,
+  };
+}
+
+function postingRow(posting: NewPosting): object {
+  const { atMs, kind, from, to, amountMicros, messageKey, partCount, description, actorId } = posting;
+  return {
+    at_ms: atMs,
+    kind,
+    from_purse: from,
+    to_purse: to,
+    amount_micros: amountMicros,
+    message_key: messageKey ?? null,
+    part_count: partCount ?? null,
+    description: description ?? null,
+    actor_id: actorId ?? null,
+  };
+}
+
+/** What the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
+function movesOf(postings: readonly NewPosting[]): [ids: number[], amounts: string[]] {
+  const moves = new Map<number, bigint>();
+  for (const { from, to, amountMicros } of postings) {
+    moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
+    moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
+  }
+  const inOrder = [...moves].sort(([first], [second]) => first - second);
+  return [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())];
+}

@@ -1,0 +1,170 @@
+/**
+ * What a node does about the others all the time: it renews its lease, takes over from the dead, and tells delivery what waits in the store
+ * and nobody has in memory. It looks several times a second at the least, and at once when another node says that there is something
+ * (LISTEN and NOTIFY; a database without them is only looked at).
+ */
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { SendCall } from "../group.ts";
+import type { Feed, LaneName, PartName, Role } from "../port.ts";
+import type { Unit } from "../unit.ts";
+import { asStoreError, type Pool, type Session } from "./connection.ts";
+import { waitingLanes } from "./engine.ts";
+import { Listener } from "./listener.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Partitions } from "./partitions.ts";
+
+export interface WatchParts {
+  readonly url: string;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly roles: readonly Role[];
+  readonly pool: Pool;
+  readonly nodes: Nodes;
+  readonly partitions: Partitions;
+  /** Whether this node has a connection to the carrier. */
+  readonly serves: (carrierId: string) => boolean;
+  readonly onSpilled: (lane: LaneName) => void;
+  readonly onFeed: (feed: Feed) => void;
+  readonly onDeposed: () => void;
+  /** Sends a command to this node's own store. */
+  readonly send: SendCall;
+}
+
+const LOOK_EVERY_MS = 500;
+/** However often there is news, so long it gathers. */
+const NEWS_GATHER_MS = 20;
+/** Partitions are made days ahead, so an hour more or less does not matter. */
+const PARTITIONS_EVERY_MS = 3_600_000;
+const CHANNEL = "heliograph";
+
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #listener: Listener;
+  #timer: Timer | null = null;
+  #telling: Timer | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  #lookAgain = false;
+  #isLooking = false;
+  #partitionsAtMs = 0;
+  #dispatchNodes = 1;
+  #stopped = false;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+    const { url, clock, log } = parts;
+    this.#listener = new Listener({ url, channel: CHANNEL, clock, log, onNews: () => this.#soon() });
+  }
+
+  start(): void {
+    this.#listener.start();
+    this.#look();
+  }
+
+  /** A transaction of this node has been committed: the others hear of what is not for this one. */
+  committed(unit: Unit, names: readonly PartName[]): void {
+    const { roles, serves, send } = this.#parts;
+    // A part here and its receipt on another node may have missed each other: whoever commits last sees both.
+    if (this.#dispatchNodes > 1 && names.length > 0) {
+      send({ command: "matchParked", input: { names } }).catch(() => undefined);
+    }
+    const dispatches = roles.includes("dispatch");
+    const forOthers =
+      unit.reportsWait ||
+      (!dispatches && unit.earliestDueAtMs !== null) ||
+      [...unit.spilled.values()].some(({ carrierId }) => !dispatches || !serves(carrierId));
+    if (forOthers) this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#telling !== null || this.#stopped) return;
+    const { clock, pool } = this.#parts;
+    this.#telling = clock.after(NEWS_GATHER_MS, () => {
+      this.#telling = null;
+      // Whoever does not hear of it looks for himself soon.
+      pool.use((session) => session.query("SELECT pg_notify($1, '')", [CHANNEL])).catch(() => undefined);
+    });
+  }
+
+  #soon(): void {
+    if (this.#isLooking) this.#lookAgain = true;
+    else this.#schedule(NEWS_GATHER_MS);
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#stopped) return;
+    this.#timer?.cancel();
+    this.#timer = this.#parts.clock.after(afterMs, () => this.#look());
+  }
+
+  #look(): void {
+    this.#timer = null;
+    this.#isLooking = true;
+    this.#looking = this.#lookAround().finally(() => {
+      this.#isLooking = false;
+      const soon = this.#lookAgain;
+      this.#lookAgain = false;
+      this.#schedule(soon ? NEWS_GATHER_MS : Math.min(LOOK_EVERY_MS, this.#parts.leaseMs / 5));
+    });
+  }
+
+  /** Never rejects: a database that is away is asked again at the next look. */
+  async #lookAround(): Promise<void> {
+    const { nodes, pool, partitions, clock, log, onFeed, onDeposed } = this.#parts;
+    try {
+      const deposed = await pool.use(async (session) => {
+        if (!(await nodes.renew(session))) return true;
+        for (const name of await nodes.deposeDead(session))
+          log.warn({ node: name }, "took over from a node that is gone");
+        this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
+        onFeed(await this.#waiting(session));
+        return false;
+      });
+      if (deposed) onDeposed();
+      if (clock.monotonic() < this.#partitionsAtMs) return;
+      await partitions.ensureAhead(clock.now());
+      this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
+    } catch (error) {
+      log.debug({ err: asStoreError(error) }, "could not look what waits in the store");
+    }
+  }
+
+  /** What is in the store for whoever takes it. Also with nothing in it the feed is a sign that the lease was renewed. */
+  async #waiting(session: Session): Promise<Feed> {
+    const { roles, serves, onSpilled } = this.#parts;
+    const dispatches = roles.includes("dispatch");
+    const lanes = dispatches ? await waitingLanes(session) : [];
+    const spilled = lanes.filter(({ carrierId }) => serves(carrierId));
+    for (const lane of spilled) onSpilled(lane);
+    const due = dispatches ? await earliestDue(session) : null;
+    const reportsWait = roles.includes("reports") && (await anyReportDue(session));
+    return { messages: [], reports: [], spilled, earliestDueAtMs: due, ...(reportsWait ? { reportsWait } : {}) };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#telling?.cancel();
+    await this.#listener.stop();
+    await this.#looking;
+  }
+}
+
+/** When the next message is due, or 0 when a bulk's messages have to follow it. */
+async function earliestDue(session: Session): Promise<number | null> {
+  const { rows } = await session.query<{ due: number | null; turns: boolean }>(
+    `SELECT (SELECT min(due_at_ms) FROM message WHERE state = 0) AS due,
+       EXISTS (SELECT 1 FROM bulk WHERE turn IS NOT NULL) AS turns`,
+  );
+  const { due, turns } = rows[0]!;
+  return turns ? 0 : due;
+}
+
+async function anyReportDue(session: Session): Promise<boolean> {
+  const { rows } = await session.query(
+    `SELECT 1 FROM report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL
+       AND due_at_ms <= extract(epoch FROM clock_timestamp()) * 1000 ORDER BY due_at_ms, id LIMIT 1`,
+  );
+  return rows.length > 0;
+}

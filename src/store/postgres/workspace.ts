@@ -1,0 +1,94 @@
+/** The commands with the tables of one transaction at a time: one workspace writes, and each look beside it has one of its own. */
+import { allCommands } from "../commands/all.ts";
+import type { CommandParts } from "../commands/parts.ts";
+import { flushReports } from "../commands/reports.ts";
+import type { Call, Outcome } from "../group.ts";
+import type { CommandHandlers } from "../port.ts";
+import { Unit } from "../unit.ts";
+import type { Session } from "./link.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Partitions } from "./partitions.ts";
+import type { ServicePurses } from "./service-purses.ts";
+import { PostgresSql } from "./sql.ts";
+import { PostgresTables } from "./tables.ts";
+
+export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now"> {
+  readonly nodes: Nodes;
+  readonly partitions: Partitions;
+  readonly servicePurses: ServicePurses;
+}
+
+/** The check of the ledger reads everything there is: the settings that make lookups safe would make it crawl. */
+const FOR_LONG_READS = [
+  "statement_timeout = 0",
+  "enable_seqscan = on",
+  "enable_hashjoin = on",
+  "enable_mergejoin = on",
+];
+
+export class Workspace {
+  readonly tables: PostgresTables;
+  readonly #parts: CommandParts;
+  readonly #handlers: CommandHandlers;
+  #session: Session | null = null;
+  #unit = new Unit();
+
+  constructor(parts: WorkspaceParts) {
+    const { nodes, partitions, servicePurses, lanes } = parts;
+    const session = (): Session => this.#session!;
+    this.tables = new PostgresTables({ session, partitions, servicePurses });
+    this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
+    this.#handlers = allCommands(this.#parts, {
+      cluster: () => nodes.cluster(session()),
+      shareBinds: async ({ claims }) => {
+        const shares = await nodes.shareBinds(session(), claims);
+        lanes.setServed(shares.filter(({ slots }) => slots.length > 0).map(({ carrierId }) => carrierId));
+        return shares;
+      },
+      retire: async ({ beforeMs }) => ({ retired: await partitions.retire(beforeMs), more: false }),
+    });
+  }
+
+  /** Another transaction begins on this session. */
+  begin(session: Session): Unit {
+    this.#session = session;
+    this.#unit = new Unit();
+    this.tables.begin();
+    return this.#unit;
+  }
+
+  async runAll(calls: readonly Call[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const call of calls) {
+      const answer = this.#handle(call);
+      outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
+    }
+    return outcomes;
+  }
+
+  #handle({ command, input }: Call): unknown {
+    return (this.#handlers[command] as (input: unknown) => unknown)(input);
+  }
+
+  flushReports(): ReturnType<typeof flushReports> {
+    return flushReports(this.#parts, this.#unit);
+  }
+
+  /** One command on a connection beside the others, which has nothing for delivery. */
+  async runOne(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
+    this.begin(session);
+    const long = call.command === "verifyLedger";
+    if (!inTransaction && !long) return await this.#handle(call);
+    const begun = session.query("BEGIN");
+    if (long) for (const setting of FOR_LONG_READS) void session.query(`SET LOCAL ${setting}`);
+    try {
+      const value = await this.#handle(call);
+      await this.tables.flush();
+      await Promise.all([begun, session.query("COMMIT")]);
+      return value;
+    } catch (error) {
+      await session.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  }
+}

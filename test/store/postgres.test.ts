@@ -1,0 +1,44 @@
+/** The store's contract on PostgreSQL, and what only PostgreSQL has to show. */
+import { silentLog } from "../../src/runtime/log.ts";
+import { localStore } from "../../src/store/group.ts";
+import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { takeOverFromAll } from "../support/nodes.ts";
+import { postgresUrl } from "../support/postgres.ts";
+import { storeContract } from "./contract.ts";
+import { bulksContract } from "./contract-bulks.ts";
+import { incomingContract } from "./contract-incoming.ts";
+import { keysContract } from "./contract-keys.ts";
+import { octetsContract } from "./contract-octets.ts";
+import { trackingContract } from "./contract-tracking.ts";
+import type { MakeDatabase } from "./harness.ts";
+
+const makeDatabase: MakeDatabase = async (t) => {
+  const url = await postgresUrl(t);
+  return {
+    async open(clock, lanes, onFeed) {
+      await takeOverFromAll(url);
+      const engine = await PostgresEngine.open({
+        url,
+        connections: 3,
+        statementTimeoutMs: 10_000,
+        leaseMs: 60_000,
+        clock,
+        log: silentLog,
+        lanes,
+        mode: "deliver",
+      });
+      return {
+        store: localStore(engine, onFeed),
+        spilled: await engine.spilledLanes(),
+        close: () => engine.abandon(),
+      };
+    },
+  };
+};
+
+storeContract("PostgreSQL", makeDatabase);
+incomingContract("PostgreSQL", makeDatabase);
+trackingContract("PostgreSQL", makeDatabase);
+bulksContract("PostgreSQL", makeDatabase);
+keysContract("PostgreSQL", makeDatabase);
+octetsContract("PostgreSQL", makeDatabase);
