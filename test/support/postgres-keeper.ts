@@ -1,27 +1,32 @@
 /**
- * Stays beside a test's PostgreSQL server and clears up after it: started with the server's directory, told the server's process id line by
- * line (0 for none), and when the test's process ends, in whatever way, so does the input. Then the server goes, and its directory.
+ * Stays beside a test's PostgreSQL server and clears up after it: started with the server's directory, told line by line what runs in it and
+ * how to end that (a process id and a signal; 0 for nothing). When the test's process ends, in whatever way, so does the input. Then the
+ * server goes, and its directory.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 
 const directory = process.argv[2]!;
-const TRIES = 100;
+const TRIES = 200;
 const PAUSE_MS = 50;
 
-let server = 0;
-for await (const line of createInterface({ input: process.stdin })) server = Number(line);
+let last = "0";
+for await (const line of createInterface({ input: process.stdin })) last = line;
 
-function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+const [pid, signal] = last.split(" ");
+try {
+  if (pid !== "0") process.kill(Number(pid), signal);
+} catch {
+  // It has ended by itself.
 }
-
-if (server !== 0 && runs(server)) process.kill(server, "SIGQUIT");
-for (let tries = 0; tries < TRIES && server !== 0 && runs(server); tries += 1) await pause(PAUSE_MS);
-rmSync(directory, { recursive: true, force: true, maxRetries: TRIES, retryDelay: PAUSE_MS });
+// Again and again, because what it had started may still write there on its way out. Whether it has ended is no good question: where
+// nobody collects orphans, they seem to run for ever.
+for (let tries = 0; tries < TRIES && existsSync(directory); tries += 1) {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    // Not empty after all.
+  }
+  await pause(PAUSE_MS);
+}

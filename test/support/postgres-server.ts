@@ -35,6 +35,8 @@ const USER = "heliograph";
 /** The database with the schema. */
 export const TEMPLATE = "heliograph";
 const PORT_TRIES = 5;
+/** What the server calls an immediate shutdown: it tells its children and waits for nothing. */
+const STOP_AT_ONCE = "SIGQUIT";
 
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
@@ -89,8 +91,14 @@ async function freePort(): Promise<number> {
 }
 
 /** Runs to its end, which has to be a good one. */
-async function run(program: string, args: readonly string[], as: Account): Promise<void> {
+async function run(
+  program: string,
+  args: readonly string[],
+  as: Account,
+  started: (pid: number | undefined) => void,
+): Promise<void> {
   const child = spawn(program, args, { ...as, stdio: ["ignore", "ignore", "pipe"] });
+  started(child.pid);
   let errors = "";
   child.stderr.on("data", (data: Buffer) => {
     errors += data;
@@ -113,6 +121,9 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
   keeper.stdin.on("error", () => {});
   (keeper.stdin as unknown as Socket).unref();
   const keeperEnded = once(keeper, "exit");
+  const tellKeeper = (pid: number | undefined, signal: NodeJS.Signals): void => {
+    keeper.stdin.write(pid === undefined ? "0\n" : `${pid} ${signal}\n`);
+  };
 
   const data = join(directory, "data");
   const password = randomBytes(12).toString("hex");
@@ -129,6 +140,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
       ...["-c", "scram_iterations=1", "--no-sync", "--no-instructions"],
     ],
     as,
+    (pid) => tellKeeper(pid, "SIGKILL"), // it would go on after any other
   );
 
   let child: ChildProcess | null = null;
@@ -140,7 +152,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
       ...as,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    keeper.stdin.write(`${made.pid ?? 0}\n`);
+    tellKeeper(made.pid, STOP_AT_ONCE);
     made.unref();
     const output = made.stderr as unknown as Socket;
     let said = "";
@@ -164,10 +176,10 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     running.ref();
     const ended = once(running, "exit");
     if (running.exitCode === null && running.signalCode === null) {
-      running.kill("SIGQUIT");
+      running.kill(STOP_AT_ONCE);
       await ended;
     }
-    keeper.stdin.write("0\n");
+    tellKeeper(undefined, STOP_AT_ONCE);
   };
 
   for (let tries = 1; ; tries += 1) {
