@@ -2,7 +2,7 @@
  * The full cycle, measured: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink. Every part is a process of its
  * own; what is compared is measured in turn, round by round, because machines drift. It ends by itself.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startHeliograph } from "./heliograph.ts";
@@ -62,7 +62,10 @@ async function main(options: Options): Promise<void> {
       const peakMemoryBytes = rig.subject.peakMemoryBytes();
       // Profiles are written when the service ends.
       if (options.profile) await rig.subject.stop();
-      const profile = options.profile ? readProfiles(join(candidate.directory, "profiles"), rounds[index]!) : [];
+      const profiles = join(candidate.directory, "profiles");
+      const profile = existsSync(profiles) ? readProfiles(profiles, rounds[index]!) : [];
+      if (options.profileDirectory !== null && existsSync(profiles))
+        cpSync(profiles, options.profileDirectory, { recursive: true });
       results.push({ name: rig.subject.name, rounds: rounds[index]!, peakMemoryBytes, profile });
     }
     print(results, options);
@@ -74,15 +77,19 @@ async function main(options: Options): Promise<void> {
 }
 
 /** What is to be measured, in the order of its turns. */
-async function candidatesOf(options: Options, directory: string, _stack: AsyncDisposableStack): Promise<RigOptions[]> {
+async function candidatesOf(options: Options, directory: string, stack: AsyncDisposableStack): Promise<RigOptions[]> {
+  // Read only where it is wanted: the embedded store is measured without any of it.
+  const postgres = options.store === "postgres" ? await import("./postgres.ts") : null;
+  const server = await postgres?.postgresServer(options.url, stack);
   const candidates: RigOptions[] = [];
-  for (const nodes of options.nodes) {
-    const place = subdirectory(directory, `nodes-${nodes}`);
+  for (const [index, nodes] of options.nodes.entries()) {
+    const place = subdirectory(directory, `heliograph-${index + 1}`);
+    const database = server === undefined ? null : await postgres!.createDatabase(server, stack);
     candidates.push({
       options,
       directory: place,
       sink: REPORTS,
-      start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database: null }),
+      start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database }),
     });
   }
   if (options.peer === "kannel") {
