@@ -1,4 +1,7 @@
-/** The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. */
+/**
+ * The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. A node
+ * does as much of it as its roles say; the rounds are made by whichever node leads.
+ */
 import type { Carrier } from "./carriers/port.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
 import { SmppCarrier } from "./carriers/smpp/carrier.ts";
@@ -6,7 +9,8 @@ import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
-import { Dispatcher } from "./dispatch/dispatcher.ts";
+import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
+import { Rounds } from "./dispatch/rounds.ts";
 import { Push } from "./reports/push.ts";
 import { PUSH_DEFAULTS } from "./reports/settings.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -14,7 +18,7 @@ import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
 import type { Figure } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
-import type { Settings } from "./runtime/settings.ts";
+import { rolesOf, type Settings } from "./runtime/settings.ts";
 import type { Feed, LaneName, Store } from "./store/port.ts";
 
 export interface DeliveryParts {
@@ -34,37 +38,46 @@ const REPORT_STOP_MS = 2_000;
 export class Delivery {
   readonly #parts: DeliveryParts;
   readonly #catalogue: Catalogue;
-  readonly #dispatcher: Dispatcher;
-  readonly #push: Push;
-  readonly #binds: Binds;
+  readonly #rounds: Rounds;
+  readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
+  readonly #push: Push | null;
   #simulator: SimulatedCarrier | null = null;
 
   constructor(parts: DeliveryParts) {
-    const { store, clock, random, log, settings, sandbox, lease } = parts;
+    const { store, clock, log, settings } = parts;
     this.#parts = parts;
     this.#catalogue = new Catalogue(store, log);
-    this.#dispatcher = new Dispatcher({
+    const roles = rolesOf(settings);
+    this.#rounds = new Rounds({ store, clock, log, settings: dispatchSettings(settings) });
+    this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
+    this.#push = roles.includes("reports") ? this.#makePush() : null;
+  }
+
+  #makeDispatching(): { dispatcher: Dispatcher; binds: Binds } {
+    const { store, clock, random, log, settings, lease } = this.#parts;
+    const dispatcher = new Dispatcher({
       store,
       clock,
       log,
       lease,
       route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
-      knows: (carrierId) => this.#binds.knows(carrierId),
+      knows: (carrierId) => binds.knows(carrierId),
       lookAgain: () => this.#catalogue.look(),
-      settings: {
-        claimCount: settings.dispatch.claimMessages,
-        receiptWaitMs: settings.dispatch.receiptWaitMs,
-        sweepEveryMs: settings.dispatch.sweepEveryMs,
-      },
+      settings: dispatchSettings(settings),
     });
-    this.#binds = new Binds({ store, clock, log, dispatcher: this.#dispatcher });
+    const binds = new Binds({ store, clock, log, dispatcher });
+    return { dispatcher, binds };
+  }
+
+  #makePush(): Push {
+    const { store, clock, random, log, settings, sandbox, lease } = this.#parts;
     const {
       connectionsPerHost,
       timeoutMs,
       memoryReports,
       dangerousAllowPrivateCallbacks: allowPrivate,
     } = settings.reports;
-    this.#push = new Push({
+    return new Push({
       store,
       clock,
       random,
@@ -84,17 +97,21 @@ export class Delivery {
   }
 
   async start(spilled: readonly LaneName[]): Promise<void> {
-    const { clock } = this.#parts;
-    await this.#catalogue.start(clock);
-    await this.#binds.start(this.#carriers(this.#catalogue.current));
-    this.#catalogue.onChange((snapshot) => void this.#binds.set(this.#carriers(snapshot)));
-    this.#dispatcher.start(spilled);
-    this.#push.start();
+    this.#rounds.start();
+    if (this.#dispatching !== null) {
+      const { dispatcher, binds } = this.#dispatching;
+      await this.#catalogue.start(this.#parts.clock);
+      await binds.start(this.#carriers(this.#catalogue.current));
+      this.#catalogue.onChange((snapshot) => void binds.set(this.#carriers(snapshot)));
+      dispatcher.start(spilled);
+    }
+    this.#push?.start();
   }
 
   take(feed: Feed): void {
-    this.#push.take(feed.reports);
-    this.#dispatcher.take(feed);
+    this.#push?.take(feed.reports);
+    if (feed.reportsWait === true) this.#push?.fetch();
+    this.#dispatching?.dispatcher.take(feed);
   }
 
   #carriers({ carriers }: Snapshot): KnownCarrier[] {
@@ -122,41 +139,57 @@ export class Delivery {
   }
 
   figures(): Figure[] {
-    const { counts } = this.#dispatcher;
-    const { counters } = this.#push;
-    const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
-    const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
+    const unmatched = this.#rounds.incomingUnmatched;
     return [
-      counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
-      counter(
-        "dispatch_refused_total",
-        "Messages that a carrier refused, or whose outcome stayed unknown",
-        counts.refused,
-      ),
-      counter("dispatch_later_total", "Answers of a carrier that it is busy", counts.later),
-      counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
-      counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
-      counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
-      counter("incoming_parts_total", "Messages from phones, and parts of such", counts.incomingParts),
-      counter(
-        "incoming_unmatched_total",
-        "Messages from phones to a number that is nobody's",
-        counts.incomingUnmatched,
-      ),
-      gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", this.#dispatcher.inMemory),
-      ...Object.entries(counters).map(([name, value]) => {
-        const now = name.endsWith("Now");
-        const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-        const figure = now ? gauge : counter;
-        return figure(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
-      }),
+      ...(this.#dispatching === null ? [] : dispatchFigures(this.#dispatching.dispatcher, unmatched)),
+      ...(this.#push === null ? [] : pushFigures(this.#push)),
     ];
   }
 
   async stop(): Promise<void> {
     await this.#catalogue.stop();
-    await this.#binds.stop();
-    await Promise.all([this.#dispatcher.stop(), this.#push.stop()]);
-    await this.#binds.settled();
+    await this.#rounds.stop();
+    await this.#dispatching?.binds.stop();
+    await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
+    await this.#dispatching?.binds.settled();
   }
+}
+
+function dispatchSettings({ dispatch }: Settings): DispatchSettings {
+  const { claimMessages: claimCount, receiptWaitMs, sweepEveryMs } = dispatch;
+  return { claimCount, receiptWaitMs, sweepEveryMs };
+}
+
+const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
+const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
+
+function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): Figure[] {
+  return [
+    counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
+    counter(
+      "dispatch_refused_total",
+      "Messages that a carrier refused, or whose outcome stayed unknown",
+      counts.refused,
+    ),
+    counter("dispatch_later_total", "Answers of a carrier that it is busy", counts.later),
+    counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
+    counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
+    counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
+    counter("incoming_parts_total", "Messages from phones, and parts of such", counts.incomingParts),
+    counter(
+      "incoming_unmatched_total",
+      "Messages from phones to a number that is nobody's",
+      counts.incomingUnmatched + unmatched,
+    ),
+    gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", inMemory),
+  ];
+}
+
+function pushFigures({ counters }: Push): Figure[] {
+  return Object.entries(counters).map(([name, value]) => {
+    const now = name.endsWith("Now");
+    const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const figure = now ? gauge : counter;
+    return figure(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
+  });
 }

@@ -12,7 +12,7 @@ import { IdSource } from "./runtime/ids.ts";
 import type { Log } from "./runtime/log.ts";
 import { type Figure, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
-import type { Settings } from "./runtime/settings.ts";
+import { rolesOf, type Settings } from "./runtime/settings.ts";
 import type { Store } from "./store/port.ts";
 
 export interface EdgeParts {
@@ -62,6 +62,7 @@ export class Edge {
       clock,
       log,
       settings,
+      takesRequests: rolesOf(settings).includes("api"),
       credentials,
       apiKeys,
       sessions: new Sessions(store, clock),
@@ -80,9 +81,13 @@ export class Edge {
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
     this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {
-      await store
-        .forget({ nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS })
-        .catch((error: unknown) => log.warn({ err: error }, "old sessions and replays could not be forgotten"));
+      try {
+        // One node does it for all.
+        if (!(await store.cluster()).leads) return;
+        await store.forget({ nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS });
+      } catch (error) {
+        log.warn({ err: error }, "old sessions and replays could not be forgotten");
+      }
     });
     const { api } = this.#server;
     await api.listen({ host: settings.server.host, port: settings.server.port });

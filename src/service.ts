@@ -11,16 +11,16 @@ import { systemClock } from "./runtime/clock.ts";
 import { Lease } from "./runtime/lease.ts";
 import { createLog } from "./runtime/log.ts";
 import type { Figure } from "./runtime/metrics.ts";
-import type { Settings } from "./runtime/settings.ts";
+import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { storeOver } from "./store/group.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
 import { Caller } from "./threads/rpc.ts";
-import type { StoreGreeting, StoreThreadData } from "./threads/store.ts";
+import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
   readonly sandbox: boolean;
-  /** A thread died: nothing works any more, and the process should end. */
+  /** A thread died, or other nodes have taken over (Deposed): nothing works any more, and the process should end. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -32,7 +32,17 @@ export interface Service {
 /** The service cannot start; the message says what to do. */
 export class StartFault extends Error {}
 
-const NODE = 0;
+/** Other nodes have taken over what this one had. It may do nothing any more, and should be started anew, as another node. */
+export class Deposed extends Error {}
+
+/** Listens to what the store's thread says after its greeting. From the first word of being deposed on nothing is sent. */
+export function heedStore(thread: Pick<Worker, "on">, lease: Lease, onDeposed: (error: Deposed) => void): void {
+  thread.on("message", (news: StoreNews) => {
+    if (news.kind !== "deposed") return;
+    lease.end();
+    onDeposed(new Deposed(news.reason));
+  });
+}
 
 export async function startService({ settings, sandbox, onFailure }: ServiceOptions): Promise<Service> {
   const log = createLog(settings.log.level, { part: "edge" });
@@ -64,7 +74,9 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   const storeThread = startThread(
     "store.ts",
     {
-      directory: settings.store.data,
+      settings: { store: settings.store, node: settings.node },
+      roles: rolesOf(settings),
+      lease: lease.memory,
       lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
       edge: edgeToStore.port2,
       delivery: deliveryToStore.port2,
@@ -77,6 +89,10 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     await storeThread.terminate();
     throw new StartFault(greeting.reason);
   }
+  heedStore(storeThread, lease, (error) => {
+    // A stop that is under way ends the process too.
+    if (!stopping) onFailure(error);
+  });
 
   startThread(
     "delivery.ts",
@@ -98,7 +114,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     clock: systemClock,
     log,
     settings,
-    node: NODE,
+    node: greeting.node ?? 0,
     lastKey: greeting.lastKey,
     write: sandbox ? (message) => delivery.call("write", message) as Promise<boolean> : null,
     figures: () => delivery.call("figures", null) as Promise<Figure[]>,

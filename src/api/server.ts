@@ -51,6 +51,8 @@ export interface ApiParts
     ReportParts["store"] &
     DeadLetterParts["store"];
   readonly settings: Settings;
+  /** A node that leaves requests to others serves health and figures only. */
+  readonly takesRequests: boolean;
   readonly log: Log;
   readonly intake: Intake;
   /** Null outside the sandbox. */
@@ -60,6 +62,7 @@ export interface ApiParts
 }
 
 const HEADER_BYTES = 16 * 1024;
+const NO_REQUESTS_HERE = "This node takes no requests: its roles do not include api.";
 const RETRY_SOON = { "retry-after": "1" };
 
 export interface ApiServer {
@@ -162,11 +165,27 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const unknownPath = (request: FastifyRequest): ApiError => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
     const methods = methodsOf.get(path);
-    if (methods === undefined) return new ApiError("notFound");
+    if (methods === undefined)
+      return new ApiError("notFound", parts.takesRequests ? {} : { description: NO_REQUESTS_HERE });
     return new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } });
   };
   api.setNotFoundHandler((request, reply) => sendError(unknownPath(request), reply));
 
+  if (parts.takesRequests) await clientOperations(api, parts);
+  healthOperations(api, parts);
+  await api.ready();
+  return {
+    api,
+    drain: () => {
+      draining = true;
+      // Node closes those that have been used and are idle; browsers also open some in advance.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
+}
+
+/** All that clients, resellers and operators ask for, and the page that says how. */
+async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   await documentApi(api);
   sendingOperations(api, parts.intake);
   textQueryOperations(api, parts.intake);
@@ -179,17 +198,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);
-  healthOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
-  await api.ready();
-  return {
-    api,
-    drain: () => {
-      draining = true;
-      // Node closes those that have been used and are idle; browsers also open some in advance.
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
 }
 
 /** A request target in absolute form, as old clients and proxies send it, is served by its path. */

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { type Service, startService } from "../service.ts";
+import { Deposed, type Service, startService } from "../service.ts";
 import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
 import {
   CommandFault,
@@ -46,8 +46,9 @@ export function sandboxCommand(): Command {
 }
 
 export function serveCommand(): Command {
-  return runCommand("serve", "Run the service for real. Set it up with `heliograph init` first.").action(
-    async (options: RunOptions) => {
+  return runCommand("serve", "Run the service for real. Set it up with `heliograph init` first.")
+    .option("--roles <names>", "what this node does, with PostgreSQL: some of api,dispatch,reports (default: all)")
+    .action(async (options: RunOptions) => {
       const settings = settingsOf(options);
       requireData(settings);
       await withStore(settings, async (store) => {
@@ -67,8 +68,7 @@ export function serveCommand(): Command {
         }
       });
       await run(settings, false, () => "");
-    },
-  );
+    });
 }
 
 async function run(settings: Settings, sandbox: boolean, greeting: (url: string) => string): Promise<void> {
@@ -78,8 +78,8 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
     sandbox,
     onFailure(error) {
       // Whatever was accepted is on disk: the next start goes on from there.
-      log.error({ err: error }, "a part of the service died; ending");
-      process.exit(1);
+      if (!(error instanceof Deposed)) log.error({ err: error }, "a part of the service died; ending");
+      process.exit(endedBy(error));
     },
   });
   stopOnSignal(service);
@@ -88,6 +88,18 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
   say(`Heliograph listens on ${service.url}`);
   const more = greeting(service.url);
   if (more !== "") say(more);
+}
+
+/** EX_TEMPFAIL of sysexits.h: nothing is wrong that a new start would not put right. */
+const TRY_AGAIN = 75;
+
+/** Says what there is to say of the end, and gives the exit code. */
+export function endedBy(error: Error): number {
+  if (!(error instanceof Deposed)) return 1;
+  process.stderr.write(
+    `heliograph: other nodes have taken over what this one had (${error.message}), so it ends; a supervisor should start it again\n`,
+  );
+  return TRY_AGAIN;
 }
 
 /** The first signal stops in order, the second at once. */

@@ -18,6 +18,7 @@ export interface CommonOptions {
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;
+  readonly roles?: string;
 }
 
 export function withStoreOptions(command: Command): Command {
@@ -27,12 +28,12 @@ export function withStoreOptions(command: Command): Command {
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
-  const { data, config, host, port } = options;
+  const { data, config, host, port, roles } = options;
   const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
   return readSettings({
     configFile: config,
     environment: process.env,
-    flags: { server, store: data === undefined ? {} : { data } },
+    flags: { server, store: data === undefined ? {} : { data }, node: roles === undefined ? {} : { roles } },
     mode,
   });
 }

@@ -9,8 +9,7 @@ import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
-import type { Feed, LaneName, Store, SweepCursor } from "../store/port.ts";
-import { SWEEP_START } from "../store/port.ts";
+import type { Feed, LaneName, Store } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
 import { Submitting } from "./submitting.ts";
@@ -41,16 +40,12 @@ export interface DispatchParts {
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
 const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
-/** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
-const SWEEP_PAGES = 20;
 const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
 /** How long to wait with a claim that failed or found no room. */
 const CLAIM_AGAIN_MS = 500;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
-/** How long the missing parts of a message from a phone are waited for. */
-const INCOMING_WAIT_MS = 600_000;
 /** How long a stop waits for carriers to answer what they were handed. */
 const STOP_WAIT_MS = 2_000;
 /** The same for a carrier that goes over to other nodes. */
@@ -97,7 +92,6 @@ export class Dispatcher {
   /** Something came due while a claim was under way, which may have been too early for it. */
   #claimAgain = false;
   #sweeping: Repeating | null = null;
-  #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
   /** Something stayed behind because the lease did not hold. */
   #lapsed = false;
@@ -528,28 +522,14 @@ export class Dispatcher {
     this.#wakeAt(Math.min(nextAtMs, clock.now() + LONGEST_SLEEP_MS));
   }
 
+  /** What is in memory here and has waited too long. What nobody has in memory is for the rounds (Rounds). */
   async #sweep(): Promise<void> {
-    const { store, clock, settings, log } = this.#parts;
-    const nowMs = clock.now();
+    const nowMs = this.#parts.clock.now();
     for (const desk of this.#desks.values()) {
       for (const message of desk.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
         this.#expire(desk, message, nowMs);
     }
     this.#refillAll();
-    try {
-      const { receiptWaitMs, claimCount: limit } = settings;
-      for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
-        this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
-        if (this.#cursor.part === SWEEP_START.part && this.#cursor.backlog.key === SWEEP_START.backlog.key) break;
-      }
-      for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
-        const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
-        this.counts.incomingUnmatched += unmatched;
-        if (!more) break;
-      }
-    } catch (error) {
-      log.warn({ err: error }, "the round for overdue messages failed; trying again");
-    }
   }
 
   /** Nothing new goes out; what carriers have in hand is waited for, in bounds; the rest is handed back. */

@@ -57,6 +57,7 @@ export class Push {
   readonly #hosts: Hosts;
   #polling: Repeating | null = null;
   #refilling: Promise<void> = Promise.resolve();
+  #nextRefill: Promise<void> | null = null;
   #state: "running" | "stopping" | "stopped" = "running";
   #stopped: Promise<void> | null = null;
   #whenQuiet: (() => void) | null = null;
@@ -82,14 +83,22 @@ export class Push {
 
   /** Fetches what an earlier run left, and from now on what comes due. */
   start(): void {
-    this.#refilling = this.#refill();
+    void this.fetch();
     this.#polling = new Repeating(this.#options.clock, this.#options.settings.pollMs, async () => {
       this.#hosts.forgetIdle();
       this.#goOn();
-      await this.#refilling;
-      this.#refilling = this.#refill();
-      await this.#refilling;
+      await this.fetch();
     });
+  }
+
+  /** Reports wait in the store that nobody has in memory. One question at a time: those who ask during one share the next. */
+  fetch(): Promise<void> {
+    this.#nextRefill ??= this.#refilling.then(() => {
+      this.#nextRefill = null;
+      this.#refilling = this.#refill();
+      return this.#refilling;
+    });
+    return this.#nextRefill;
   }
 
   /** What the store has just committed, in order. */

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
+import { parseRoles, ROLES, type Role } from "./roles.ts";
 
 export interface Settings {
   readonly server: {
@@ -162,5 +163,18 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
   if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
   if (!LOG_LEVELS.includes(settings.log.level))
     throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
+  if (rolesOf(settings).length < ROLES.length && settings.store.url === "") {
+    throw new SettingsFault(
+      `[node] roles are "${settings.node.roles}", and the embedded store has one node that must do everything: set [store] url, or leave roles alone`,
+    );
+  }
   return settings;
+}
+
+/** What this node does. */
+export function rolesOf({ node }: Settings): readonly Role[] {
+  const roles = parseRoles(node.roles);
+  if (roles === null)
+    throw new SettingsFault(`[node] roles must name some of ${ROLES.join(", ")}, not "${node.roles}"`);
+  return roles;
 }

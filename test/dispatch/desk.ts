@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
+import { Rounds } from "../../src/dispatch/rounds.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -66,6 +67,7 @@ export async function startDesk(
   };
   await dispatcher.addCarrier(carrier);
   dispatcher.start([]);
+  new Rounds({ store: bench.store, clock: bench.clock, log: silentLog, settings: SETTINGS, ...changes }).start();
   return { bench, carrier, dispatcher, lease, reported };
 }
 

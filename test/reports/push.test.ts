@@ -343,3 +343,15 @@ async function assertFails(pushing: Pushing, receiver: ReportReceiver, reason: s
   assert.equal(push.counters.failed, 1);
   assert.equal(push.counters.itemsInMemoryNow, 0);
 }
+
+test("reports that wait in the store are fetched when it says so, in as few questions as need be", async (t) => {
+  const receiver = await startReceiver(t);
+  const { store, push } = startPush(t);
+  push.start();
+  await push.fetch();
+  store.leave([batchFor(receiver.url)]);
+  const asked = t.mock.method(store, "dueReports");
+  await Promise.all([push.fetch(), push.fetch(), push.fetch()]);
+  assert.equal(asked.mock.callCount(), 1, "one question for all who asked");
+  await until(() => store.delivered.length === 1, "the report is delivered");
+});

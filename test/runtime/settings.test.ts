@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
-import { readSettings, SettingsFault, type SettingsSources } from "../../src/runtime/settings.ts";
+import { readSettings, rolesOf, SettingsFault, type SettingsSources } from "../../src/runtime/settings.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");
@@ -39,6 +39,7 @@ function assertFault(run: () => unknown, says: string | RegExp): void {
 /** Another value that the setting may have. */
 function otherValue(section: string, name: string): Value {
   if (section === "log") return "debug";
+  if (name === "roles") return "reports,dispatch,api";
   const value = DEFAULTS[section]![name]!;
   if (typeof value === "number") return value + 1;
   return typeof value === "boolean" ? !value : `${value}2`;
@@ -185,6 +186,23 @@ test("zero is taken where it means something, and nowhere else", () => {
     });
   assert.deepEqual(
     zeros.map(({ section, name }) => `${section}.${name}`),
-    ["server.port", "server.stopTimeoutMs", "limits.sendAtDays", "dispatch.receiptWaitMs"],
+    ["server.port", "server.stopTimeoutMs", "store.retentionDays", "limits.sendAtDays", "dispatch.receiptWaitMs"],
+  );
+});
+
+test("a node's roles are some of the three; less than all is for a store that nodes can share", () => {
+  const url = "postgres://127.0.0.1/heliograph";
+  const roles = (text?: string) =>
+    rolesOf(
+      readSettings({ environment: {}, flags: text === undefined ? {} : { node: { roles: text }, store: { url } } }),
+    );
+  assert.deepEqual(roles(), ["api", "dispatch", "reports"]);
+  assert.deepEqual(roles("reports, api"), ["api", "reports"]);
+  assert.deepEqual(roles("dispatch"), ["dispatch"]);
+  for (const wrong of ["send", "api,", "api dispatch", " "])
+    assertFault(() => roles(wrong), `[node] roles must name some of api, dispatch, reports, not "${wrong}"`);
+  assertFault(
+    () => read({ flags: { node: { roles: "api,reports" } } }),
+    '[node] roles are "api,reports", and the embedded store has one node that must do everything: set [store] url, or leave roles alone',
   );
 });

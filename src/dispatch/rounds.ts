@@ -1,0 +1,65 @@
+/**
+ * The rounds that end what has waited too long: messages past their validity that nobody has in memory, parts whose receipt never
+ * came, long messages from phones of which a part is missing. One node makes them for all, whatever else it does: the one that leads.
+ */
+import { type Clock, Repeating } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import type { DispatchSettings } from "./dispatcher.ts";
+
+export interface RoundsParts {
+  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: DispatchSettings;
+}
+
+/** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
+const SWEEP_PAGES = 20;
+/** How long the missing parts of a message from a phone are waited for. */
+const INCOMING_WAIT_MS = 600_000;
+
+export class Rounds {
+  readonly #parts: RoundsParts;
+  #repeating: Repeating | null = null;
+  #cursor: SweepCursor = SWEEP_START;
+  #stopping = false;
+  /** Messages from phones, made whole here, to a number that is nobody's. */
+  incomingUnmatched = 0;
+
+  constructor(parts: RoundsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { clock, settings, log } = this.#parts;
+    this.#repeating = new Repeating(clock, settings.sweepEveryMs, async () => {
+      try {
+        await this.#round();
+      } catch (error) {
+        log.warn({ err: error }, "the round for overdue messages failed; trying again");
+      }
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { store, clock, settings } = this.#parts;
+    if (!(await store.cluster()).leads) return;
+    const nowMs = clock.now();
+    const { receiptWaitMs, claimCount: limit } = settings;
+    for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
+      this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
+      if (this.#cursor.part === SWEEP_START.part && this.#cursor.backlog.key === SWEEP_START.backlog.key) break;
+    }
+    for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
+      const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+      this.incomingUnmatched += unmatched;
+      if (!more) break;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#repeating?.stop();
+  }
+}
