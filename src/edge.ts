@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { ApiKeys } from "./accounts/api-keys.ts";
 import { Credentials } from "./accounts/credentials.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
+import { RateLimits } from "./api/rate-limits.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
@@ -33,6 +34,7 @@ export interface EdgeParts {
 const REPLAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 const READY_WITHIN_MS = 1_000;
+const COUNT_NODES_EVERY_MS = 1_000;
 
 export class Edge {
   readonly #parts: EdgeParts;
@@ -40,6 +42,7 @@ export class Edge {
   readonly #metrics = new Metrics();
   #server: ApiServer | null = null;
   #forgetting: Repeating | null = null;
+  #counting: Repeating | null = null;
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;
@@ -56,6 +59,7 @@ export class Edge {
       credentials.forgetAll();
       apiKeys.forgetAll();
     });
+    const rateLimits = await this.#rateLimits();
     const ids = new IdSource(clock, node, BigInt(lastKey));
     this.#server = await buildServer({
       store,
@@ -75,6 +79,7 @@ export class Edge {
         random: systemRandom,
         limits: settings.limits,
       }),
+      rateLimits,
       write: this.#parts.write,
       ready: () => this.#ready(),
       metrics: async () => this.#metrics.page(await this.#parts.figures()),
@@ -93,6 +98,23 @@ export class Edge {
     await api.listen({ host: settings.server.host, port: settings.server.port });
     const { address, port, family } = api.server.address() as AddressInfo;
     return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  /** The limits, with this node's share of them kept up to date. */
+  async #rateLimits(): Promise<RateLimits> {
+    const { store, clock, log, settings } = this.#parts;
+    const limits = new RateLimits(settings.limits, clock);
+    if (!limits.any) return limits;
+    const count = async (): Promise<void> => {
+      try {
+        limits.nodes = (await store.cluster()).nodes.api;
+      } catch (error) {
+        log.warn({ err: error }, "the nodes could not be counted; this one's share of the rate limits stays as it is");
+      }
+    };
+    await count();
+    this.#counting = new Repeating(clock, COUNT_NODES_EVERY_MS, count);
+    return limits;
   }
 
   async #ready(): Promise<void> {
@@ -115,6 +137,7 @@ export class Edge {
     await api?.close();
     impatient.cancel();
     await this.#forgetting?.stop();
+    await this.#counting?.stop();
     await this.#catalogue.stop();
     this.#metrics.stop();
   }

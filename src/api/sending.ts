@@ -109,7 +109,13 @@ function fieldsOf(kind: Kind, fields: object): MessageFields {
 }
 
 /** One message to one or more destinations. `query` is what the request says beside its body. */
-export async function sendSingle(intake: Intake, request: FastifyRequest, kind: Kind, body: SingleBody, query = "") {
+export async function sendSingle(
+  intake: Pick<Intake, "send">,
+  request: FastifyRequest,
+  kind: Kind,
+  body: SingleBody,
+  query = "",
+) {
   const { to, bulkId, messageId, ...fields } = body;
   const numbers = listOf(to);
   // A messageId of the client's can name only one message.
@@ -123,12 +129,12 @@ export async function sendSingle(intake: Intake, request: FastifyRequest, kind: 
   return { ...(numbers.length > 1 ? { bulkId: answer.bulkId } : {}), messages: results(answer) };
 }
 
-export function sendingOperations(api: Api, intake: Intake): void {
+export function sendingOperations(api: Api, intake: Pick<Intake, "send">): void {
   operationsFor(api, intake, "text", "text");
   operationsFor(api, intake, "binary", "binary message");
 }
 
-function operationsFor(api: Api, intake: Intake, kind: Kind, one: string): void {
+function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: string): void {
   const requests = schemas.SendingRequests[kind];
   const send = async (request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]) =>
     accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, messages)));

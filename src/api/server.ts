@@ -29,6 +29,7 @@ import { type MoneyParts, moneyOperations } from "./money.ts";
 import { checkAccept, checkContentType } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import { previewOperations } from "./previews.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { sendingOperations } from "./sending.ts";
@@ -54,7 +55,8 @@ export interface ApiParts
   /** A node that leaves requests to others serves health and figures only. */
   readonly takesRequests: boolean;
   readonly log: Log;
-  readonly intake: Intake;
+  readonly intake: Pick<Intake, "send">;
+  readonly rateLimits: RateLimits;
   /** Null outside the sandbox. */
   readonly write: SandboxParts["write"] | null;
   /** Told of every answer, for the figures. */
@@ -145,6 +147,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (auth === "operator") request.account = await authenticateOperator(parts, header);
     if (auth === "reseller") request.account = await authenticateReseller(parts, header);
     if (auth === "session") request.account = await authenticateSession(parts, header);
+    if (request.account !== null) parts.rateLimits.takeRequest(request.account);
     if (json) checkAccept(request.headers.accept);
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
@@ -187,8 +190,9 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
 /** All that clients, resellers and operators ask for, and the page that says how. */
 async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   await documentApi(api);
-  sendingOperations(api, parts.intake);
-  textQueryOperations(api, parts.intake);
+  const intake = parts.rateLimits.before(parts.intake);
+  sendingOperations(api, intake);
+  textQueryOperations(api, intake);
   previewOperations(api);
   inboxOperations(api, parts);
   bulkOperations(api, parts);

@@ -47,7 +47,7 @@ function numbersIn(to: unknown): string[] {
   );
 }
 
-export function textQueryOperations(api: Api, intake: Intake): void {
+export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): void {
   api.get(
     "/sms/1/text/query",
     {

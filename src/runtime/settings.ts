@@ -32,6 +32,8 @@ export interface Settings {
     readonly bodyBytes: number;
     readonly destinationsPerRequest: number;
     readonly sendAtDays: number;
+    readonly requestsPerSecond: number;
+    readonly messagesPerSecond: number;
   };
   readonly dispatch: {
     readonly laneMessages: number;
@@ -65,6 +67,8 @@ const MAY_BE_ZERO = new Set([
   "server.stopTimeoutMs",
   "store.retentionDays",
   "limits.sendAtDays",
+  "limits.requestsPerSecond",
+  "limits.messagesPerSecond",
   "dispatch.receiptWaitMs",
 ]);
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];

@@ -21,6 +21,17 @@ function assertRefused({ code, stdout, stderr }: Ended, says: string): void {
   assert.deepEqual([code, stdout, stderr], [1, "", `heliograph: ${says}\n`]);
 }
 
+test("a node's roles must be known ones, and less than all need a store that nodes can share", async () => {
+  assertRefused(
+    await run("serve", "--roles", "api,send"),
+    '[node] roles must name some of api, dispatch, reports, not "api,send"',
+  );
+  assertRefused(
+    await run("serve", "--roles", "api"),
+    '[node] roles are "api", and the embedded store has one node that must do everything: set [store] url, or leave roles alone',
+  );
+});
+
 test("init makes the data for its owner alone, and tells what comes next", async () => {
   assert.equal(setUp.code, 0, setUp.stderr);
   assert.match(setUp.stdout, /^Account OPERATOR1 \(operator\) is made\. Log in as operator with this password/m);

@@ -186,7 +186,15 @@ test("zero is taken where it means something, and nowhere else", () => {
     });
   assert.deepEqual(
     zeros.map(({ section, name }) => `${section}.${name}`),
-    ["server.port", "server.stopTimeoutMs", "store.retentionDays", "limits.sendAtDays", "dispatch.receiptWaitMs"],
+    [
+      "server.port",
+      "server.stopTimeoutMs",
+      "store.retentionDays",
+      "limits.sendAtDays",
+      "limits.requestsPerSecond",
+      "limits.messagesPerSecond",
+      "dispatch.receiptWaitMs",
+    ],
   );
 });
 
