@@ -18,7 +18,7 @@ The full cycle: HTTP request, durable, SMPP submit, answer, receipt, report push
   --warm-up N                      messages before the first round, not measured (as --count)
   --backlog N                      messages under way at most (4000)
   --rate N                         requests a second, started at set times; without it as fast as they are answered
-  --window N, --binds N            of the SMPP carrier (1000, 1)
+  --window N, --binds N            of the SMPP carrier (1000; as many binds as there are nodes)
   --receipt-delay MS               how long after the submit its receipt comes (0)
   --profile                        where the time goes in each thread of the service; the figures are then those of a slower one
   --profile-dir DIRECTORY          keeps the profiles there; Chrome's developer tools read them
@@ -123,7 +123,8 @@ export function readOptions(args: readonly string[]): Options | "help" {
     backlog: numberOr("backlog"),
     rate: values.rate === undefined ? null : number("rate", 1_000_000),
     window: numberOr("window"),
-    binds: numberOr("binds"),
+    // They are shared out among the nodes, and every node is to have one.
+    binds: Math.max(numberOr("binds"), ...nodes),
     receiptDelayMs: values["receipt-delay"] === undefined ? 0 : number("receipt-delay", 60_000, 0),
     profile: values.profile === true || values["profile-dir"] !== undefined,
     profileDirectory: (values["profile-dir"] as string | undefined) ?? null,

@@ -83,7 +83,7 @@ export class Rig {
     const generator = child("generator", null);
     const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
     const subject = stack.adopt(await start({ directory, smscPort, sinkPort, sender: SENDER }), (it) => it.stop());
-    if (options.until !== "accept") await untilBound(smsc, subject.targets.length);
+    if (options.until !== "accept") await untilBound(smsc, options.binds);
     return new Rig(options, subject, { generator, smsc, sink });
   }
 
@@ -174,9 +174,9 @@ export class Rig {
   }
 }
 
-async function untilBound(smsc: Child, nodes: number): Promise<void> {
+async function untilBound(smsc: Child, binds: number): Promise<void> {
   const endMs = performance.now() + BIND_MS;
-  while ((await smsc.ask<SmscFigures>("figures")).connections < nodes) {
+  while ((await smsc.ask<SmscFigures>("figures")).connections < binds) {
     if (performance.now() > endMs) throw new Error("the gateway does not bind to the carrier");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
