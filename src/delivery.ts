@@ -61,7 +61,7 @@ export class Delivery {
       log,
       lease,
       route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
-      knows: (carrierId) => binds.knows(carrierId),
+      knows: (carrierId) => this.#catalogue.current.carriers.some(({ id }) => id === carrierId),
       lookAgain: () => this.#catalogue.look(),
       settings: dispatchSettings(settings),
     });

@@ -60,11 +60,6 @@ export class Binds {
     this.#parts = parts;
   }
 
-  /** Whether the operator has such a carrier, wherever it is served. */
-  knows(carrierId: string): boolean {
-    return (this.#held.get(carrierId)?.known ?? null) !== null;
-  }
-
   /** Resolves when the carriers that this node may serve from the start are served. */
   async start(carriers: readonly KnownCarrier[]): Promise<void> {
     await this.set(carriers);
@@ -114,7 +109,10 @@ export class Binds {
     }
     for (const share of shares) {
       const held = this.#held.get(share.carrierId);
-      if (held !== undefined && !held.busy && !this.#stopped) await this.#follow(held, share);
+      if (held === undefined || held.busy || this.#stopped) continue;
+      await this.#follow(held, share).catch((error: unknown) => {
+        this.#parts.log.error({ err: error, carrier: share.carrierId }, "a carrier could not be started; trying again");
+      });
     }
     // Those that are gone last: what waits for them may go to the new ones.
     for (const [id, held] of this.#held) {
@@ -126,7 +124,7 @@ export class Binds {
   async #follow(held: Held, { slots, excess }: BindShare): Promise<void> {
     const { known, serving, closed } = held;
     if (known === null) return;
-    const given = slots.filter((slot) => slot < known.binds && !closed.has(slot));
+    const given = slots.filter((slot) => slot < known.binds && !closed.has(slot)).sort((one, other) => one - other);
     const kept = given.slice(0, Math.max(0, given.length - Math.max(0, excess - closed.size)));
     const back = given.slice(kept.length);
     const close = (work: Promise<unknown>): void => this.#close(known.id, held, work, back);
@@ -151,7 +149,13 @@ export class Binds {
   async #serve(held: Held, known: KnownCarrier, slots: readonly number[]): Promise<void> {
     const carrier = await made(known, slots);
     held.serving = { carrier, profile: known.profile, slots };
-    await this.#parts.dispatcher.addCarrier(carrier);
+    try {
+      await this.#parts.dispatcher.addCarrier(carrier);
+    } catch (error) {
+      held.serving = null;
+      await this.#parts.dispatcher.handOver(known.id);
+      throw error;
+    }
     this.#parts.log.info({ carrier: known.id, connections: slots.length }, "a carrier was started");
   }
 

@@ -214,8 +214,9 @@ describe("connections", () => {
     lease.end();
     for (const submission of await Promise.all(submissions)) assert.equal(submission.kind, "later", "it never left");
     assert.equal((await before.closed).why, "peer closed");
-    // Longer than the wait before a lost connection is made again.
-    await new Promise((resolve) => systemClock.after(1_500, () => resolve(null)));
+    // It was about to connect again, twice.
+    const looks = t.mock.method(lease, "holds");
+    await eventually(async () => looks.mock.callCount() >= 2);
     assert.deepEqual([network.binds.length, network.submits.length], [1, 0], "nor does it bind without the lease");
     lease.renew(Lease.moment(), 3_600_000);
     await isUp(customer);
