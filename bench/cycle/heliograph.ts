@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Options } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographRequest } from "./requests.ts";
-import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
+import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
 import { deviceFlushes, familyOf, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/heliograph.js");
@@ -30,8 +30,7 @@ export interface Database {
   readonly url: string;
   /** The server's first process, if it runs on this machine and is ours to look at. */
   readonly pid: number | null;
-  /** How often the server has flushed its log. */
-  flushes(): Promise<number | null>;
+  disk(): Promise<DiskUsage>;
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
@@ -96,8 +95,10 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
       return parts;
     },
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
-    writtenBytes: () => sumKnown([...pids, ...serverPids()].map(writtenBytes)),
-    flushes: async () => (database === null ? deviceFlushes(data) : database.flushes()),
+    disk: async () =>
+      database === null
+        ? { writtenBytes: sumKnown(pids.map(writtenBytes)), flushes: deviceFlushes(data) }
+        : database.disk(),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
   };

@@ -111,12 +111,19 @@ function subdirectory(directory: string, name: string): string {
 }
 
 function print(results: readonly Measured[], options: Options): void {
-  const command = ["npm run bench --", ...args].join(" ");
+  // A URL may have a password in it.
+  const command = ["npm run bench --", ...args].join(" ").replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, "$1:…@");
   const about = machine();
   if (options.json) {
     console.log(
       JSON.stringify(
-        { command, machine: about, options, results: results.map(summary), ratios: ratios(results) },
+        {
+          command,
+          machine: about,
+          options: { ...options, url: options.url === null ? null : "…" },
+          results: results.map(summary),
+          ratios: ratios(results),
+        },
         null,
         2,
       ),
@@ -127,7 +134,7 @@ function print(results: readonly Measured[], options: Options): void {
   console.log(command);
   console.log(`${about.cores} cores, ${about.cpu}, ${memory}, ${about.system}, Node ${about.node.slice(1)}`);
   console.log(
-    `${options.repeat} rounds of ${options.count.toLocaleString("en")} messages after ${options.warmUp.toLocaleString("en")} to warm up: ` +
+    `${options.repeat} ${options.repeat === 1 ? "round" : "rounds"} of ${options.count.toLocaleString("en")} messages after ${options.warmUp.toLocaleString("en")} to warm up: ` +
       "the median, and in brackets the least and the most",
   );
   for (const line of printTable(results, options)) console.log(line);

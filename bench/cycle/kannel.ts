@@ -5,8 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { delimiter, join } from "node:path";
-import type { Options } from "./options.ts";
-import { OptionFault } from "./options.ts";
+import { OptionFault, type Options } from "./options.ts";
 import { Program } from "./program.ts";
 import { kannelRequest } from "./requests.ts";
 import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
@@ -69,8 +68,10 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
       return usage;
     },
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
-    writtenBytes: () => sumKnown(pids.map(writtenBytes)),
-    flushes: async () => (spool ? deviceFlushes(directory) : null),
+    disk: async () => ({
+      writtenBytes: sumKnown(pids.map(writtenBytes)),
+      flushes: spool ? deviceFlushes(directory) : null,
+    }),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
   };

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 import type { Database } from "./heliograph.ts";
+import type { DiskUsage } from "./subject.ts";
 
 export interface Server {
   readonly url: string;
@@ -28,16 +29,18 @@ export async function createDatabase({ url, pid, ours }: Server, stack: AsyncDis
   });
   const own = new URL(url);
   own.pathname = `/${name}`;
-  return { url: own.href, pid, flushes: () => flushes(url) };
+  return { url: own.href, pid, disk: () => diskUsage(url) };
 }
 
-/** All that the server has flushed, its log included. Before version 18 the log stood elsewhere; then nothing is told. */
-async function flushes(url: string): Promise<number | null> {
+/** As the server counts it, its log included. Before version 18 the log was not; then nothing is told. */
+async function diskUsage(url: string): Promise<DiskUsage> {
   const [row] = await query(
     url,
-    "SELECT sum(fsyncs)::float8 AS fsyncs, bool_or(object = 'wal') AS whole FROM pg_stat_io",
+    `SELECT sum(fsyncs)::float8 AS flushes,
+            sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0))::float8 AS bytes
+     FROM pg_stat_io`,
   ).catch(() => []);
-  return row?.whole === true ? (row.fsyncs as number) : null;
+  return { writtenBytes: (row?.bytes as number) ?? null, flushes: (row?.flushes as number) ?? null };
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

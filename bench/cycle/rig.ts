@@ -139,8 +139,8 @@ export class Rig {
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
-      writtenBytes: difference(before.writtenBytes, after.writtenBytes),
-      flushes: difference(before.flushes, after.flushes),
+      writtenBytes: difference(before.disk.writtenBytes, after.disk.writtenBytes),
+      flushes: difference(before.disk.flushes, after.disk.flushes),
       duplicateSubmits: submits.duplicates,
       duplicateReports: reports.duplicates,
       reportsPerRequest: until === "report" ? messages / reports.requests : null,
@@ -162,8 +162,7 @@ export class Rig {
     return {
       gateway: this.subject.usage(),
       bench: { generator: generator!, smsc: smsc!, sink: sink!, parent: user + system },
-      writtenBytes: this.subject.writtenBytes(),
-      flushes: await this.subject.flushes(),
+      disk: await this.subject.disk(),
     };
   }
 

@@ -9,8 +9,7 @@ export interface Subject {
   usage(): Usage;
   /** The most memory that its processes have had, added up; null where the system does not tell. */
   peakMemoryBytes(): number | null;
-  writtenBytes(): number | null;
-  flushes(): Promise<number | null>;
+  disk(): Promise<DiskUsage>;
   /** The end of the log, for when something went wrong. */
   lastWords(): string;
   stop(): Promise<void>;
@@ -22,6 +21,12 @@ export interface Usage {
   readonly cpuMicros: Readonly<Record<string, number>>;
   /** How long its threads could have run and had no core: what else runs on the machine shows here. */
   readonly waitMicros: number | null;
+}
+
+/** What a gateway, or its database, has had written and flushed so far; null where nobody tells. */
+export interface DiskUsage {
+  readonly writtenBytes: number | null;
+  readonly flushes: number | null;
 }
 
 /** What the gateway meets at both ends, and what it is to do. */

@@ -73,7 +73,7 @@ export function peakMemoryBytes(pid: number): number | null {
   return size === null ? null : size * 1024;
 }
 
-/** What has gone to the disk; not what other writes to the same pages saved. */
+/** What has been written to files, counted by whole pieces of the file cache: where those are large, it is more than reaches the disk. */
 export function writtenBytes(pid: number): number | null {
   const match = read(`/proc/${pid}/io`)?.match(/^write_bytes: (\d+)$/m);
   return match?.[1] === undefined ? null : Number(match[1]);
