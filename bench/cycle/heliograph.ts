@@ -82,7 +82,10 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const pids = programs.map(({ pid }) => pid);
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
-    name: nameOf(options, nodes),
+    name:
+      database === null
+        ? "Heliograph on SQLite"
+        : `Heliograph on PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`,
     targets,
     usage() {
       const parts = new PartsUsage();
@@ -102,10 +105,6 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
   };
-}
-
-function nameOf({ store }: Options, nodes: number): string {
-  return `Heliograph on ${store === "sqlite" ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`}`;
 }
 
 /** The threads of the service by what they do; those that V8 and libuv keep for themselves as one. */

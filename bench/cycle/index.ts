@@ -5,11 +5,12 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startHeliograph } from "./heliograph.ts";
+import { type Database, startHeliograph } from "./heliograph.ts";
 import { KANNEL_REPORTS, startKannel } from "./kannel.ts";
 import { OptionFault, type Options, readOptions, USAGE } from "./options.ts";
 import { type Measured, machine, printTable, ratios, summary } from "./print.ts";
 import { readProfiles } from "./profile.ts";
+import { stopPrograms } from "./program.ts";
 import { Progress } from "./progress.ts";
 import { Rig, type RigOptions, type Round } from "./rig.ts";
 
@@ -29,14 +30,25 @@ try {
 
 async function main(options: Options): Promise<void> {
   const stack = new AsyncDisposableStack();
-  const onSignal = (): void => {
-    void stack.disposeAsync().finally(() => process.exit(1));
+  let ending: Promise<void> | null = null;
+  const end = (): Promise<void> => {
+    ending ??= stack.disposeAsync();
+    return ending;
   };
-  process.once("SIGINT", onSignal);
-  process.once("SIGTERM", onSignal);
+  let interrupted = false;
+  const onSignal = (): void => {
+    // What was under way fails when its processes end: that is no news to whoever stopped it.
+    if (!interrupted) process.on("uncaughtException", () => undefined);
+    interrupted = true;
+    void end().finally(() => process.exit(1));
+  };
+  // Also the second time: a signal to the whole group may come twice, and stopping in order takes a few seconds at most.
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
   const directory = stack.adopt(mkdtempSync(join(tmpdir(), "heliograph-bench-")), (it) =>
     rmSync(it, { recursive: true, force: true }),
   );
+  stack.defer(stopPrograms);
   const progress = stack.adopt(new Progress(), (it) => it.end());
   try {
     const candidates = await candidatesOf(options, directory, stack);
@@ -69,8 +81,10 @@ async function main(options: Options): Promise<void> {
       results.push({ name: rig.subject.name, rounds: rounds[index]!, peakMemoryBytes, profile });
     }
     print(results, options);
+  } catch (error) {
+    if (!interrupted) throw error;
   } finally {
-    await stack.disposeAsync();
+    await end();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
   }
@@ -78,25 +92,29 @@ async function main(options: Options): Promise<void> {
 
 /** What is to be measured, in the order of its turns. */
 async function candidatesOf(options: Options, directory: string, stack: AsyncDisposableStack): Promise<RigOptions[]> {
-  // Read only where it is wanted: the embedded store is measured without any of it.
-  const postgres = options.store === "postgres" ? await import("./postgres.ts") : null;
-  const server = await postgres?.postgresServer(options.url, stack);
   const candidates: RigOptions[] = [];
-  for (const [index, nodes] of options.nodes.entries()) {
-    const place = subdirectory(directory, `heliograph-${index + 1}`);
-    const database = server === undefined ? null : await postgres!.createDatabase(server, stack);
+  const heliograph = (nodes: number, database: Database | null): void => {
     candidates.push({
       options,
-      directory: place,
+      directory: subdirectory(directory, `heliograph-${candidates.length}`),
       sink: REPORTS,
       start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database }),
     });
+  };
+  for (const store of options.stores) {
+    if (store === "sqlite") {
+      heliograph(1, null);
+      continue;
+    }
+    // Read only where it is wanted: the embedded store is measured without any of it.
+    const { createDatabase, postgresServer } = await import("./postgres.ts");
+    const server = await postgresServer(options.url, stack);
+    for (const nodes of options.nodes) heliograph(nodes, await createDatabase(server, stack));
   }
   if (options.peer === "kannel") {
-    const place = subdirectory(directory, "kannel");
     candidates.push({
       options,
-      directory: place,
+      directory: subdirectory(directory, "kannel"),
       sink: KANNEL_REPORTS,
       start: (surroundings) => startKannel({ ...surroundings, options }),
     });

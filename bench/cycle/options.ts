@@ -6,9 +6,9 @@ export const USAGE = `npm run bench -- [options]
 
 The full cycle: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink; each part its own process.
 
-  --store sqlite|postgres          where messages are kept (sqlite)
+  --store sqlite|postgres          where messages are kept (sqlite); sqlite,postgres measures both in turn
   --url postgres://…               a PostgreSQL server to use; without it one is started for the run
-  --nodes 1,2                      how many nodes share the load, measured in turn; more than 1 needs postgres (1)
+  --nodes 1,2                      how many nodes share the load on postgres, measured in turn (1)
   --mode one|hundred|thousand      destinations of a request, by the advanced operation (one)
          single|multi              or the simple ones: one destination; ten messages of one destination
   --until accept|submit|report     how far the cycle goes (report)
@@ -30,8 +30,10 @@ const STORES = ["sqlite", "postgres"] as const;
 const PEERS = ["kannel"] as const;
 const PEER_STORES = ["memory", "spool"] as const;
 
+export type StoreName = (typeof STORES)[number];
+
 export interface Options {
-  readonly store: (typeof STORES)[number];
+  readonly stores: readonly StoreName[];
   readonly url: string | null;
   readonly nodes: readonly number[];
   readonly mode: ModeName;
@@ -106,12 +108,16 @@ export function readOptions(args: readonly string[]): Options | "help" {
   if (nodes.some((node) => !Number.isInteger(node) || node < 1 || node > 16))
     throw new OptionFault("--nodes must be numbers from 1 to 16, such as 1,2");
   const url = (values.url as string | undefined) ?? null;
-  const store = word("store", STORES, url === null ? "sqlite" : "postgres");
-  if (store === "sqlite" && nodes.some((node) => node > 1))
+  const stores = String(values.store ?? (url === null ? "sqlite" : "postgres"))
+    .split(",")
+    .map((name) => STORES.find((known) => known === name));
+  if (stores.includes(undefined))
+    throw new OptionFault(`--store must be ${STORES.join(", ")} or both, separated by a comma`);
+  if (!stores.includes("postgres") && nodes.some((node) => node > 1))
     throw new OptionFault("--nodes above 1 needs --store postgres");
   const count = whole(numberOr("count"));
   return {
-    store,
+    stores: stores.filter((name) => name !== undefined),
     url,
     nodes,
     mode,

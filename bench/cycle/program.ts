@@ -7,12 +7,22 @@ const START_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 const LAST_WORDS = 2_000;
 
+const running = new Set<Program>();
+let ended = false;
+
+/** Stops every program that runs, and lets no other start: for the end of a run, wherever it was. */
+export async function stopPrograms(): Promise<void> {
+  ended = true;
+  await Promise.all([...running].map((program) => program.stop()));
+}
+
 export class Program {
   readonly #process: ChildProcess;
   readonly #log: string;
   readonly #exit: Promise<void>;
 
   constructor(command: string, args: readonly string[], log: string, directory?: string) {
+    if (ended) throw new Error("the run is over");
     this.#log = log;
     const output = openSync(log, "a");
     this.#process = spawn(command, [...args], {
@@ -23,9 +33,14 @@ export class Program {
       detached: true,
     });
     closeSync(output);
+    running.add(this);
     this.#exit = new Promise((resolve) => {
-      this.#process.once("exit", () => resolve());
-      this.#process.once("error", () => resolve());
+      const onEnd = (): void => {
+        running.delete(this);
+        resolve();
+      };
+      this.#process.once("exit", onEnd);
+      this.#process.once("error", onEnd);
     });
   }
 
