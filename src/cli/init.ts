@@ -1,5 +1,6 @@
 /** `heliograph init`: sets up the data of a real service and makes its first operator. */
 import { Command } from "commander";
+import { storeName } from "../store/open.ts";
 import { createAccount } from "./account.ts";
 import { CommandFault, type CommonOptions, say, settingsOf, withStore, withStoreOptions } from "./support.ts";
 
@@ -18,12 +19,12 @@ export function initCommand(): Command {
       await withStore(settings, async (store) => {
         if ((await store.claimPurpose({ purpose: "production" })) !== "production") {
           throw new CommandFault(
-            `${settings.store.data} is a sandbox's, with passwords that everybody knows: name another directory with --data`,
+            `${storeName(settings)} is a sandbox's, with passwords that everybody knows: name another directory with --data`,
           );
         }
         if ((await store.countAccounts({ kind: "operator" })) > 0) {
           throw new CommandFault(
-            `${settings.store.data} is set up already; "heliograph account create" makes more accounts`,
+            `${storeName(settings)} is set up already; "heliograph account create" makes more accounts`,
           );
         }
         await createAccount(store, {

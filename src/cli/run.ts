@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { Deposed, type Service, startService } from "../service.ts";
+import { storeName } from "../store/open.ts";
 import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
 import {
   CommandFault,
@@ -54,7 +55,7 @@ export function serveCommand(): Command {
       await withStore(settings, async (store) => {
         if ((await store.purpose()) === "sandbox") {
           throw new CommandFault(
-            `${settings.store.data} is a sandbox's, with passwords that everybody knows: name another directory with --data, and set it up with "heliograph init"`,
+            `${storeName(settings)} is a sandbox's, with passwords that everybody knows: name another directory with --data, and set it up with "heliograph init"`,
           );
         }
         if ((await store.countAccounts({ kind: "operator" })) === 0) {

@@ -4,17 +4,19 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { CatalogueFault } from "../catalogue/file.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { createLog } from "../runtime/log.ts";
 import { type PartialSettings, readSettings, type Settings, SettingsFault } from "../runtime/settings.ts";
 import { StartFault } from "../service.ts";
 import { localStore } from "../store/group.ts";
+import { openStore, storeName } from "../store/open.ts";
 import type { Store } from "../store/port.ts";
-import { SqliteEngine } from "../store/sqlite/engine.ts";
 
 /** Something is wrong that the user can put right; the message says how. */
 export class CommandFault extends Error {}
 
 export interface CommonOptions {
   readonly data?: string;
+  readonly store?: string;
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;
@@ -24,16 +26,21 @@ export interface CommonOptions {
 export function withStoreOptions(command: Command): Command {
   return command
     .option("--data <directory>", "where the embedded store is (default: ./data)")
+    .option("--store <url>", "a PostgreSQL database in its place: postgres://user:password@host/database")
     .option("--config <file>", "a TOML file with settings; heliograph.default.toml lists them all");
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
-  const { data, config, host, port, roles } = options;
+  const { data, store: url, config, host, port, roles } = options;
   const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
   return readSettings({
     configFile: config,
     environment: process.env,
-    flags: { server, store: data === undefined ? {} : { data }, node: roles === undefined ? {} : { roles } },
+    flags: {
+      server,
+      store: { ...(data === undefined ? {} : { data }), ...(url === undefined ? {} : { url }) },
+      node: roles === undefined ? {} : { roles },
+    },
     mode,
   });
 }
@@ -44,30 +51,34 @@ export function readPort(text: string): number {
   return Number(text);
 }
 
-export function hasData(settings: Settings): boolean {
-  return existsSync(join(settings.store.data, "heliograph.sqlite"));
+/** Whether there is a directory to work on. Whether a database was set up is seen when it is looked into. */
+export function hasData({ store }: Settings): boolean {
+  return store.url !== "" || existsSync(join(store.data, "heliograph.sqlite"));
 }
 
 /** Works on the store directly. It may be done while a service runs on it; the service sees the change within a second. */
 export async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const engine = opened(
+  const log = createLog(settings.log.level, { part: "cli" });
+  const opening = openStore({
     settings,
-    (directory) => new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 0, total: 0 }, mode: "tool" }),
-  );
+    clock: systemClock,
+    log,
+    deliver: null,
+    name: `heliograph cli ${process.pid}`,
+  });
+  const { engine, close } = await opening.catch((error: Error) => {
+    throw cannotOpen(settings, error);
+  });
   try {
     return await work(localStore(engine, () => undefined));
   } finally {
-    engine.close();
+    await close();
   }
 }
 
-/** Opens the store's directory. Whatever stands in the way there (rights, a full disk, another file) is told in a line. */
-export function opened<Thing>({ store }: Settings, open: (directory: string) => Thing): Thing {
-  try {
-    return open(store.data);
-  } catch (error) {
-    throw new CommandFault(`the data in ${store.data} cannot be opened: ${(error as Error).message}`);
-  }
+/** Whatever stands in the way of the store (rights, a full disk, another file, no database) is told in a line. */
+export function cannotOpen(settings: Settings, error: Error): CommandFault {
+  return new CommandFault(`the data in ${storeName(settings)} cannot be opened: ${error.message}`);
 }
 
 /** The number given with --limit. */

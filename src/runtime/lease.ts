@@ -14,8 +14,13 @@ export class Lease {
   /** The one of a node that shares its store with nobody. */
   static endless(): Lease {
     const lease = new Lease();
-    Atomics.store(lease.#untilNs, 0, 2n ** 63n - 1n);
+    lease.hold();
     return lease;
+  }
+
+  /** From now on, whatever happens. */
+  hold(): void {
+    Atomics.store(this.#untilNs, 0, 2n ** 63n - 1n);
   }
 
   get memory(): SharedArrayBuffer {

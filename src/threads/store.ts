@@ -1,11 +1,14 @@
-/** The store's thread: the SQLite engine and its group commit, with a port to each side of the service. */
+/** The store's thread: an engine and its group commit, with a port to each side of the service. */
+import { hostname } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../runtime/clock.ts";
+import { Lease } from "../runtime/lease.ts";
+import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { GroupCommit } from "../store/group.ts";
+import { callsOf, GroupCommit } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
-import type { CommandName, LaneName, Role } from "../store/port.ts";
-import { SqliteEngine } from "../store/sqlite/engine.ts";
+import { openStore } from "../store/open.ts";
+import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
 import { serveCalls, tell } from "./rpc.ts";
 
 export interface StoreThreadData {
@@ -14,6 +17,7 @@ export interface StoreThreadData {
   /** The memory of the lease, which this thread renews. */
   readonly lease: SharedArrayBuffer;
   readonly lanes: LaneBounds;
+  readonly logLevel: string;
   readonly edge: MessagePort;
   readonly delivery: MessagePort;
 }
@@ -25,7 +29,7 @@ export type StoreGreeting =
       lastKey: string;
       spilled: LaneName[];
       /** The node's number for ids; 0 unless there are others. */
-      node?: number;
+      node: number;
     }
   | { kind: "failed"; reason: string };
 
@@ -35,31 +39,37 @@ export interface StoreNews {
   readonly reason: string;
 }
 
-const { settings, lanes, edge, delivery } = workerData as StoreThreadData;
+const { settings, roles, lease, lanes, edge, delivery, logLevel } = workerData as StoreThreadData;
 
 try {
-  const engine = new SqliteEngine({ directory: settings.store.data, lanes, clock: systemClock, mode: "deliver" });
-  const group = new GroupCommit(engine, (feed) => tell(delivery, feed));
+  const store = await openStore({
+    settings,
+    clock: systemClock,
+    log: createLog(logLevel, { part: "store" }),
+    deliver: { lanes, roles, lease: new Lease(lease) },
+    name: `heliograph ${hostname()} ${process.pid}`,
+  });
+  const onFeed = (feed: Feed): void => tell(delivery, feed);
+  const group = new GroupCommit(store.engine, onFeed);
+  const send = callsOf(group);
   const handle = (command: string, input: unknown): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      group.add({ command: command as CommandName, input }, (outcome) => {
-        if (outcome.ok) resolve(outcome.value);
-        else reject(outcome.error);
-      });
-    });
+    send({ command: command as CommandName, input });
   serveCalls(edge, handle);
   serveCalls(delivery, handle);
-  parentPort!.once("message", () => {
-    engine.close();
+  parentPort!.once("message", async () => {
+    await group.settled();
+    await store.close();
     edge.close();
     delivery.close();
     parentPort!.close();
   });
-  parentPort!.postMessage({
-    kind: "ready",
-    lastKey: engine.lastKey(),
-    spilled: engine.spilledLanes(),
-  } satisfies StoreGreeting);
+  const { lastKey, spilled, node } = store;
+  parentPort!.postMessage({ kind: "ready", lastKey, spilled: [...spilled], node } satisfies StoreGreeting);
+  store.start({
+    onFeed,
+    send,
+    onDeposed: (reason) => parentPort!.postMessage({ kind: "deposed", reason } satisfies StoreNews),
+  });
 } catch (error) {
   parentPort!.postMessage({ kind: "failed", reason: (error as Error).message } satisfies StoreGreeting);
 }

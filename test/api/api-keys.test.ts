@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
-import { addAccount, changeAccounts, openData, watchScrypt } from "../support/accounts.ts";
+import { addAccount, changeAccounts, everythingIn, watchScrypt } from "../support/accounts.ts";
 import { basic, errorObject, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -117,22 +117,20 @@ test("a suspended account is told so, and its key works again when it is let go"
   await addAccount(store, { key: "SUSPENDED" });
   const authorization = `App ${await addKey("SUSPENDED")}`;
   assert.equal((await ask(authorization)).status, 200);
-  changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
   const refused = await soon(async () => {
     const answer = await ask(authorization);
     return answer.status === 403 && answer;
   });
   assert.deepEqual(refused.json, errorObject("FORBIDDEN", "Forbidden", null, "The account is suspended."));
-  changeAccounts(data, "UPDATE account SET suspended = 0 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 0 WHERE key = 'SUSPENDED'");
   await soon(async () => (await ask(authorization)).status === 200);
 });
 
-test("the store has the hash of a key and not the key", async (t) => {
+test("the store has the hash of a key and not the key", async () => {
   const key = await addKey("DEMO0001");
   assert.equal((await ask(`App ${key}`)).status, 200);
-  const db = openData(data);
-  t.after(() => db.close());
-  const everything = db.serialize().toString("latin1");
+  const everything = await everythingIn(data);
   assert.ok(everything.includes(storedForm(key).keyHash));
   assert.ok(!everything.includes(key.slice(13)));
 });

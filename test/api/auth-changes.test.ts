@@ -23,7 +23,7 @@ test("a changed password drops what was remembered: the new one works and the ol
   await addAccount(service.store, { key: "CHANGES", password: "old" });
   assert.equal((await ask(basic("CHANGES", "old"))).status, 200);
   const hash = await hashPassword("new");
-  changeAccounts(data, "UPDATE login SET password_hash = ? WHERE username = 'CHANGES'", hash);
+  await changeAccounts(data, "UPDATE login SET password_hash = ? WHERE username = 'CHANGES'", hash);
   await soon(async () => (await ask(basic("CHANGES", "old"))).status === 401);
   assert.equal((await ask(basic("CHANGES", "new"))).status, 200);
 });
@@ -35,7 +35,7 @@ test("a suspended account is told so, by password, by token and at login, and wo
   const token = `IBSSO ${(await login()).json.login.ibAuthCookie}`;
   assert.equal((await ask(authorization)).status, 200);
 
-  changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
   await soon(async () => (await ask(authorization)).status === 403);
   const refusals = [
     await ask(authorization),
@@ -52,7 +52,7 @@ test("a suspended account is told so, by password, by token and at login, and wo
   const wrong = await ask(basic("SUSPENDED", "wrong"));
   assert.equal(wrong.status, 401, "whoever does not know the password is not told");
 
-  changeAccounts(data, "UPDATE account SET suspended = 0 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 0 WHERE key = 'SUSPENDED'");
   await soon(async () => (await ask(authorization)).status === 200);
   assert.equal((await ask(token)).status, 200);
 });

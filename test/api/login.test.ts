@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
-import { addAccount, openData, watchScrypt } from "../support/accounts.ts";
+import { addAccount, everythingIn, onRows, watchScrypt } from "../support/accounts.ts";
 import { rawCall, rawRequestText } from "../support/raw-http.ts";
 import { type Answer, basic, errorObject, startTestService, temporaryDirectory } from "../support/service.ts";
 
@@ -257,19 +257,18 @@ test("a token is good after a restart, and its hour goes on", async (t) => {
 
 test("the store has the hash of a token, and no password", async (t) => {
   const { data, token } = await startDated(t);
-  const db = openData(data);
-  t.after(() => db.close());
-  const sessions = db.prepare("SELECT token_hash FROM session").all();
+  const sessions = await onRows(data, "SELECT token_hash FROM session");
   assert.deepEqual(sessions, [{ token_hash: createHash("sha256").update(token).digest("base64url") }]);
-  const hashes = db.prepare<[], { password_hash: string }>("SELECT password_hash FROM login").all();
+  const hashes = await onRows(data, "SELECT password_hash FROM login");
   assert.equal(hashes.length, 3);
-  const salts = hashes.map(({ password_hash: hash }) => {
+  const salts = hashes.map(({ password_hash }) => {
+    const hash = password_hash as string;
     const parts = /^scrypt\$32768\$8\$1\$([\w-]{22})\$[\w-]{43}$/.exec(hash);
     assert.ok(parts, hash);
     return parts[1];
   });
   assert.equal(new Set(salts).size, 3, "each has a salt of its own");
-  const everything = db.serialize().toString("latin1");
+  const everything = await everythingIn(data);
   assert.ok(!everything.includes(token));
   assert.ok(!everything.includes("reseller-password"));
 });

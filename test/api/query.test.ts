@@ -156,7 +156,7 @@ test("nobody else sends anything, and it is settled before the message is looked
     assert.equal(headers.get("www-authenticate"), 'Basic realm="heliograph", charset="UTF-8"');
   }
   await addAccount(service.store, { key: "SUSPENDED" });
-  changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
   const suspended = await send({ ...MESSAGE, username: "SUSPENDED", password: "password" });
   const says = errorObject("FORBIDDEN", "Forbidden", null, "The account is suspended.");
   assert.deepEqual([suspended.status, suspended.json], [403, says]);

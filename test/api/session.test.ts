@@ -103,7 +103,7 @@ test("a body that cannot be read is a bad request", async () => {
 
 test("a suspended account gets no session", async () => {
   await addAccount(service.store, { key: "SUSPENDED" });
-  changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
+  await changeAccounts(data, "UPDATE account SET suspended = 1 WHERE key = 'SUSPENDED'");
   const { status, json } = await open({ body: { username: "SUSPENDED", password: "password" } });
   const says = errorObject("FORBIDDEN", "Forbidden", null, "The account is suspended.");
   assert.deepEqual([status, json], [403, says]);

@@ -4,9 +4,11 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
+import pg from "pg";
 import { hashPassword } from "../../src/accounts/passwords.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Account, AccountKind, Store } from "../../src/store/port.ts";
+import { databases } from "./service.ts";
 
 export interface TestAccount {
   readonly key: string;
@@ -52,19 +54,60 @@ function hashOf(password: string): Promise<string> {
 }
 
 /** Changes rows of a running service's store from outside, and says that accounts have changed, as a command would. */
-export function changeAccounts(directory: string, sql: string, ...values: unknown[]): void {
+export async function changeAccounts(directory: string, sql: string, ...values: unknown[]): Promise<void> {
+  const changed = await onRows(directory, `${sql} RETURNING 1`, ...values);
+  if (changed.length === 0) throw new Error(`nothing was changed by ${sql}`);
+  await onRows(directory, "UPDATE counter SET changes = changes + 1 RETURNING 1");
+}
+
+/** A statement on the store's rows, beside the service that runs on it. It returns something on either engine. */
+export async function onRows(
+  directory: string,
+  sql: string,
+  ...values: unknown[]
+): Promise<readonly Record<string, unknown>[]> {
+  const url = databases.get(directory);
+  if (url !== undefined) return onDatabase(url, sql, values);
   const db = openData(directory);
   try {
-    db.transaction(() => {
-      if (db.prepare(sql).run(...values).changes === 0) throw new Error(`nothing was changed by ${sql}`);
-      db.exec("UPDATE counter SET changes = changes + 1");
-    }).immediate();
+    return db.prepare<unknown[], Record<string, unknown>>(sql).all(...values);
   } finally {
     db.close();
   }
 }
 
-/** The store's file, beside the service that runs on it. */
+async function onDatabase(url: string, sql: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let count = 0;
+    return (
+      await client.query(
+        sql.replaceAll("?", () => `$${++count}`),
+        values,
+      )
+    ).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** All that the store holds, as text to look through. */
+export async function everythingIn(directory: string): Promise<string> {
+  if (databases.has(directory)) {
+    const tables = await onRows(directory, "SELECT relname FROM pg_stat_user_tables");
+    const rows = tables.map(({ relname }) => onRows(directory, `SELECT row_to_json(t) AS row FROM ${relname} AS t`));
+    return JSON.stringify(await Promise.all(rows));
+  }
+  const db = openData(directory);
+  try {
+    return db.serialize().toString("latin1");
+  } finally {
+    db.close();
+  }
+}
+
+/** The embedded store's file. */
 export function openData(directory: string): Database.Database {
   return new Database(join(directory, "heliograph.sqlite"), { fileMustExist: true, timeout: 5_000 });
 }

@@ -3,7 +3,6 @@
  * starts it); a test file that runs alone starts its own.
  */
 import { randomBytes } from "node:crypto";
-import { after, type TestContext } from "node:test";
 import { command, type PostgresServer, SHARED_URL, startPostgres, TEMPLATE } from "./postgres-server.ts";
 
 export { type PostgresServer, startPostgres } from "./postgres-server.ts";
@@ -26,26 +25,25 @@ function inDatabase(url: URL, name: string): string {
 /** Databases of tests that are over. A test's hooks run in the order in which they were set, so its own would be too early. */
 const left = new Set<string>();
 
-async function dropLeft(): Promise<void> {
+/** Drops the databases of tests that are over. Called by the next test that wants one, or as the last hook of whoever had one. */
+export async function dropLeft(): Promise<void> {
   const drops = [...left].map((name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   left.clear();
   if (drops.length > 0) await command(inDatabase(await sharedUrl(), "postgres"), ...drops);
 }
 
-after(async () => {
-  await dropLeft();
-  await (await own)?.remove();
-});
-
 /** The URL of a database that only this test has: with the schema, or `empty`. */
-export async function postgresUrl(t: TestContext, options: { empty?: boolean } = {}): Promise<string> {
+export async function postgresUrl(
+  t: { after(clean: () => Promise<void>): void },
+  options: { empty?: boolean } = {},
+): Promise<string> {
   await dropLeft();
   const server = await sharedUrl();
   const name = `test_${randomBytes(8).toString("hex")}`;
   const template = options.empty === true ? "template0" : TEMPLATE;
   // Copied as files: 26 ms here, against some 45 through the log.
   await command(inDatabase(server, "postgres"), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  t.after(() => {
+  t.after(async () => {
     left.add(name);
   });
   return inDatabase(server, name);

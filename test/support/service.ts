@@ -14,10 +14,11 @@ import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { type PartialSettings, readSettings, type Settings } from "../../src/runtime/settings.ts";
-import { localStore } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
-import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { type PartialSettings, readSettings, rolesOf, type Settings } from "../../src/runtime/settings.ts";
+import { callsOf, GroupCommit, type SendCall, storeOver } from "../../src/store/group.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Feed, Store } from "../../src/store/port.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 export const CATALOGUE = `
 [[carrier]]
@@ -93,43 +94,84 @@ export async function temporaryDirectory(t: Cleanup): Promise<string> {
   return directory;
 }
 
+/** The tests of the service run on the embedded store, or with TEST_STORE=postgres on a database for each data directory. */
+export const TEST_STORE = process.env.TEST_STORE ?? "sqlite";
+/** By data directory. */
+export const databases = new Map<string, string>();
+
+async function dropDatabases(): Promise<void> {
+  if (TEST_STORE === "postgres") await (await import("./postgres.ts")).dropLeft();
+}
+
+export async function databaseFor(t: Cleanup, directory: string): Promise<string> {
+  if (TEST_STORE !== "postgres") return "";
+  const known = databases.get(directory);
+  if (known !== undefined) return known;
+  const { postgresUrl } = await import("./postgres.ts");
+  const url = await postgresUrl(t);
+  databases.set(directory, url);
+  return url;
+}
+
 export async function startTestService(t: Cleanup, options: TestServiceOptions = {}): Promise<TestService> {
   const clock = options.clock ?? systemClock;
   const directory = options.data ?? (await temporaryDirectory(t));
-  const { server = {}, store: _, ...mode } = options.settings ?? {};
+  const { server = {}, store: storeSettings = {}, ...mode } = options.settings ?? {};
+  const url = await databaseFor(t, directory);
   const settings = readSettings({
     environment: {},
-    flags: { server: { port: 0, ...server }, store: { data: directory } },
-    mode: { ...mode, log: { level: "silent" } },
+    flags: { server: { port: 0, ...server }, store: { url, ...storeSettings, data: directory } },
+    // A lease that outlasts any test: under a virtual clock nobody renews it.
+    mode: { node: { leaseMs: 300_000 }, ...mode, log: { level: "silent" } },
   });
-  const engine = new SqliteEngine({
-    directory,
+  const lease = new Lease();
+  const opened = await openStore({
+    settings,
     clock,
-    lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
-    mode: "deliver",
+    log: silentLog,
+    deliver: {
+      lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
+      roles: rolesOf(settings),
+      lease,
+    },
+    name: "heliograph test",
   });
   const handedOn: QueuedMessage[] = [];
-  const store = localStore(engine, (feed) => {
+  const onFeed = (feed: Feed): void => {
     handedOn.push(...feed.messages);
     delivery.take(feed);
-  });
+  };
+  const group = new GroupCommit(opened.engine, onFeed);
+  let underWay = 0;
+  const send: SendCall = (call) => {
+    underWay++;
+    return callsOf(group)(call).finally(() => underWay--);
+  };
+  if (clock instanceof VirtualClock) clock.waitFor(() => underWay === 0);
+  const store = storeOver(send);
   await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
   await prepareSandbox(store);
   const { sandbox = true } = options;
-  const lease = Lease.endless();
   const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox, lease });
-  await delivery.start(engine.spilledLanes());
+  await delivery.start(opened.spilled);
+  opened.start({
+    onFeed,
+    send,
+    onDeposed: (reason) => {
+      throw new Error(reason);
+    },
+  });
   const edge = new Edge({
     store: options.edgeStore?.(store) ?? store,
     clock,
     log: silentLog,
     settings,
-    node: 0,
-    lastKey: engine.lastKey(),
+    node: opened.node,
+    lastKey: opened.lastKey,
     write: sandbox ? (message) => delivery.write(message) : null,
     figures: async () => delivery.figures(),
   });
-  const url = await edge.start();
+  const address = await edge.start();
 
   let stopped = false;
   const stop = async (): Promise<void> => {
@@ -137,11 +179,13 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     stopped = true;
     await edge.stop();
     await delivery.stop();
-    engine.close();
+    await group.settled();
+    await opened.close();
   };
   t.after(stop);
-  const call: TestService["call"] = (method, path, options) => callService(url, method, path, options);
-  return { url, store, settings, handedOn, stop, call };
+  t.after(dropDatabases);
+  const call: TestService["call"] = (method, path, options) => callService(address, method, path, options);
+  return { url: address, store, settings, handedOn, stop, call };
 }
 
 export async function callService(

@@ -1,13 +1,14 @@
 /**
  * A clock that stands still until a test moves it. Timers run in the order of their time, and between two of them everything that was
- * set off gets to run: promises, microtasks and setImmediate. It cannot wait for real I/O (a socket, a thread): for that a test waits
- * for a condition.
+ * set off gets to run: promises, microtasks and setImmediate. Of real I/O it waits only for what it was told of (`waitFor`: a database);
+ * for the rest (a socket, a thread) a test waits for a condition.
  */
 import assert from "node:assert/strict";
 import type { Clock, Timer } from "../../src/runtime/clock.ts";
 
 /** How many turns of the event loop count as settled: work that hops through setImmediate more often than this is not waited for. */
 const TURNS_TO_SETTLE = 3;
+const LONGEST_WAIT_MS = 10_000;
 
 interface Alarm {
   readonly dueMs: number;
@@ -21,6 +22,7 @@ export class VirtualClock implements Clock {
   readonly #alarms: Alarm[] = [];
   #advancing = false;
   #alarmsSet = 0;
+  readonly #atRest: (() => boolean)[] = [];
 
   constructor(startMs = Date.UTC(2026, 0, 5, 12)) {
     this.#wallMs = startMs;
@@ -47,6 +49,11 @@ export class VirtualClock implements Clock {
     };
   }
 
+  /** Time does not go on while something is under way elsewhere. */
+  waitFor(isAtRest: () => boolean): void {
+    this.#atRest.push(isAtRest);
+  }
+
   /** How many timers wait now: none, once everything has been stopped. */
   get timersPending(): number {
     return this.#alarms.length;
@@ -63,12 +70,12 @@ export class VirtualClock implements Clock {
     this.#advancing = true;
     try {
       const endMs = this.#monotonicMs + ms;
-      await settle();
+      await this.#settle();
       for (let next = this.#alarms[0]; next !== undefined && next.dueMs <= endMs; next = this.#alarms[0]) {
         this.#alarms.shift();
         this.#moveTo(next.dueMs);
         next.run();
-        await settle();
+        await this.#settle();
       }
       this.#moveTo(endMs);
     } finally {
@@ -85,10 +92,17 @@ export class VirtualClock implements Clock {
     this.#wallMs += monotonicMs - this.#monotonicMs;
     this.#monotonicMs = monotonicMs;
   }
-}
 
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < TURNS_TO_SETTLE; turn++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+  async #settle(): Promise<void> {
+    const until = performance.now() + LONGEST_WAIT_MS;
+    do {
+      while (this.#atRest.some((isAtRest) => !isAtRest())) {
+        if (performance.now() > until) throw new Error("what the clock waits for does not come to rest");
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      for (let turn = 0; turn < TURNS_TO_SETTLE; turn++) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+    } while (this.#atRest.some((isAtRest) => !isAtRest()));
   }
 }

@@ -42,7 +42,7 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
   function walkAlong(index: string | null, where: string): (...name: Value[]) => Walk {
     const along = sql.dialect.along(index);
     const floorOf = sql.prepare<Value[], LogPosition>(
-      `SELECT log_at_ms AS atMs, CAST(key AS TEXT) AS key FROM message ${along}
+      `SELECT log_at_ms AS "atMs", CAST(key AS TEXT) AS key FROM message ${along}
        WHERE ${where} AND ${BELOW} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
     );
     const rowsOf = sql.prepare<Value[], LogRow>(

@@ -10,12 +10,17 @@ function unnest(types: ColumnTypes): string {
     .join(", ")})`;
 }
 
+/** PostgreSQL's text has no U+0000, which means nothing in a message or a name: the sign for what cannot be shown stands for it. */
+export function storable<Value>(value: Value): Value | string {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+}
+
 function arrays(types: ColumnTypes, rows: readonly object[]): unknown[][] {
   return Object.keys(types).map((column) =>
     rows.map((row) => {
       const value = (row as Record<string, unknown>)[column];
       // The driver writes numbers and text as they are, and takes anything else for an object.
-      return typeof value === "bigint" ? value.toString() : value;
+      return typeof value === "bigint" ? value.toString() : storable(value);
     }),
   );
 }

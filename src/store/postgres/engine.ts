@@ -6,14 +6,22 @@
  *
  * Commands that find their rows by searching have a transaction of their own, and what only reads goes beside the others, over a pool.
  */
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { NEEDS } from "../commands/needs.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import { type CommandName, type Feed, type LaneName, ROLES, type Role, StoreUnavailable } from "../port.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type Feed,
+  type LaneName,
+  ROLES,
+  type Role,
+  StoreUnavailable,
+} from "../port.ts";
 import type { Needs } from "../tables.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { migrate } from "./migrate.ts";
@@ -63,6 +71,9 @@ const LOOKS: ReadonlySet<CommandName> = new Set([
 ]);
 /** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
 const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
+
+/** What other nodes want to hear of at once. */
+const CHANGES: ReadonlySet<CommandName> = new Set(["createAccount", "createApiKey", "revokeApiKey", "putCatalogue"]);
 
 const MOST_TRIES = 8;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
@@ -160,11 +171,12 @@ export class PostgresEngine implements Engine {
   start({ onFeed, onDeposed, send }: EngineEvents): void {
     this.#onFeed = onFeed;
     this.#onDeposed = onDeposed;
-    const { leaseMs, clock, log, url, roles = ROLES } = this.#options;
+    const { leaseMs, log, url, roles = ROLES } = this.#options;
     this.#watch = new Watch({
       url,
       leaseMs,
-      clock,
+      // Leases run on real time, whatever a test makes the messages believe.
+      clock: systemClock,
       log,
       roles,
       pool: this.#pool,
@@ -201,8 +213,17 @@ export class PostgresEngine implements Engine {
   // --- Beside --------------------------------------------------------------------------------------------------------------
 
   runBeside(call: Call): Promise<Outcome> | null {
+    const known = this.#watch === null ? null : this.#known(call);
+    if (known !== null) return Promise.resolve({ ok: true, value: known });
     if (LOOKS.has(call.command)) return this.#beside(call, false);
     return BESIDE.has(call.command) ? this.#beside(call, true) : null;
+  }
+
+  /** What is asked several times a second, and the watch has seen just now. */
+  #known({ command, input }: Call): unknown {
+    if (command === "changeCounter") return this.#watch!.knownChanges;
+    if (command === "cluster") return this.#nodes.knownCluster;
+    return command === "shareBinds" ? this.#nodes.knownShares((input as CommandInput<"shareBinds">).claims) : null;
   }
 
   async #beside(call: Call, inTransaction: boolean): Promise<Outcome> {
@@ -278,6 +299,7 @@ export class PostgresEngine implements Engine {
       this.#unresolved = null;
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
       this.#watch?.committed(unit, names);
+      if (calls.some(({ command }) => CHANGES.has(command))) this.#watch?.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);
@@ -295,7 +317,7 @@ export class PostgresEngine implements Engine {
 
   /** The connection died in the commit: the database knows whether it went through, as soon as it can be asked. */
   async #outcomeOfLostCommit(error: unknown): Promise<GroupResult> {
-    const { clock } = this.#options;
+    const clock = systemClock;
     const { result } = this.#unresolved!;
     const until = clock.monotonic() + RESOLVE_MS;
     while (clock.monotonic() < until && !this.#closed) {

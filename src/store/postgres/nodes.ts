@@ -47,6 +47,10 @@ export class Nodes {
   /** When the database last began to answer without a gap. */
   #inTouchSince: bigint | null = null;
   #lastTouch = 0n;
+  /** The nodes as they were at the last look, and the shares that were given out for them. */
+  #members = "";
+  #cluster: Cluster | null = null;
+  #shared: { readonly members: string; readonly claims: string; readonly shares: BindShare[] } | null = null;
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -137,13 +141,30 @@ export class Nodes {
     await session.script("COMMIT");
   }
 
+  /** As it was at the last look, which is not long ago; null before the first. */
+  get knownCluster(): Cluster | null {
+    return this.#cluster;
+  }
+
   async cluster(session: Session): Promise<Cluster> {
     const { rows } = await session.query<NodeRow>(ALL);
+    this.#members = JSON.stringify(rows);
+    this.#cluster = this.#clusterOf(rows);
+    return this.#cluster;
+  }
+
+  #clusterOf(rows: readonly NodeRow[]): Cluster {
     const withRole = (role: Role): NodeRow[] => rows.filter(({ roles }) => roles.split(",").includes(role));
     const nodes = Object.fromEntries(ROLES.map((role) => [role, Math.max(1, withRole(role).length)]));
     // The oldest of those that talk to carriers; without any, of all.
     const [first = rows[0]] = withRole("dispatch");
     return { nodes: nodes as Cluster["nodes"], leads: first?.epoch === this.#epoch };
+  }
+
+  /** The shares of the last time, while nodes and claims are the same and everybody has what is his; else null. */
+  knownShares(claims: readonly BindClaim[]): BindShare[] | null {
+    if (this.#shared === null || this.#shared.members !== this.#members) return null;
+    return this.#shared.claims === JSON.stringify(claims) ? this.#shared.shares : null;
   }
 
   /** Each node has as many connections as its place among the others gives it: the counts differ by one at most. */
@@ -152,6 +173,7 @@ export class Nodes {
     const dispatching = all.filter(({ roles }) => roles.split(",").includes("dispatch"));
     const place = dispatching.findIndex(({ epoch }) => epoch === this.#epoch);
     const shares: BindShare[] = [];
+    let settled = claims.every(({ closed }) => closed.length === 0);
     for (const { carrierId, binds, closed } of claims) {
       if (closed.length > 0) {
         await session.query(
@@ -175,7 +197,10 @@ export class Nodes {
       );
       const slots = [...mine, ...got.map(({ slot }) => slot)].filter((slot) => slot < binds).sort((a, b) => a - b);
       shares.push({ carrierId, slots, excess: Math.max(0, slots.length - target) });
+      settled &&= slots.length === target;
     }
+    const members = JSON.stringify(all);
+    this.#shared = settled ? { members, claims: JSON.stringify(claims), shares } : null;
     return shares;
   }
 }

@@ -1,5 +1,6 @@
 /** Statements on PostgreSQL, sent over the session of the transaction that is under way. */
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
+import { storable } from "./columns.ts";
 import type { Session } from "./link.ts";
 
 const DIALECT: Dialect = {
@@ -27,9 +28,9 @@ export class PostgresSql implements Sql {
   prepare<Values extends Value[], Row>(text: string): Statement<Values, Row> {
     const wanted = numbered(text);
     return {
-      get: async (...values) => (await this.#session().query<Row>(wanted, values)).rows[0],
-      all: async (...values) => (await this.#session().query<Row>(wanted, values)).rows,
-      run: async (...values) => (await this.#session().query(wanted, values)).count,
+      get: async (...values) => (await this.#session().query<Row>(wanted, values.map(storable))).rows[0],
+      all: async (...values) => (await this.#session().query<Row>(wanted, values.map(storable))).rows,
+      run: async (...values) => (await this.#session().query(wanted, values.map(storable))).count,
     };
   }
 }

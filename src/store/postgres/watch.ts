@@ -49,6 +49,7 @@ export class Watch {
   #isLooking = false;
   #partitionsAtMs = 0;
   #dispatchNodes = 1;
+  #changes: number | null = null;
   #stopped = false;
 
   constructor(parts: WatchParts) {
@@ -60,6 +61,17 @@ export class Watch {
   start(): void {
     this.#listener.start();
     this.#look();
+  }
+
+  /** How often accounts or catalogue were changed, as of the last look; null when it has to be asked. */
+  get knownChanges(): number | null {
+    return this.#changes;
+  }
+
+  /** This node has changed accounts or catalogue. */
+  changed(): void {
+    this.#changes = null;
+    this.#tell();
   }
 
   /** A transaction of this node has been committed: the others hear of what is not for this one. */
@@ -118,6 +130,7 @@ export class Watch {
         for (const name of await nodes.deposeDead(session))
           log.warn({ node: name }, "took over from a node that is gone");
         this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
+        this.#changes = await changeCounter(session);
         onFeed(await this.#waiting(session));
         return false;
       });
@@ -149,6 +162,11 @@ export class Watch {
     await this.#listener.stop();
     await this.#looking;
   }
+}
+
+async function changeCounter(session: Session): Promise<number> {
+  const { rows } = await session.query<{ changes: number }>("SELECT changes FROM counter");
+  return rows[0]!.changes;
 }
 
 /** When the next message is due, or 0 when a bulk's messages have to follow it. */
