@@ -47,7 +47,7 @@ const SENDER = "Heliograph";
 const STUCK_MS = 30_000;
 /** What a round leaves behind (the last commits, garbage) is counted with it, and does not reach into the next. */
 const SETTLE_MS = 250;
-const BIND_MS = 10_000;
+const BIND_MS = 30_000;
 
 export class Rig {
   readonly #options: Options;
@@ -83,7 +83,7 @@ export class Rig {
     const generator = child("generator", null);
     const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
     const subject = stack.adopt(await start({ directory, smscPort, sinkPort, sender: SENDER }), (it) => it.stop());
-    if (options.until !== "accept") await untilBound(smsc, options.binds);
+    if (options.until !== "accept") await untilBound(smsc, subject, options.binds);
     return new Rig(options, subject, { generator, smsc, sink });
   }
 
@@ -173,10 +173,16 @@ export class Rig {
   }
 }
 
-async function untilBound(smsc: Child, binds: number): Promise<void> {
+async function untilBound(smsc: Child, subject: Subject, binds: number): Promise<void> {
   const endMs = performance.now() + BIND_MS;
-  while ((await smsc.ask<SmscFigures>("figures")).connections < binds) {
-    if (performance.now() > endMs) throw new Error("the gateway does not bind to the carrier");
+  for (;;) {
+    const { connections } = await smsc.ask<SmscFigures>("figures");
+    if (connections >= binds) return;
+    if (performance.now() > endMs) {
+      throw new Error(
+        `${subject.name} has ${connections} of ${binds} connections to the carrier after ${BIND_MS / 1000} s\n${subject.lastWords()}`,
+      );
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
