@@ -13,6 +13,7 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     shows: "submit, answer and receipt through our SMPP session, against the npm library smpp",
   },
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
+  copy: { file: "./copy.ts", shows: "moving a store from SQLite to PostgreSQL; --messages says how many" },
 };
 
 const args = process.argv.slice(2);

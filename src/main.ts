@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { accountCommand } from "./cli/account.ts";
 import { apiKeyCommand } from "./cli/api-key.ts";
 import { applyCommand } from "./cli/apply.ts";
+import { copyCommand } from "./cli/copy.ts";
 import { incomingCommand } from "./cli/incoming.ts";
 import { initCommand } from "./cli/init.ts";
 import { migrateCommand } from "./cli/migrate.ts";
@@ -24,6 +25,7 @@ for (const command of [
   serveCommand(),
   initCommand(),
   migrateCommand(),
+  copyCommand(),
   applyCommand(),
   accountCommand(),
   apiKeyCommand(),

@@ -1,0 +1,143 @@
+/** `heliograph copy`: moves the embedded store to PostgreSQL, for whoever outgrows one machine. */
+import { Command } from "commander";
+import { formatMicros } from "../ledger/money.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { type Comparison, isDifferent } from "../store/copy/check.ts";
+import { copyStore, type Step } from "../store/copy/copy.ts";
+import { CopyRefused } from "../store/copy/tables.ts";
+import { storeName } from "../store/open.ts";
+import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
+import { CommandFault, say, settingsOf } from "./support.ts";
+
+interface CopyCommandOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly config?: string;
+}
+
+const HELP = `
+The move, step by step:
+  1. Make an empty database:    createdb heliograph
+  2. Stop the service.          Clients get no answer from here on; carriers and phones try again.
+  3. heliograph copy --from sqlite:/var/lib/heliograph --to postgres://user:password@host/heliograph
+  4. heliograph serve --store postgres://user:password@host/heliograph
+
+Everything is copied, with its id: accounts, keys, sessions, balances, messages, what waits to be sent or reported. The directory is only read.
+If the command is interrupted, run it again: it goes on where it stopped, and until it is done no service starts on the database.
+At the end rows and money are compared on both sides. Keep the directory until you are content, but start no service on it again:
+from then on the two would send the same messages.
+
+A password on the command line can be seen by others on the machine. Without --to the database is [store] url of --config, or
+HELIOGRAPH_STORE_URL.`;
+
+const STEPS: Readonly<Record<Step, string>> = {
+  resuming: "An earlier copy was interrupted; going on where it stopped.",
+  copying: "Copying.",
+  checking: "Comparing both sides.",
+};
+
+export function copyCommand(): Command {
+  return new Command("copy")
+    .description("Move the embedded store to PostgreSQL, while no service runs on either.")
+    .requiredOption("--from <sqlite:directory>", "the embedded store's directory, with or without sqlite: before it")
+    .option("--to <url>", "an empty database: postgres://user:password@host/database")
+    .option("--config <file>", "a TOML file with settings, of which [store] url is used")
+    .addHelpText("after", HELP)
+    .action(async (options: CopyCommandOptions) => {
+      const from = readDirectory(options.from);
+      const { to, toName } = readTarget(options);
+      await copy(from, to, toName);
+    });
+}
+
+function readDirectory(text: string): string {
+  if (/^postgres(ql)?:/.test(text))
+    throw new CommandFault("--from must be the embedded store's directory: copies go from SQLite to PostgreSQL only");
+  const directory = text.replace(/^sqlite:(\/\/(?=\/))?/, "");
+  if (directory === "") throw new CommandFault("--from must name a directory, such as sqlite:/var/lib/heliograph");
+  return directory;
+}
+
+/** Whatever is wrong with the URL, it is not printed: there is a password in it. */
+function readTarget({ to, config }: CopyCommandOptions): { to: string; toName: string } {
+  const settings = settingsOf({
+    ...(to === undefined ? {} : { store: to }),
+    ...(config === undefined ? {} : { config }),
+  });
+  const { url } = settings.store;
+  if (url === "")
+    throw new CommandFault("name the database with --to postgres://user:password@host/database, or in [store] url");
+  if (!/^postgres(ql)?:\/\//.test(url) || URL.parse(url) === null)
+    throw new CommandFault("--to must be the URL of a database: postgres://user:password@host/database");
+  return { to: url, toName: storeName(settings) };
+}
+
+async function copy(from: string, to: string, toName: string): Promise<void> {
+  const startedAt = systemClock.monotonic();
+  const bar = new ProgressBar();
+  let earlier = 0;
+  const outcome = await copyStore({
+    from,
+    to,
+    toName,
+    onStep: (step) => {
+      bar.end();
+      say(STEPS[step]);
+    },
+    onRows: ({ table, ...progress }) => {
+      earlier = progress.earlier;
+      bar.show({ what: table, ...progress });
+    },
+  })
+    .catch((error: unknown) => {
+      throw error instanceof CopyRefused ? new CommandFault(error.message) : error;
+    })
+    .finally(() => bar.end());
+
+  showComparisons(outcome.comparisons);
+  const next = `Start the service on it: heliograph serve --store ${toName.replace("://", "://user:password@")}`;
+  if (outcome.kind === "already there") {
+    say(`There is nothing to do: ${toName} holds all of ${from} already. ${next}`);
+    return;
+  }
+  if (outcome.kind === "different") {
+    const faults = [...outcome.comparisons.filter(isDifferent).map(({ what }) => what), ...outcome.ledgerFaults];
+    throw new CommandFault(
+      `the copy in ${toName} differs from ${from}: ${faults.join("; ")}. No service can start on it; begin anew with an empty database`,
+    );
+  }
+  const elapsedMs = systemClock.monotonic() - startedAt;
+  const rate = Math.round(((outcome.rows - earlier) / elapsedMs) * 1_000);
+  say(
+    `${grouped(outcome.rows)} rows are copied and compared, in ${formatDuration(elapsedMs)} (${grouped(rate)} rows/s).`,
+  );
+  say(`${next}\nStart none on ${from} any more: it would send the same messages again.`);
+}
+
+/** Accounts may be many: what each was charged is told in one line, unless it differs. */
+function showComparisons(comparisons: readonly Comparison[]): void {
+  const ofAccounts = comparisons.filter(({ what }) => what.startsWith("charged to account"));
+  const others = comparisons.filter((comparison) => !ofAccounts.includes(comparison));
+  const sum = (side: "source" | "target"): bigint => ofAccounts.reduce((sum, row) => sum + (row[side] ?? 0n), 0n);
+  const total: Comparison = {
+    what: `charged, each of ${grouped(ofAccounts.length)} accounts`,
+    unit: "micros",
+    source: sum("source"),
+    target: sum("target"),
+  };
+  const rows = [...others, total, ...ofAccounts.filter(isDifferent)].map((comparison) => [
+    comparison.what,
+    formatValue(comparison.unit, comparison.source),
+    formatValue(comparison.unit, comparison.target),
+    isDifferent(comparison) ? "differs" : "",
+  ]);
+  const table = [["", "SQLite", "PostgreSQL", ""], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
+  for (const [what = "", here = "", there = "", mark = ""] of table)
+    say(`${what.padEnd(widths[0]!)}  ${here.padStart(widths[1]!)}  ${there.padStart(widths[2]!)}  ${mark}`.trimEnd());
+}
+
+function formatValue(unit: Comparison["unit"], value: bigint | null): string {
+  if (value === null) return "none";
+  return unit === "rows" ? grouped(value) : formatMicros(value);
+}

@@ -1,0 +1,67 @@
+/** Whether both sides of a copy hold the same: as many rows of everything, and the same money in every place. */
+import type { Source } from "./source.ts";
+import { COPIED } from "./tables.ts";
+import type { Target } from "./target.ts";
+
+/** Null where a side does not have it at all. */
+export interface Comparison {
+  readonly what: string;
+  readonly unit: "rows" | "micros";
+  readonly source: bigint | null;
+  readonly target: bigint | null;
+}
+
+/** The words are both engines'. A sum of amounts may be beyond 2^53, and so is read as text. */
+const SUMS: readonly { readonly what: string; readonly text: string }[] = [
+  {
+    what: "balances of",
+    text: `SELECT CASE WHEN account_id IS NULL THEN name ELSE 'accounts' END || ', ' || currency AS name, CAST(sum(balance_micros) AS TEXT) AS value
+      FROM purse GROUP BY 1 ORDER BY 1`,
+  },
+  {
+    what: "postings:",
+    text: `SELECT kind || ', ' || currency AS name, CAST(sum(amount_micros) AS TEXT) AS value
+      FROM posting JOIN purse ON purse.id = from_purse GROUP BY 1 ORDER BY 1`,
+  },
+  {
+    what: "charged to account",
+    text: "SELECT CAST(account_id AS TEXT) AS name, CAST(sum(charged_micros) AS TEXT) AS value FROM message GROUP BY account_id ORDER BY account_id",
+  },
+];
+
+/** Accounts have random secrets: two stores in which these agree have one origin. */
+const ORIGIN = "SELECT CAST(id AS TEXT) AS name, key || ' ' || callback_secret AS value FROM account ORDER BY id";
+
+export async function compare(source: Source, target: Target): Promise<Comparison[]> {
+  const found: Comparison[] = [];
+  const rows = (what: string, here: number, there: number): void => {
+    found.push({ what, unit: "rows", source: BigInt(here), target: BigInt(there) });
+  };
+  for (const { name } of COPIED) rows(name, source.count(name), await target.count(name));
+  rows("message_name", source.countNames(), await target.count("message_name"));
+  for (const { what, text } of SUMS) {
+    const here = new Map(source.pairs(text));
+    const there = new Map(await target.pairs(text));
+    for (const name of new Set([...here.keys(), ...there.keys()])) {
+      const [one, other] = [here.get(name), there.get(name)];
+      found.push({
+        what: `${what} ${name}`,
+        unit: "micros",
+        source: one === undefined ? null : BigInt(one),
+        target: other === undefined ? null : BigInt(other),
+      });
+    }
+  }
+  return found;
+}
+
+export function isDifferent({ source, target }: Comparison): boolean {
+  return source !== target;
+}
+
+/** Whether the target was once made from this source, whatever has happened since. */
+export async function sameOrigin(source: Source, target: Target): Promise<boolean> {
+  const here = source.pairs(ORIGIN);
+  const there = new Map(await target.pairs(ORIGIN));
+  return here.length > 0 && here.every(([id, account]) => there.get(id) === account);
+}
