@@ -7,7 +7,7 @@ import { balanceOf, passUntil, submittedCount } from "../support/sending.ts";
 import { errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const HOUR_MS = 3_600_000;
+const AHEAD_MS = 5 * 60_000;
 const clock = new VirtualClock(Date.UTC(2026, 0, 5, 12));
 const service = await startTestService({ after }, { clock });
 const { sms } = new Infobip({
@@ -31,7 +31,7 @@ async function plan(bulkId: string): Promise<void> {
         from: "InfoSMS",
         destinations: [{ to: "41793026727" }, { to: "41793026834" }],
         text: "Later",
-        sendAt: formatDateTime(clock.now() + HOUR_MS),
+        sendAt: formatDateTime(clock.now() + AHEAD_MS),
       },
     ],
   });
@@ -43,13 +43,13 @@ test("it reads when a bulk is to be sent, and moves it", async () => {
   const before = await submittedCount(service);
   const read = await sms.scheduled.get("to move & to keep");
   assert.equal(read.status, 200);
-  assert.deepEqual(read.data, { bulkId: "to move & to keep", sendAt: formatDateTime(clock.now() + HOUR_MS) });
+  assert.deepEqual(read.data, { bulkId: "to move & to keep", sendAt: formatDateTime(clock.now() + AHEAD_MS) });
 
-  const sendAt = formatDateTime(clock.now() + 2 * HOUR_MS);
+  const sendAt = formatDateTime(clock.now() + 2 * AHEAD_MS);
   const moved = await sms.scheduled.reschedule("to move & to keep", sendAt);
   assert.equal(moved.status, 200);
   assert.deepEqual(moved.data, { bulkId: "to move & to keep", sendAt });
-  await clock.advance(2 * HOUR_MS - 1);
+  await clock.advance(2 * AHEAD_MS - 1);
   assert.equal(await submittedCount(service), before);
   await passUntil(clock, async () => (await submittedCount(service)) === before + 2);
 });
@@ -59,7 +59,7 @@ test("it pauses a bulk and resumes it", async () => {
   const before = await submittedCount(service);
   const paused = await sms.status.update("to pause", "PAUSED");
   assert.deepEqual([paused.status, paused.data], [200, { bulkId: "to pause", status: "PAUSED" }]);
-  await clock.advance(2 * HOUR_MS);
+  await clock.advance(2 * AHEAD_MS);
   const { data } = await sms.status.get("to pause");
   assert.deepEqual(data, { bulkId: "to pause", status: "PAUSED" });
   assert.equal(await submittedCount(service), before);

@@ -99,8 +99,11 @@ export const TEST_STORE = process.env.TEST_STORE ?? "sqlite";
 /** By data directory. */
 export const databases = new Map<string, string>();
 
+let running = 0;
+
+/** With the last service that runs: another one may have been started on the same data. */
 async function dropDatabases(): Promise<void> {
-  if (TEST_STORE === "postgres") await (await import("./postgres.ts")).dropLeft();
+  if (TEST_STORE === "postgres" && running === 0) await (await import("./postgres.ts")).dropLeft();
 }
 
 export async function databaseFor(t: Cleanup, directory: string): Promise<string> {
@@ -120,7 +123,10 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   const url = await databaseFor(t, directory);
   const settings = readSettings({
     environment: {},
-    flags: { server: { port: 0, ...server }, store: { url, ...storeSettings, data: directory } },
+    flags: {
+      server: { port: 0, ...server },
+      store: { ...(url === "" ? {} : { url }), ...storeSettings, data: directory },
+    },
     // A lease that outlasts any test: under a virtual clock nobody renews it.
     mode: { node: { leaseMs: 300_000 }, ...mode, log: { level: "silent" } },
   });
@@ -172,6 +178,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     figures: async () => delivery.figures(),
   });
   const address = await edge.start();
+  running++;
 
   let stopped = false;
   const stop = async (): Promise<void> => {
@@ -181,6 +188,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     await delivery.stop();
     await group.settled();
     await opened.close();
+    running--;
   };
   t.after(stop);
   t.after(dropDatabases);

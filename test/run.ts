@@ -1,0 +1,22 @@
+/** All tests, and those of the API once more with PostgreSQL as the store. Arguments go on to node: `node test/run.ts --test-name-pattern=…`. */
+import { spawnSync } from "node:child_process";
+
+const RUNS: readonly { files: string; store: string }[] = [
+  { files: "test/**/*.test.ts", store: "sqlite" },
+  { files: "test/api/*.test.ts", store: "postgres" },
+];
+
+for (const { files, store } of RUNS) {
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      "--test",
+      "--test-concurrency=2",
+      "--test-global-setup=test/support/postgres-setup.ts",
+      ...process.argv.slice(2),
+      files,
+    ],
+    { stdio: "inherit", env: { ...process.env, TEST_STORE: store } },
+  );
+  if (status !== 0) process.exit(status ?? 1);
+}
