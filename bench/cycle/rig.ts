@@ -151,7 +151,9 @@ export class Rig {
 
   async #reportTimes({ startedAtMs }: LoadFigures, perRequest: number): Promise<Percentiles> {
     const times = await this.#sink.ask<Float64Array>("times");
-    return percentilesOf(times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!));
+    const elapsed = times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!);
+    if (elapsed.some((ms) => ms < 0)) throw new Error("a report came before its request: the clocks cannot be trusted");
+    return percentilesOf(elapsed);
   }
 
   async #usage() {
