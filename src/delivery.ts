@@ -48,7 +48,8 @@ export class Delivery {
     this.#parts = parts;
     this.#catalogue = new Catalogue(store, log);
     const roles = rolesOf(settings);
-    this.#rounds = new Rounds({ store, clock, log, settings: dispatchSettings(settings) });
+    const { retentionDays } = settings.store;
+    this.#rounds = new Rounds({ store, clock, log, settings: dispatchSettings(settings), retentionDays });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }

@@ -1,6 +1,7 @@
 /**
  * The rounds that end what has waited too long: messages past their validity that nobody has in memory, parts whose receipt never
- * came, long messages from phones of which a part is missing. One node makes them for all, whatever else it does: the one that leads.
+ * came, long messages from phones of which a part is missing; and, where the operator says how long messages are kept, that delete the
+ * older ones. One node makes them for all, whatever else it does: the one that leads.
  */
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -8,11 +9,17 @@ import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
 export interface RoundsParts {
-  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming">;
+  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming" | "retire">;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DispatchSettings;
+  /** How long messages are kept; 0 for ever. */
+  readonly retentionDays: number;
 }
+
+const DAY_MS = 86_400_000;
+/** How often it is looked whether messages have grown too old. */
+const RETIRE_EVERY_MS = 3_600_000;
 
 /** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
@@ -24,6 +31,7 @@ export class Rounds {
   #repeating: Repeating | null = null;
   #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
+  #retireAtMs = 0;
   /** Messages from phones, made whole here, to a number that is nobody's. */
   incomingUnmatched = 0;
 
@@ -55,6 +63,20 @@ export class Rounds {
       const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
       this.incomingUnmatched += unmatched;
       if (!more) break;
+    }
+    await this.#retire(nowMs);
+  }
+
+  async #retire(nowMs: number): Promise<void> {
+    const { store, clock, settings, retentionDays } = this.#parts;
+    if (retentionDays === 0 || clock.monotonic() < this.#retireAtMs) return;
+    const beforeMs = nowMs - retentionDays * DAY_MS;
+    for (let page = 0; page < SWEEP_PAGES; page++) {
+      if (this.#stopping) return;
+      const { more } = await store.retire({ beforeMs, limit: settings.claimCount });
+      if (more) continue;
+      this.#retireAtMs = clock.monotonic() + RETIRE_EVERY_MS;
+      return;
     }
   }
 

@@ -493,8 +493,11 @@ export interface Store {
   /** Replaces the whole catalogue. */
   putCatalogue(input: { items: readonly CatalogueItem[] }): Promise<void>;
 
-  /** Deletes messages, and messages from phones, that came before a time: of those that are final a page, or all. */
-  retire(input: { beforeMs: number; limit: number }): Promise<{ retired: number; more: boolean }>;
+  /**
+   * Deletes messages that are final, and messages from phones, of before a time: a page of them, or whole days. What they cost stays in
+   * the ledger.
+   */
+  retire(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number }): Promise<void>;
 }

@@ -67,7 +67,8 @@ export async function startDesk(
   };
   await dispatcher.addCarrier(carrier);
   dispatcher.start([]);
-  new Rounds({ store: bench.store, clock: bench.clock, log: silentLog, settings: SETTINGS, ...changes }).start();
+  const kept = { settings: SETTINGS, retentionDays: 0 };
+  new Rounds({ store: bench.store, clock: bench.clock, log: silentLog, ...kept, ...changes }).start();
   return { bench, carrier, dispatcher, lease, reported };
 }
 

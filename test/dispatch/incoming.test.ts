@@ -132,7 +132,7 @@ test("a part whose others never come is a message after ten minutes, and a round
   const carrier = new ScriptedCarrier();
   const dispatcher = await desk.start(carrier);
   const { store, clock } = desk.bench;
-  const rounds = new Rounds({ store, clock, log: silentLog, settings: SETTINGS });
+  const rounds = new Rounds({ store, clock, log: silentLog, settings: SETTINGS, retentionDays: 0 });
   rounds.start();
   const phones = Array.from({ length: 120 }, (_, index) => String(41_790_000_000 + index));
   await Promise.all(phones.map((from) => carrier.incoming({ ...part("the first of three", 1, 3), from })));

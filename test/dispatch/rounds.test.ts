@@ -14,6 +14,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
     clock,
     log: silentLog,
     settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000 },
+    retentionDays: 0,
     store: {
       async cluster() {
         if (leads === "unknown") throw new Error("the store is away");
@@ -26,6 +27,10 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
       async sweepIncoming() {
         made.push("incoming");
         return { unmatched: 1, more: false };
+      },
+      async retire() {
+        made.push("retire");
+        return { more: false };
       },
     },
   });
@@ -40,4 +45,34 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   assert.equal(rounds.incomingUnmatched, 1);
   await rounds.stop();
   assert.equal(clock.timersPending, 0);
+});
+
+test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
+  const clock = new VirtualClock();
+  const asked: number[] = [];
+  let pages = 45;
+  const rounds = new Rounds({
+    clock,
+    log: silentLog,
+    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000 },
+    retentionDays: 30,
+    store: {
+      cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
+      sweep: async () => SWEEP_START,
+      sweepIncoming: async () => ({ unmatched: 0, more: false }),
+      async retire({ beforeMs }) {
+        asked.push(clock.now() - beforeMs);
+        return { more: --pages > 0 };
+      },
+    },
+  });
+  rounds.start();
+  await clock.advance(10_000);
+  assert.equal(asked.length, 20, "a round is bounded");
+  await clock.advance(60_000);
+  assert.equal(asked.length, 45);
+  assert.deepEqual(new Set(asked), new Set([30 * 86_400_000]));
+  await clock.advance(3_600_000);
+  assert.equal(asked.length, 46);
+  await rounds.stop();
 });

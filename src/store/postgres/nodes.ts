@@ -109,11 +109,15 @@ export class Nodes {
     return true;
   }
 
-  /** The last group that the database has of this node; null when it was deposed. */
+  /**
+   * The last group that the database has of this node; null when it was deposed. The lock waits for a transaction of the node whose
+   * connection is lost here and still goes on there: what it comes to is known only then.
+   */
   async lastGroup(session: Session): Promise<number | null> {
-    const { rows } = await session.query<{ group: number }>('SELECT last_group AS "group" FROM node WHERE epoch = $1', [
-      this.#epoch,
-    ]);
+    const { rows } = await session.query<{ group: number }>(
+      'SELECT last_group AS "group" FROM node WHERE epoch = $1 FOR UPDATE',
+      [this.#epoch],
+    );
     return rows[0]?.group ?? null;
   }
 

@@ -45,7 +45,10 @@ export class Workspace {
         lanes.setServed(shares.filter(({ slots }) => slots.length > 0).map(({ carrierId }) => carrierId));
         return shares;
       },
-      retire: async ({ beforeMs }) => ({ retired: await partitions.retire(beforeMs), more: false }),
+      retire: async ({ beforeMs }) => {
+        await partitions.retire(beforeMs);
+        return { more: false };
+      },
     });
   }
 

@@ -9,8 +9,10 @@ export function ownCommands(db: Db): OwnCommands {
     `DELETE FROM message WHERE key IN (SELECT key FROM message WHERE key < ? AND state = 4 ORDER BY key LIMIT ?)
      RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
   );
+  // Those that somebody has yet to fetch wait.
   const oldIncoming = db.prepare<[bigint, number]>(
-    "DELETE FROM incoming_message WHERE key IN (SELECT key FROM incoming_message WHERE key < ? ORDER BY key LIMIT ?)",
+    `DELETE FROM incoming_message WHERE key IN
+       (SELECT key FROM incoming_message WHERE key < ? AND to_fetch = 0 ORDER BY key LIMIT ?)`,
   );
   const keepCharge = db.prepare<[number, bigint]>(
     `INSERT INTO retired_charge (account_id, charged_micros) VALUES (?, ?)
@@ -32,7 +34,7 @@ export function ownCommands(db: Db): OwnCommands {
       }
       for (const [accountId, chargedMicros] of charges) keepCharge.run(accountId, chargedMicros);
       const { changes } = oldIncoming.run(firstIdAt(beforeMs), limit);
-      return { retired: rows.length + changes, more: rows.length === limit || changes === limit };
+      return { more: rows.length === limit || changes === limit };
     },
   };
 }
