@@ -9,7 +9,7 @@ import { storeName } from "../store/open.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
 import { CommandFault, say, settingsOf } from "./support.ts";
 
-interface CopyCommandOptions {
+export interface CopyCommandOptions {
   readonly from: string;
   readonly to?: string;
   readonly config?: string;
@@ -43,11 +43,7 @@ export function copyCommand(): Command {
     .option("--to <url>", "an empty database: postgres://user:password@host/database")
     .option("--config <file>", "a TOML file with settings, of which [store] url is used")
     .addHelpText("after", HELP)
-    .action(async (options: CopyCommandOptions) => {
-      const from = readDirectory(options.from);
-      const { to, toName } = readTarget(options);
-      await copy(from, to, toName);
-    });
+    .action(copy);
 }
 
 function readDirectory(text: string): string {
@@ -72,7 +68,9 @@ function readTarget({ to, config }: CopyCommandOptions): { to: string; toName: s
   return { to: url, toName: storeName(settings) };
 }
 
-async function copy(from: string, to: string, toName: string): Promise<void> {
+export async function copy(options: CopyCommandOptions): Promise<void> {
+  const from = readDirectory(options.from);
+  const { to, toName } = readTarget(options);
   const startedAt = systemClock.monotonic();
   const bar = new ProgressBar();
   let earlier = 0;

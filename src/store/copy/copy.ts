@@ -23,8 +23,9 @@ export interface CopyOptions {
   readonly to: string;
   /** How the target is called in messages to people: without its password. */
   readonly toName: string;
-  /** Rows in a page. */
+  /** Rows in a page, and rows from which on a table is copied over several connections. */
   readonly pageRows?: number;
+  readonly stretchRows?: number;
   readonly onStep?: (step: Step) => void;
   /** After each page that is committed. */
   readonly onRows?: (progress: Progress) => void;
@@ -170,11 +171,12 @@ class Copy {
   }
 
   #stretches(): Stretch[] {
+    const { stretchRows = STRETCH_ROWS } = this.#options;
     return COPIED.flatMap((table) => {
       const { name, key } = table;
       const count = this.#source.count(name);
       // Keys of one column are numbers wherever a table grows large, and can be parted.
-      const pieces = key.length > 1 ? 1 : Math.max(1, Math.min(MOST_STRETCHES, Math.floor(count / STRETCH_ROWS)));
+      const pieces = key.length > 1 ? 1 : Math.max(1, Math.min(MOST_STRETCHES, Math.floor(count / stretchRows)));
       const ends = [...(pieces === 1 ? [] : this.#source.ends(table, pieces, count)), null];
       return ends.map((until, number) => ({ name, number, last: ends[number - 1] ?? [], until, rows: 0 }));
     });
