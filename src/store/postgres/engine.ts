@@ -283,9 +283,9 @@ export class PostgresEngine implements Engine {
     try {
       const begun = session.query("BEGIN");
       const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
-      await workspace.tables.load(needsOf(calls));
-      await begun;
-      if (!(await fenced)) this.#depose();
+      // Together: of several that fail, one that nobody waits for would end the process.
+      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(needsOf(calls))]);
+      if (!isOurs) this.#depose();
       if (this.#deposed) throw new StoreUnavailable(DEPOSED);
       const outcomes = await workspace.runAll(calls);
       const reports = workspace.flushReports();

@@ -508,10 +508,11 @@ export class PostgresTables implements Tables {
   async #loadReports({ reports, leaders }: Needs): Promise<void> {
     const session = this.#parts.session();
     const wanted = fresh(reports, this.#asked, (id) => `report ${id}`).map((id) => ({ wanted_key: id }));
-    const whole = sendRows<ReportRow>(session, FIND.reports, WANTED_KEY, wanted);
-    const followed = this.#loadFollowers(leaders ?? []);
-    for (const row of (await whole).rows) this.#reports.set(row.id, row);
-    await followed;
+    const [whole] = await Promise.all([
+      sendRows<ReportRow>(session, FIND.reports, WANTED_KEY, wanted),
+      this.#loadFollowers(leaders ?? []),
+    ]);
+    for (const row of whole.rows) this.#reports.set(row.id, row);
   }
 
   async #loadFollowers(ids: readonly string[]): Promise<void> {
