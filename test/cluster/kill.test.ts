@@ -36,7 +36,7 @@ test(`nodes killed under load lose nothing, and send again only what was left in
   const database = await setUp(t, await postgresUrl(t), smppCatalogue(smsc, { binds: BINDS, window: 10 }));
   const start = (): Promise<Node> => startNode(t, database, { leaseMs: LEASE_MS });
   const nodes = await Promise.all([start(), start(), start()]);
-  const load = new Load({ urls: () => nodes.map(({ url }) => url), random, notifyUrl: receiver.url, senders: 4 });
+  const load = new Load(t, { urls: () => nodes.map(({ url }) => url), random, notifyUrl: receiver.url, senders: 4 });
 
   /**
    * A message goes out twice only when a carrier has it and the database does not know: its submit was on the way, or the carrier's answer

@@ -201,6 +201,8 @@ export class Load {
   readonly #options: LoadOptions;
   readonly #sending: Promise<void>;
   #stopped = false;
+  /** The test is over, whatever was accepted. */
+  #abandoned = false;
   #count = 0;
   /** Message ids by text, as they were answered with 200. */
   readonly accepted = new Map<string, string>();
@@ -209,8 +211,11 @@ export class Load {
   /** Any other answer: there should be none. */
   readonly wrong: string[] = [];
 
-  constructor(options: LoadOptions) {
+  constructor(t: TestContext, options: LoadOptions) {
     this.#options = options;
+    t.after(() => {
+      this.#abandoned = true;
+    });
     this.#sending = Promise.all(Array.from({ length: options.senders }, () => this.#sendAll())).then(() => undefined);
   }
 
@@ -222,10 +227,10 @@ export class Load {
 
   async #sendAll(): Promise<void> {
     const { pauseMs = 10 } = this.#options;
-    while (!this.#stopped) {
+    while (!this.#stopped && !this.#abandoned) {
       const number = ++this.#count;
       const text = `message ${number}`;
-      while (!(await this.#accepted(text, number))) await pause(TRY_AGAIN_MS);
+      while (!(await this.#accepted(text, number)) && !this.#abandoned) await pause(TRY_AGAIN_MS);
       await pause(pauseMs);
     }
   }

@@ -35,6 +35,8 @@ export interface WatchParts {
 const LOOK_EVERY_MS = 500;
 /** However often there is news, so long it gathers. */
 const NEWS_GATHER_MS = 20;
+/** After so long without a look, what was seen is no sign that the database is there. */
+const KNOWN_FOR_MS = 2_000;
 /** Partitions are made days ahead, so an hour more or less does not matter. */
 const PARTITIONS_EVERY_MS = 3_600_000;
 const CHANNEL = "heliograph";
@@ -50,6 +52,7 @@ export class Watch {
   #partitionsAtMs = 0;
   #dispatchNodes = 1;
   #changes: number | null = null;
+  #lookedAtMs = 0;
   #stopped = false;
 
   constructor(parts: WatchParts) {
@@ -63,9 +66,9 @@ export class Watch {
     this.#look();
   }
 
-  /** How often accounts or catalogue were changed, as of the last look; null when it has to be asked. */
+  /** How often accounts or catalogue were changed, as of the last look; null when it has to be asked, as when the database is away. */
   get knownChanges(): number | null {
-    return this.#changes;
+    return this.#parts.clock.monotonic() - this.#lookedAtMs > KNOWN_FOR_MS ? null : this.#changes;
   }
 
   /** This node has changed accounts or catalogue. */
@@ -131,6 +134,7 @@ export class Watch {
           log.warn({ node: name }, "took over from a node that is gone");
         this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
         this.#changes = await changeCounter(session);
+        this.#lookedAtMs = clock.monotonic();
         onFeed(await this.#waiting(session));
         return false;
       });
@@ -139,6 +143,7 @@ export class Watch {
       await partitions.ensureAhead(clock.now());
       this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
     } catch (error) {
+      this.#changes = null;
       log.debug({ err: asStoreError(error) }, "could not look what waits in the store");
     }
   }
