@@ -23,9 +23,13 @@ export interface ConnectionOptions {
   readonly log: Log;
 }
 
-/** An attempt that failed is followed by another after 100 to 200 ms, then after twice that, up to 5 s. */
+/**
+ * An attempt that failed is followed by another after 100 to 200 ms, then after twice that, up to 5 s; but no later than a third of the lease:
+ * whoever finds the database again first waits for a lease before it takes the others for dead, and they must all have tried by then.
+ */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_OF_LEASE = 1 / 3;
 /** Where statements have no time limit, waiting for a free connection has. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -35,12 +39,14 @@ class Attempts {
   readonly #random: Random;
   readonly #log: Log;
   readonly #name: string;
+  readonly #longestMs: number;
   #failures = 0;
   #nextAt = 0;
   #reason = "";
 
-  constructor(log: Log, name: string, clock: Clock, random: Random) {
+  constructor({ log, leaseMs }: ConnectionOptions, name: string, clock: Clock, random: Random) {
     this.#log = log;
+    this.#longestMs = Math.min(LONGEST_PAUSE_MS, leaseMs * LONGEST_PAUSE_OF_LEASE);
     this.#name = name;
     this.#clock = clock;
     this.#random = random;
@@ -62,7 +68,7 @@ class Attempts {
   failed(error: unknown): void {
     this.#reason = faultReason(error);
     if (!this.failing) this.#log.warn({ connection: this.#name, reason: this.#reason }, "the database is away");
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    const longest = Math.min(this.#longestMs, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#nextAt = this.#clock.monotonic() + (longest / 2) * (1 + this.#random.next());
     this.#failures += 1;
   }
@@ -92,7 +98,7 @@ export class Connection {
     this.#options = options;
     this.#name = name;
     this.#clock = clock;
-    this.#attempts = new Attempts(options.log, name, clock, random);
+    this.#attempts = new Attempts(options, name, clock, random);
   }
 
   /** A live one: the same until it is lost or discarded. Fails at once while the database is away. */
@@ -168,7 +174,7 @@ export class Pool {
     this.#options = options;
     this.#name = name;
     this.#clock = clock;
-    this.#attempts = new Attempts(options.log, name, clock, random);
+    this.#attempts = new Attempts(options, name, clock, random);
     this.#bound = Math.max(1, options.connections - 1);
   }
 

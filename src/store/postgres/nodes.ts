@@ -100,6 +100,11 @@ export class Nodes {
     this.#lastTouch = moment;
   }
 
+  /** The database was away, if only for a moment: others may still be looking for it, however long this node has been in touch before. */
+  lostTouch(): void {
+    this.#inTouchSince = null;
+  }
+
   /** False when the node was deposed. */
   async renew(session: Session): Promise<boolean> {
     const moment = Lease.moment();

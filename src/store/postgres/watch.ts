@@ -8,7 +8,7 @@ import type { Log } from "../../runtime/log.ts";
 import type { SendCall } from "../group.ts";
 import type { Feed, LaneName, PartName, Role } from "../port.ts";
 import type { Unit } from "../unit.ts";
-import { asStoreError, type Pool, type Session } from "./connection.ts";
+import { asStoreError, faultKind, type Pool, type Session } from "./connection.ts";
 import { waitingLanes } from "./engine.ts";
 import { Listener } from "./listener.ts";
 import type { Nodes } from "./nodes.ts";
@@ -144,6 +144,7 @@ export class Watch {
       this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
     } catch (error) {
       this.#changes = null;
+      if (faultKind(error) === "away") nodes.lostTouch();
       log.debug({ err: asStoreError(error) }, "could not look what waits in the store");
     }
   }
