@@ -18,7 +18,7 @@ import type { Store } from "../../src/store/port.ts";
 import { addAccount } from "./accounts.ts";
 import { type Child, startChild } from "./child.ts";
 import { dropLeft, postgresUrl } from "./postgres.ts";
-import { basic, errorObject, startTestService, type TestService } from "./service.ts";
+import { basic, type Cleanup, errorObject, startTestService, type TestService } from "./service.ts";
 import { startSmsc } from "./smsc.ts";
 
 export const CARRIER = "carrier";
@@ -310,7 +310,7 @@ export async function assertAllThere(database: Database, load: Load): Promise<St
 
 /** So many services, each with its own connections, on one database. They have the sandbox's accounts. */
 export async function startCluster(
-  t: TestContext,
+  t: Cleanup,
   size: number,
   options: { catalogue?: string; settings?: PartialSettings } = {},
 ): Promise<{ url: string; nodes: TestService[] }> {
