@@ -1,10 +1,9 @@
 /** Receipts that reach another node than the one that submitted: they end their message, and its reports stay in order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import pg from "pg";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { smppCatalogue, startCluster, startWatchedSmsc } from "../support/cluster.ts";
+import { countIn, smppCatalogue, startCluster, startWatchedSmsc } from "../support/cluster.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ADVANCED } from "../support/sending.ts";
 import { eventually } from "../support/service.ts";
@@ -49,11 +48,7 @@ test(`receipts over any connection, and before the answer, end every message, an
     for (const { messageId } of json.messages) messageIds.push(messageId);
   }
 
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.after(() => client.end());
-  const count = async (what: string): Promise<number> =>
-    Number((await client.query(`SELECT count(*) FROM ${what}`)).rows[0].count);
+  const count = (what: string): Promise<number> => countIn(url, what);
   await eventually(async () => (await count("message WHERE state <> 4")) === 0, 30_000);
   await eventually(async () => (await count("report")) === 0, 30_000);
   assert.equal(await count(`message WHERE status_id = ${DELIVERED}`), MESSAGES);

@@ -92,6 +92,17 @@ export async function setUp(t: TestContext, url: string, catalogue: string): Pro
   };
 }
 
+/** A look at a database that is nobody's but the nodes'. */
+export async function countIn(url: string, what: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return Number((await client.query(`SELECT count(*) FROM ${what}`)).rows[0].count);
+  } finally {
+    await client.end();
+  }
+}
+
 export interface StoredMessage {
   readonly text: string;
   readonly key: string;
