@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -112,7 +112,15 @@ try {
     stdio: "inherit",
     env: { ...process.env, HELIOGRAPH_STORE_URL: server.url },
   });
+  let memoryKb = 0;
+  // Linux says how much memory a process had at most; elsewhere there is no such file.
+  const look = setInterval(async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
+    memoryKb = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? memoryKb);
+  }, 50);
   await once(child, "close");
+  clearInterval(look);
+  if (memoryKb > 0) process.stdout.write(`It had at most ${Math.round(memoryKb / 1_000)} MB of memory.\n`);
 } finally {
   await server.remove();
   await rm(directory, { recursive: true });

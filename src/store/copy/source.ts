@@ -120,6 +120,10 @@ export class Source {
     return `${this.count(name)} rows, ${hash.digest("hex").slice(0, 32)}`;
   }
 
+  schemaVersion(): number {
+    return this.#db.pragma("user_version", { simple: true }) as number;
+  }
+
   counter(): CounterRow {
     return this.#db.prepare<[], CounterRow>(`SELECT ${COUNTER.watched.join()} FROM counter`).get()!;
   }
@@ -204,7 +208,10 @@ function lock(directory: string): () => void {
   }
 }
 
-/** All that is looked at when two looks are compared. */
+/** All that is looked at when two looks are compared. A newer schema may have columns that rows copied before it lack. */
 export function fingerprints(source: Source): Map<string, string> {
-  return new Map([...COPIED, COUNTER].map((table) => [table.name, source.fingerprint(table)]));
+  return new Map([
+    ...[...COPIED, COUNTER].map((table) => [table.name, source.fingerprint(table)] as const),
+    ["schema", `version ${source.schemaVersion()}`],
+  ]);
 }

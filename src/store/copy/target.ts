@@ -44,6 +44,9 @@ const CLOSE = [
 ];
 const OPEN = [`DROP TRIGGER ${GUARD} ON counter`, `DROP FUNCTION ${GUARD}()`, "DROP TABLE copy_progress"];
 
+/** Duplicate table, function or object; a unique violation in the catalogue while the other is not committed yet. */
+const THERE_ALREADY = new Set(["42P07", "42723", "42710", "23505"]);
+
 /**
  * Pages are sent without waiting for those before them. After a failure the next one would leave a gap, were it not that its progress
  * then has no page to follow: the count is null, which the column does not take, and the page fails too.
@@ -142,7 +145,7 @@ export class Target {
       if (node !== undefined) throw new CopyRefused(`${node} has just started on the database: stop it, then copy`);
       for (const [name, source] of looks) {
         const known = stretches.filter((stretch) => stretch.name === name);
-        // The counter is written at the end; what it was is noted all the same.
+        // What has no pages (the counter is written at the end) is noted all the same.
         const places = known.length > 0 ? known : [{ name, number: 0, last: [], until: null }];
         for (const { number, last, until } of places)
           await session.query(
@@ -153,7 +156,8 @@ export class Target {
       await session.script("COMMIT");
     } catch (error) {
       await session.script("ROLLBACK");
-      throw error;
+      if (!THERE_ALREADY.has((error as { code?: string }).code ?? "")) throw error;
+      throw new CopyRefused("another copy into this database has just begun: let it end, or name another with --to");
     }
   }
 
