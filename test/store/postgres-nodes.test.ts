@@ -3,11 +3,16 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
+import { localStore } from "../../src/store/group.ts";
+import type { LaneBounds } from "../../src/store/lanes.ts";
+import { type Feed, SWEEP_START } from "../../src/store/port.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
+import { Bench, CARRIER, type OpenedStore } from "./harness.ts";
 
 function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: VirtualClock): Connection {
   const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs, log: silentLog };
@@ -72,4 +77,46 @@ test("a commit whose connection died is waited for before it is said whether it 
   await new Promise((resolve) => setTimeout(resolve, 50));
   await lost.script("COMMIT");
   assert.equal(await group, 7);
+});
+
+/** A store of this database, of a node that does nothing by itself. */
+async function openNode(
+  url: string,
+  clock: VirtualClock,
+  lanes: LaneBounds,
+  onFeed: (feed: Feed) => void,
+): Promise<OpenedStore> {
+  const options = { url, connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, clock, log: silentLog, lanes };
+  const engine = await PostgresEngine.open({ ...options, mode: "deliver" });
+  return { store: localStore(engine, onFeed), spilled: [], close: () => engine.abandon() };
+}
+
+test("a part and its receipt that two nodes write at the same moment find each other in the rounds", async (t) => {
+  const url = await postgresUrl(t);
+  const bench = await Bench.start(t, async () => ({
+    open: (clock, lanes, onFeed) => openNode(url, clock, lanes, onFeed),
+  }));
+  const other = await openNode(url, bench.clock, { lane: 100, total: 1_000 }, () => undefined);
+  t.after(() => other.close());
+  await bench.accept([bench.message()]);
+  const [message] = bench.takeMessages();
+
+  // The submit has read all that it needs and cannot write yet, while the receipt comes to the other node.
+  const holding = await connectionTo(t, url, 60_000).session();
+  await holding.script("BEGIN");
+  await holding.script("LOCK TABLE part IN SHARE MODE");
+  const submitted = bench.submit([message!]);
+  const waits = async (): Promise<boolean> =>
+    (await holding.query("SELECT 1 FROM pg_locks WHERE relation = 'part'::regclass AND NOT granted")).rows.length > 0;
+  while (!(await waits())) await new Promise((resolve) => setImmediate(resolve));
+  const receipts = [bench.receipt(`${message!.key}.1`)];
+  assert.deepEqual(await other.store.received({ carrierId: CARRIER, receipts }), { unmatched: 1 });
+  await holding.script("COMMIT");
+  await submitted;
+  assert.equal((await other.store.parkedReceipts({ limit: 10 })).count, 1);
+
+  const nowMs = bench.clock.now();
+  await other.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 10, cursor: SWEEP_START });
+  assert.equal((await other.store.parkedReceipts({ limit: 10 })).count, 0);
+  assert.deepEqual(await other.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 }), []);
 });

@@ -36,6 +36,9 @@ type DeliveryCommand =
 export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
   at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to"`;
 
+/** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
+const CLOCKS_APART_MS = 5_000;
+
 export function deliveryCommands(
   { sql, tables, lanes, unit, epoch, now }: CommandParts,
   bulks: Bulks,
@@ -166,11 +169,19 @@ export function deliveryCommands(
     const { carrierId, carrierMessageId } = name;
     const isUnknown = carrierMessageId === unknownId(row.recipient);
     const candidates = isUnknown ? tables.parkedForPhone(carrierId, row.recipient) : tables.parked(name);
+    // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
+    const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
     for (const receipt of candidates) {
-      // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
-      if (receipt.atMs < row.received_at_ms) continue;
+      if (receipt.atMs < sinceMs) continue;
       if (applyReceipt(carrierId, receipt)) tables.unpark(receipt);
     }
+  }
+
+  /** The part may be another node's, and its row has to be loaded. */
+  function matchPart(name: PartName): void {
+    const part = tables.part(name);
+    const row = part === undefined ? undefined : tables.message(part.key);
+    if (row !== undefined) matchParked(name, row);
   }
 
   return {
@@ -304,11 +315,7 @@ export function deliveryCommands(
     },
 
     matchParked({ names }) {
-      for (const name of names) {
-        const part = tables.part(name);
-        const row = part === undefined ? undefined : tables.message(part.key);
-        if (row !== undefined) matchParked(name, row);
-      }
+      for (const name of names) matchPart(name);
     },
 
     parkedReceipts: async ({ limit }) => ({
@@ -325,7 +332,9 @@ export function deliveryCommands(
       const backlog = await backlogAfter.all(carrierId, accountId, BigInt(key), limit);
       const expired = backlog.filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
       // As they are now: another node may have heard of them since.
-      await tables.load({ parts: late, messages: expired.map((waiting) => waiting.key), refunds: true });
+      await tables.load({ parts: late, parked: parts, messages: expired.map((waiting) => waiting.key), refunds: true });
+      // A part and its receipt, written by two nodes at the same moment, do not see each other, and who was to look again may have died.
+      for (const name of parts) if (tables.anyParked(name.carrierId)) matchPart(name);
       for (const name of late) {
         const part = tables.part(name);
         if (part?.id === name.id) settlePart(part, "no receipt", 0, nowMs, null);
