@@ -28,7 +28,11 @@ test(`receipts over any connection, and before the answer, end every message, an
     answerAfterMs: 0,
     faults: { receiptFirst: { probability: 0.5, ms: 0 } },
   });
-  const { url, nodes } = await startCluster(t, 2, { catalogue: smppCatalogue(smsc, { binds: 2, window: 20 }) });
+  const { url, nodes } = await startCluster(t, 2, {
+    catalogue: smppCatalogue(smsc, { binds: 2, window: 20 }),
+    // They find each other at once, and not with the next round.
+    settings: { dispatch: { sweepEveryMs: 3_600_000 } },
+  });
   const isShared = async () =>
     smsc.connections.length === 2 &&
     (await nodes[0]!.store.cluster()).nodes.dispatch === 2 &&
