@@ -17,7 +17,9 @@ export interface Screen {
 
 const DRAW_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
-const BAR_CELLS = 24;
+const BAR_CELLS = 12;
+/** What is left is not worth telling before there is a pace. */
+const PACE_AFTER_MS = 1_000;
 
 export class ProgressBar {
   readonly #screen: Screen;
@@ -63,7 +65,8 @@ export class ProgressBar {
 
 function describe({ what, rows, total, earlier }: Advance, elapsedMs: number): string {
   const rate = ((rows - earlier) / Math.max(1, elapsedMs)) * 1_000;
-  const left = rate === 0 ? "" : `, ${formatDuration(((total - rows) / rate) * 1_000)} left`;
+  const left =
+    rate === 0 || elapsedMs < PACE_AFTER_MS ? "" : `, ${formatDuration(((total - rows) / rate) * 1_000)} left`;
   const percent = Math.floor((100 * rows) / Math.max(1, total));
   return `${percent}%  ${grouped(rows)} of ${grouped(total)} rows, ${grouped(Math.round(rate))}/s${left} (${what})`;
 }

@@ -72,20 +72,18 @@ export async function copy(options: CopyCommandOptions): Promise<void> {
   const from = readDirectory(options.from);
   const { to, toName } = readTarget(options);
   const startedAt = systemClock.monotonic();
-  const bar = new ProgressBar();
-  let earlier = 0;
+  let bar = new ProgressBar();
   const outcome = await copyStore({
     from,
     to,
     toName,
     onStep: (step) => {
       bar.end();
+      // The pace counts from here, and not from the looks at both sides before.
+      bar = new ProgressBar();
       say(STEPS[step]);
     },
-    onRows: ({ table, ...progress }) => {
-      earlier = progress.earlier;
-      bar.show({ what: table, ...progress });
-    },
+    onRows: ({ table, ...progress }) => bar.show({ what: table, ...progress }),
   })
     .catch((error: unknown) => {
       throw error instanceof CopyRefused ? new CommandFault(error.message) : error;
@@ -105,10 +103,8 @@ export async function copy(options: CopyCommandOptions): Promise<void> {
     );
   }
   const elapsedMs = systemClock.monotonic() - startedAt;
-  const rate = Math.round(((outcome.rows - earlier) / elapsedMs) * 1_000);
-  say(
-    `${grouped(outcome.rows)} rows are copied and compared, in ${formatDuration(elapsedMs)} (${grouped(rate)} rows/s).`,
-  );
+  const pace = outcome.earlier > 0 ? "" : ` (${grouped(Math.round((outcome.rows / elapsedMs) * 1_000))} rows/s)`;
+  say(`${grouped(outcome.rows)} rows are copied and compared, in ${formatDuration(elapsedMs)}${pace}.`);
   say(`${next}\nStart none on ${from} any more: it would send the same messages again.`);
 }
 

@@ -403,7 +403,7 @@ test("progress is a bar on a terminal, and a line every few seconds elsewhere", 
   terminal.bar.show({ what: "message", rows: 3_500, total: 12_000, earlier: 1_000 });
   assert.equal(
     terminal.text(),
-    `\r\u001b[K${"█".repeat(6)}${"░".repeat(18)} 25%  3,000 of 12,000 rows, 2,000/s, 5 s left (message)`,
+    `\r\u001b[K${"█".repeat(3)}${"░".repeat(9)} 25%  3,000 of 12,000 rows, 2,000/s, 5 s left (message)`,
   );
   const file = shown(t, false);
   for (let rows = 0; rows <= 100_000; rows += 1_000) {

@@ -43,7 +43,8 @@ export interface Progress {
 }
 
 export type CopyOutcome =
-  | { kind: "copied"; rows: number; comparisons: Comparison[] }
+  /** `earlier`: how many of the rows an interrupted run had copied. */
+  | { kind: "copied"; rows: number; earlier: number; comparisons: Comparison[] }
   /** No service can start on the target then. */
   | { kind: "different"; comparisons: Comparison[]; ledgerFaults: string[] }
   | { kind: "already there"; comparisons: Comparison[] };
@@ -114,7 +115,7 @@ class Copy {
       new Map(numbered.map(({ name }) => [name, this.#source.highestId(name)])),
       this.#source.counter(),
     );
-    return { kind: "copied", rows: this.#rows, comparisons };
+    return { kind: "copied", rows: this.#rows, earlier: this.#earlier, comparisons };
   }
 
   /** Makes sure that the target is ours to fill. If it is full already, returns how it compares. */
