@@ -18,6 +18,8 @@ export interface Screen {
 const DRAW_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
 const BAR_CELLS = 12;
+/** Some terminals do not say how wide they are, or say 0. */
+const UNKNOWN_COLUMNS = 80;
 /** What is left is not worth telling before there is a pace. */
 const PACE_AFTER_MS = 1_000;
 
@@ -49,7 +51,7 @@ export class ProgressBar {
     const filled = Math.floor((BAR_CELLS * advance.rows) / Math.max(1, advance.total));
     const line = `${"█".repeat(filled)}${"░".repeat(BAR_CELLS - filled)} ${text}`;
     // Back to the line's beginning, and its rest cleared; a line that broke in two could not be drawn over.
-    this.#screen.write(`\r\u001b[K${line.slice(0, (this.#screen.columns ?? 80) - 1)}`);
+    this.#screen.write(`\r\u001b[K${line.slice(0, (this.#screen.columns || UNKNOWN_COLUMNS) - 1)}`);
   }
 
   /** Leaves the line for whatever is written next. */

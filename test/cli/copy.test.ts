@@ -221,7 +221,7 @@ test("a copy that is killed goes on where it stopped, and until then no service 
   await fillAndKill(bench);
   const url = await postgresUrl(t);
   const counts: number[] = [];
-  for (const after of [1, 7, 7, 1_000]) {
+  for (const after of [1, 9, 1_000]) {
     await copyAndDie({ from: directory, to: url }, after);
     const [row] = await onDatabase(url, "SELECT sum(row_count) AS count FROM copy_progress");
     counts.push(Number(row!.count));
