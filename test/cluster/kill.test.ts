@@ -32,7 +32,7 @@ test(`nodes killed under load lose nothing, and send again only what was left in
   const random = seededRandom(SEED);
   const receiver = await ReportReceiver.start();
   t.after(() => receiver.stop());
-  const { smsc, parts, mostBinds } = await startWatchedSmsc(t, { faults: { delayAnswer: { ms: 50 } } });
+  const { smsc, parts, mostBinds } = await startWatchedSmsc(t, { faults: { delayAnswer: { ms: 200 } } });
   const database = await setUp(t, await postgresUrl(t), smppCatalogue(smsc, { binds: BINDS, window: 10 }));
   const start = (): Promise<Node> => startNode(t, database, { leaseMs: LEASE_MS });
   const nodes = await Promise.all([start(), start(), start()]);

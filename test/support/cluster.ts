@@ -237,7 +237,7 @@ export class Load {
   }
 
   async #sendAll(): Promise<void> {
-    const { pauseMs = 10 } = this.#options;
+    const { pauseMs = 30 } = this.#options;
     while (!this.#stopped && !this.#abandoned) {
       const number = ++this.#count;
       const text = `message ${number}`;
