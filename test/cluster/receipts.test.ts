@@ -5,7 +5,7 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { countIn, smppCatalogue, startCluster, startWatchedSmsc } from "../support/cluster.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
-import { ADVANCED } from "../support/sending.ts";
+import { ADVANCED, SINGLE } from "../support/sending.ts";
 import { eventually } from "../support/service.ts";
 
 const SEED = Number(process.env.SEED ?? systemClock.now() % 1_000_000);
@@ -67,5 +67,30 @@ test(`receipts over any connection, and before the answer, end every message, an
     [...statuses].filter(([, ids]) => String(ids) !== String([SENT, DELIVERED])),
     [],
     "each was reported on its way, and then at its end",
+  );
+});
+
+test("a message goes through nodes that each do one thing", { timeout: 120_000 }, async (t) => {
+  const receiver = await ReportReceiver.start();
+  t.after(() => receiver.stop());
+  const { smsc, parts } = await startWatchedSmsc(t, { answerAfterMs: 0 });
+  const catalogue = smppCatalogue(smsc, { binds: 1, window: 20 });
+  const roles = ["api", "dispatch", "reports"];
+  const { url, nodes } = await startCluster(t, 3, { catalogue, roles });
+  await eventually(async () => smsc.connections.length === 1);
+  const [api, ...others] = nodes;
+  for (const node of others) {
+    const body = { from: "Sender", to: "41790000001", text: "Hello" };
+    assert.equal((await node.call("POST", SINGLE, { body })).status, 404, "it takes no messages");
+  }
+  const destinations = Array.from({ length: 20 }, (_, index) => ({ to: `417900000${index + 10}` }));
+  const messages = [{ from: "Sender", text: "Hello", notifyUrl: receiver.url, intermediateReport: true, destinations }];
+  assert.equal((await api!.call("POST", ADVANCED, { body: { messages } })).status, 200);
+  await eventually(async () => (await countIn(url, "message WHERE state <> 4")) === 0, 30_000);
+  await eventually(async () => (await countIn(url, "report")) === 0, 30_000);
+  assert.equal(parts.length, 20);
+  assert.deepEqual(
+    destinations.map(({ to }) => receiver.items.filter((item) => item.to === to).map(({ status }) => status.id)),
+    destinations.map(() => [SENT, DELIVERED]),
   );
 });

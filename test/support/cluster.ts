@@ -323,13 +323,17 @@ export async function assertAllThere(database: Database, load: Load): Promise<St
 export async function startCluster(
   t: Cleanup,
   size: number,
-  options: { catalogue?: string; settings?: PartialSettings } = {},
+  options: { catalogue?: string; settings?: PartialSettings; roles?: readonly string[] } = {},
 ): Promise<{ url: string; nodes: TestService[] }> {
   const url = await postgresUrl(t);
   const nodes: TestService[] = [];
-  const { store, ...settings } = options.settings ?? {};
+  const { roles = [], settings = {}, ...others } = options;
   for (let index = 0; index < size; index++) {
-    nodes.push(await startTestService(t, { ...options, settings: { ...settings, store: { ...store, url } } }));
+    // A lease that outlasts any test: nobody is to be taken for dead because a machine is busy.
+    const node = { leaseMs: 300_000, ...(roles[index] === undefined ? {} : { roles: roles[index] }), ...settings.node };
+    nodes.push(
+      await startTestService(t, { ...others, settings: { ...settings, node, store: { ...settings.store, url } } }),
+    );
   }
   t.after(dropLeft);
   return { url, nodes };
