@@ -33,6 +33,7 @@ export interface EdgeParts {
 /** Idempotency keys are kept this long. */
 const REPLAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
+const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
 const COUNT_NODES_EVERY_MS = 1_000;
 
@@ -89,7 +90,8 @@ export class Edge {
       try {
         // One node does it for all.
         if (!(await store.cluster()).leads) return;
-        await store.forget({ nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS });
+        const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
+        while ((await store.forget({ ...tooOld, limit: FORGET_ROWS })).more);
       } catch (error) {
         log.warn({ err: error }, "old sessions and replays could not be forgotten");
       }

@@ -126,7 +126,9 @@ export class Binds {
     if (known === null) return;
     const given = slots.filter((slot) => slot < known.binds && !closed.has(slot)).sort((one, other) => one - other);
     const kept = given.slice(0, Math.max(0, given.length - Math.max(0, excess - closed.size)));
-    const back = given.slice(kept.length);
+    // Also those that a smaller number of connections leaves no place for.
+    const had = [...new Set([...given, ...(serving?.slots ?? [])])];
+    const back = had.filter((slot) => !kept.includes(slot) && !closed.has(slot));
     const close = (work: Promise<unknown>): void => this.#close(known.id, held, work, back);
     if (serving === null) {
       if (kept.length > 0) await this.#serve(held, known, kept);

@@ -554,6 +554,7 @@ export class Dispatcher {
     });
     const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
     (late as Timer | null)?.cancel();
+    this.#outcomes.abandon();
     if (settled !== "too long") await store.handBack();
   }
 }

@@ -40,6 +40,7 @@ export class Outcomes {
   #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
   #writing = 0;
+  #abandoned = false;
   #idle: (() => void)[] = [];
 
   constructor(parts: OutcomesParts) {
@@ -95,6 +96,11 @@ export class Outcomes {
     });
   }
 
+  /** The process ends: what the store does not take now is left to whoever takes over. */
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
   /** Resolves when everything gathered so far is in the store. */
   async settled(): Promise<void> {
     if (!this.#scheduled && this.#writing === 0) return;
@@ -139,8 +145,8 @@ export class Outcomes {
     if (released.length > 0) void this.#persist(() => Promise.all(known).then(() => store.release({ keys: released })));
     for (const [carrierId, batch] of receipts) {
       const receipts = batch.map(({ item }) => item);
-      void this.#persist(() => store.received({ carrierId, receipts })).then(() => {
-        for (const { safe } of batch) safe();
+      void this.#persist(() => store.received({ carrierId, receipts })).then((isKept) => {
+        if (isKept) for (const { safe } of batch) safe();
       });
     }
     const nowMs = clock.now();
@@ -149,19 +155,21 @@ export class Outcomes {
       void this.#persist(async () => {
         const { unmatched } = await store.incoming({ carrierId, parts, nowMs });
         onUnmatched(unmatched);
-      }).then(() => {
-        for (const { safe } of batch) safe();
+      }).then((isKept) => {
+        if (isKept) for (const { safe } of batch) safe();
       });
     }
   }
 
-  async #persist(write: () => Promise<unknown>): Promise<void> {
+  /** False when it was given up. */
+  async #persist(write: () => Promise<unknown>): Promise<boolean> {
     this.#writing++;
     for (;;) {
       try {
         await write();
         break;
       } catch (error) {
+        if (this.#abandoned) return false;
         const { log, clock } = this.#parts;
         log.error({ err: error }, "the store did not take what carriers said; trying again");
         await new Promise<void>((resolve) => clock.after(TRY_AGAIN_AFTER_MS, resolve));
@@ -169,7 +177,7 @@ export class Outcomes {
     }
     this.#writing--;
     this.#parts.onWritten();
-    if (this.#writing > 0 || this.#scheduled) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
+    if (this.#writing === 0 && !this.#scheduled) for (const resolve of this.#idle.splice(0)) resolve();
+    return true;
   }
 }

@@ -36,8 +36,10 @@ export class Lease {
     return process.hrtime.bigint();
   }
 
+  /** The later of two counts: an answer that was long on its way says less than one that overtook it. */
   renew(from: bigint, leaseMs: number): void {
-    Atomics.store(this.#untilNs, 0, from + BigInt(leaseMs) * 1_000_000n);
+    const untilNs = from + BigInt(leaseMs) * 1_000_000n;
+    if (untilNs > Atomics.load(this.#untilNs, 0)) Atomics.store(this.#untilNs, 0, untilNs);
   }
 
   /** It is known to be over. */

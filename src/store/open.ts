@@ -8,6 +8,7 @@ import type { LaneBounds } from "./lanes.ts";
 import type { LaneName, Role } from "./port.ts";
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
+import { partitionDays } from "./postgres/partitions.ts";
 import { migrate as migrateSqlite, openDatabase } from "./sqlite/database.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
 
@@ -78,12 +79,13 @@ function openSqlite({ settings, clock, deliver }: StoreOptions): OpenStore {
 }
 
 async function openPostgres({ settings, clock, log, deliver, name }: StoreOptions): Promise<OpenStore> {
-  const { url, connections, statementTimeoutMs } = settings.store;
+  const { url, connections, statementTimeoutMs, retentionDays } = settings.store;
   const engine = await PostgresEngine.open({
     url,
     connections,
     statementTimeoutMs,
     leaseMs: settings.node.leaseMs,
+    partitionDays: partitionDays(retentionDays),
     clock,
     log,
     name,

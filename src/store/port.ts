@@ -498,8 +498,8 @@ export interface Store {
    * the ledger.
    */
   retire(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
-  /** Deletes replay answers and sessions that nobody can use any more. */
-  forget(input: { nowMs: number; replayMs: number; sessionMs: number }): Promise<void>;
+  /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
+  forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
 }
 
 export type CommandName = keyof Store;

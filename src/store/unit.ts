@@ -39,9 +39,19 @@ export class Unit {
   readonly #open = new Map<string, PendingBatch>();
   readonly #lastOfMessage = new Map<string, PendingBatch>();
   readonly #undo: (() => void)[] = [];
+  readonly #afterwards: (() => void)[] = [];
 
   onRollback(undo: () => void): void {
     this.#undo.push(undo);
+  }
+
+  onCommit(run: () => void): void {
+    this.#afterwards.push(run);
+  }
+
+  /** The transaction is known to have gone through. */
+  committed(): void {
+    for (const run of this.#afterwards) run();
   }
 
   rollback(): void {

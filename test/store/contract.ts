@@ -104,7 +104,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
       await accept({ key: "k", bulk: true, bodyHash: "one" });
-      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: 24 * HOUR, sessionMs: 24 * HOUR });
+      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit: 100 });
       assert.equal((await accept({ key: "k", bulk: false, bodyHash: "two" })).kind, "accepted");
       const again = await accept({ key: null, bulk: true, bodyHash: "one" });
       assert.equal(again.kind === "accepted" && again.replayed, true);
@@ -711,7 +711,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
         null,
       );
-      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR });
+      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR, limit: 100 });
       assert.equal(
         await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
         null,

@@ -36,7 +36,7 @@ test("a node that has found the database again gives the others a whole lease be
   const other = await join(session, leaseMs);
   await session.query("UPDATE node SET alive_until = '-infinity' WHERE epoch = $1", [other.epoch]);
 
-  first.touched(inThePast(leaseMs));
+  first.touched(inThePast(leaseMs), inThePast(leaseMs));
   first.lostTouch();
   assert.equal(await first.renew(session), true);
   assert.deepEqual(await first.deposeDead(session), [], "it was away a moment ago, and the other may still be looking");
@@ -44,9 +44,20 @@ test("a node that has found the database again gives the others a whole lease be
 
   await session.query("UPDATE node SET alive_until = '-infinity' WHERE epoch = $1", [other.epoch]);
   first.lostTouch();
-  first.touched(inThePast(leaseMs));
+  first.touched(inThePast(leaseMs), inThePast(leaseMs));
   assert.deepEqual(await first.deposeDead(session), ["test"]);
   assert.equal(await other.renew(session), false);
+});
+
+test("an answer that took long is a database that stood still, and nobody is taken for dead after it", async (t) => {
+  const leaseMs = 60_000;
+  const session = await connectionTo(t, await postgresUrl(t), leaseMs).session();
+  const first = await join(session, leaseMs);
+  const other = await join(session, leaseMs);
+  await session.query("UPDATE node SET alive_until = '-infinity' WHERE epoch = $1", [other.epoch]);
+  first.touched(inThePast(leaseMs), inThePast(leaseMs));
+  first.touched(inThePast(leaseMs));
+  assert.deepEqual(await first.deposeDead(session), []);
 });
 
 test("while the database is away it is looked for several times in a lease", async (t) => {

@@ -1,4 +1,4 @@
-/** Messages on PostgreSQL have a partition a day: there when the first one comes, gone when all in it is over and old. */
+/** Messages on PostgreSQL have partitions by time, here a day each: there when the first one comes, gone when all in it is over and old. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
@@ -58,6 +58,9 @@ async function column(pool: Pool, text: string): Promise<unknown[]> {
   return rows.map(({ value }) => value);
 }
 
+const retire = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> =>
+  pool.use((session) => node.retire(beforeMs, session));
+
 const partitions = (pool: Pool, table: string): Promise<unknown[]> =>
   column(
     pool,
@@ -69,7 +72,7 @@ test("several nodes that miss the same days make each of them once, and messages
   const url = await postgresUrl(t);
   const pools = Array.from({ length: 6 }, () => openPool(t, url));
   const keys = [0, 1, 2].map((days) => keyAt(NOON_MS + days * DAY_MS));
-  const nodes = pools.map((pool) => new Partitions(pool));
+  const nodes = pools.map((pool) => new Partitions(pool, 1));
   assert.equal(nodes[0]!.covers(keys[0]!), false);
   await Promise.all(nodes.map((node) => node.ensure(keys)));
   assert.ok(nodes.every((node) => keys.every((key) => node.covers(key))));
@@ -93,7 +96,7 @@ test("several nodes that miss the same days make each of them once, and messages
 
 test("the first and the last key of a day belong to it", async (t) => {
   const pool = openPool(t, await postgresUrl(t));
-  const node = new Partitions(pool);
+  const node = new Partitions(pool, 1);
   const midnight = NOON_MS - DAY_MS / 2;
   const first = keyAt(midnight);
   const last = (BigInt(keyAt(midnight + DAY_MS)) - 1n).toString();
@@ -110,7 +113,7 @@ test("the first and the last key of a day belong to it", async (t) => {
 
 test("today and three days more are made ahead, also beside a writer in the middle of a transaction", async (t) => {
   const pool = openPool(t, await postgresUrl(t));
-  const node = new Partitions(pool);
+  const node = new Partitions(pool, 1);
   await node.ensure([keyAt(NOON_MS)]);
   await pool.use(async (session) => {
     await session.script("BEGIN");
@@ -126,7 +129,7 @@ test("today and three days more are made ahead, also beside a writer in the midd
 
 test("a partition has every index of the table it belongs to", async (t) => {
   const pool = openPool(t, await postgresUrl(t));
-  await new Partitions(pool).ensure([keyAt(NOON_MS)]);
+  await new Partitions(pool, 1).ensure([keyAt(NOON_MS)]);
   const [whole] = await column(pool, "SELECT count(*) AS value FROM pg_index WHERE indrelid = 'message'::regclass");
   const attached = await column(
     pool,
@@ -144,7 +147,7 @@ test("a partition has every index of the table it belongs to", async (t) => {
 
 test("what is over and old goes, with its names; its charges stay as sums, and unfinished days stay", async (t) => {
   const pool = openPool(t, await postgresUrl(t));
-  const node = new Partitions(pool);
+  const node = new Partitions(pool, 1);
   const day = (days: number, place = 0): string => (BigInt(keyAt(NOON_MS + days * DAY_MS)) + BigInt(place)).toString();
   await node.ensure([0, 1, 2, 3].map((days) => day(days)));
   const huge = 9_007_199_254_740_993n; // 2^53 + 1: a sum that a double could not hold
@@ -162,7 +165,7 @@ test("what is over and old goes, with its names; its charges stay as sums, and u
     await insertIncoming(session, day(2), 0);
   });
   // In the middle of the last day: that one is not wholly before.
-  assert.equal(await node.retire(NOON_MS + 3 * DAY_MS), 4);
+  assert.equal(await retire(pool, node, NOON_MS + 3 * DAY_MS), 4);
   assert.deepEqual(await partitions(pool, "message"), ["message_20261116", "message_20261118"]);
   assert.deepEqual(await partitions(pool, "incoming_message"), [
     "incoming_message_20261116",
@@ -180,7 +183,7 @@ test("what is over and old goes, with its names; its charges stay as sums, and u
   assert.equal(node.covers(day(0)), false);
 
   await pool.use((session) => session.query("UPDATE message SET state = 4 WHERE key = $1", [day(1, 1)]));
-  assert.equal(await node.retire(NOON_MS + 3 * DAY_MS), 1, "what has been finished goes in the next round");
+  assert.equal(await retire(pool, node, NOON_MS + 3 * DAY_MS), 1, "what has been finished goes in the next round");
   assert.deepEqual(
     await column(pool, "SELECT CAST(charged_micros AS text) AS value FROM retired_charge WHERE account_id = 1"),
     [(huge + 8020n).toString()],
@@ -190,15 +193,15 @@ test("what is over and old goes, with its names; its charges stay as sums, and u
 test("several nodes that retire the same days count each charge once", async (t) => {
   const url = await postgresUrl(t);
   const pools = Array.from({ length: 4 }, () => openPool(t, url));
-  const nodes = pools.map((pool) => new Partitions(pool));
+  const nodes = pools.map((pool) => new Partitions(pool, 1));
   const keys = [0, 1, 2].map((days) => keyAt(NOON_MS + days * DAY_MS));
   await nodes[0]!.ensure(keys);
   await pools[0]!.use(async (session) => {
     for (const key of keys) await insert(session, { key, chargedMicros: "7" });
   });
   const beforeMs = NOON_MS + 10 * DAY_MS;
-  const gone = await Promise.all(nodes.map((node) => node.retire(beforeMs)));
-  const rest = await nodes[0]!.retire(beforeMs);
+  const gone = await Promise.all(nodes.map((node, index) => retire(pools[index]!, node, beforeMs)));
+  const rest = await retire(pools[0]!, nodes[0]!, beforeMs);
   assert.equal(
     gone.reduce((sum, count) => sum + count, rest),
     6,
@@ -209,16 +212,31 @@ test("several nodes that retire the same days count each charge once", async (t)
 
 test("a day that somebody is reading is left for the next round, and no charge is counted for it", async (t) => {
   const pool = openPool(t, await postgresUrl(t));
-  const node = new Partitions(pool);
+  const node = new Partitions(pool, 1);
   const key = keyAt(NOON_MS);
   await node.ensure([key]);
   await pool.use((session) => insert(session, { key, chargedMicros: "7" }));
   await pool.use(async (session) => {
     await session.script("BEGIN; SELECT * FROM message");
-    assert.equal(await node.retire(NOON_MS + 10 * DAY_MS), 1, "only that of messages from phones went");
+    assert.equal(await retire(pool, node, NOON_MS + 10 * DAY_MS), 1, "only that of messages from phones went");
     await session.script("COMMIT");
   });
   assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), []);
-  assert.equal(await node.retire(NOON_MS + 10 * DAY_MS), 1);
+  assert.equal(await retire(pool, node, NOON_MS + 10 * DAY_MS), 1);
   assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), [7]);
+});
+
+test("partitions of a month fit in between those of a day, and the other way round", async (t) => {
+  const pool = openPool(t, await postgresUrl(t));
+  await new Partitions(pool, 1).ensure([keyAt(NOON_MS)]);
+  const months = new Partitions(pool, 30);
+  const keys = [-40, -1, 1, 40].map((days) => keyAt(NOON_MS + days * DAY_MS));
+  await months.ensure([...keys, keyAt(NOON_MS)]);
+  await new Partitions(pool, 1).ensure([keyAt(NOON_MS + 100 * DAY_MS), ...keys]);
+  await pool.use(async (session) => {
+    for (const key of keys) await insert(session, { key });
+  });
+  const places = await column(pool, "SELECT CAST(tableoid::regclass AS text) AS value FROM message ORDER BY key");
+  assert.equal(new Set(places).size, 4, "what lies on both sides of the one day is not in one partition");
+  assert.equal((await partitions(pool, "message")).length, 6);
 });

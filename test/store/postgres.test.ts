@@ -22,6 +22,7 @@ const makeDatabase: MakeDatabase = async (t) => {
         connections: 3,
         statementTimeoutMs: 10_000,
         leaseMs: 60_000,
+        partitionDays: 1,
         clock,
         log: silentLog,
         lanes,

@@ -8,7 +8,7 @@
  * Nothing is begun without the lease: another node may have the connection by then.
  */
 import { readFileSync } from "node:fs";
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import { type Clock, Repeating, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
@@ -33,6 +33,7 @@ export interface LinkParts {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const LEASE_LOOK_MS = 250;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
@@ -132,7 +133,12 @@ export class Link {
       this.#failures = 0;
       log.info({ carrier: profile.id, host: place, bind: this.#parts.kind }, "bound to a carrier");
       this.#parts.onChange();
+      // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
+      const watching = new Repeating(clock, LEASE_LOOK_MS, async () => {
+        if (!this.#parts.lease.holds()) await session.close();
+      });
       const { why } = await session.closed;
+      await watching.stop();
       this.#session = null;
       if (!this.#stopped) log.warn({ carrier: profile.id, host: place, why }, "the connection to a carrier ended");
       this.#parts.onChange();

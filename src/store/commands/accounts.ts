@@ -80,8 +80,13 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
     "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
   );
   const dropSecret = sql.prepare<[string]>("UPDATE account SET old_callback_secret = NULL WHERE key = ?");
-  const forgetReplays = sql.prepare<[number]>("DELETE FROM replay WHERE kind = 'key' AND at_ms < ?");
-  const forgetSessions = sql.prepare<[number]>("DELETE FROM session WHERE created_at_ms < ?");
+  const forgetReplays = sql.prepare<[number, number]>(
+    `DELETE FROM replay WHERE kind = 'key' AND (account_id, token) IN
+       (SELECT account_id, token FROM replay WHERE kind = 'key' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  );
+  const forgetSessions = sql.prepare<[number, number]>(
+    "DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)",
+  );
 
   /** The list's account id: 0 for the service's own, null for an account that does not exist. */
   const optOutList = async (accountKey: string | null): Promise<number | null> =>
@@ -184,9 +189,10 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
     dropOldCallbackSecret: async ({ accountKey }) =>
       (await dropSecret.run(accountKey)) === 0 ? "unknown account" : "done",
 
-    async forget({ nowMs, replayMs, sessionMs }) {
-      await forgetReplays.run(nowMs - replayMs);
-      await forgetSessions.run(nowMs - sessionMs);
+    async forget({ nowMs, replayMs, sessionMs, limit }) {
+      const replays = await forgetReplays.run(nowMs - replayMs, limit);
+      const sessions = await forgetSessions.run(nowMs - sessionMs, limit);
+      return { more: replays >= limit || sessions >= limit };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
 import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
+import type { MessageKey } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import {
@@ -81,6 +82,15 @@ export function deliveryCommands(
     const lane = laneOf(row);
     lanes.leave(lane);
     unit().onRollback(() => lanes.take(lane, 1));
+  }
+
+  /**
+   * A message that waits here. What is told of one that another node has by now, or of one that has gone on, comes too late: it was told
+   * before, and the answer was lost.
+   */
+  function ownMessage(key: MessageKey): MessageRow | null {
+    const row = tables.message(key);
+    return row?.state === STATE_NUMBER.queued && row.owner === epoch ? row : null;
   }
 
   function report(row: MessageRow, statusId: number, errorId: number, atMs: number, mccMnc: string | null): void {
@@ -241,7 +251,7 @@ export function deliveryCommands(
         const { key, carrierId, parts, refusedErrorId, atMs } = message;
         const row = tables.message(key);
         if (row === undefined) continue;
-        leaveLane(row);
+        if (row.owner === epoch) leaveLane(row);
         if (row.state > STATE_NUMBER.queued) continue;
         const statusId = STATUS[step("submitting", "accepted")!.status].id;
         const taken = tables.changeMessage(row, {
@@ -266,8 +276,8 @@ export function deliveryCommands(
 
     reroute({ messages }) {
       for (const { key, carrierId } of messages) {
-        const row = tables.message(key);
-        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const row = ownMessage(key);
+        if (row === null) continue;
         const lane = { accountId: row.account_id, carrierId };
         leaveLane(row);
         lanes.take(lane, 1);
@@ -278,8 +288,8 @@ export function deliveryCommands(
 
     postpone({ messages }) {
       for (const { key, dueAtMs } of messages) {
-        const row = tables.message(key);
-        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const row = ownMessage(key);
+        if (row === null) continue;
         leaveLane(row);
         const statusId = STATUS[step("queued", "window closed")!.status].id;
         const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null };
@@ -290,15 +300,15 @@ export function deliveryCommands(
 
     countUnknown({ keys }) {
       for (const key of keys) {
-        const row = tables.message(key);
-        if (row !== undefined) tables.changeMessage(row, { unknown_count: row.unknown_count + 1 });
+        const row = ownMessage(key);
+        if (row !== null) tables.changeMessage(row, { unknown_count: row.unknown_count + 1 });
       }
     },
 
     finish({ endings }) {
       for (const { key, event, errorId, atMs } of endings) {
-        const row = tables.message(key);
-        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const row = ownMessage(key);
+        if (row === null) continue;
         leaveLane(row);
         conclude(row, step("submitting", event)!, errorId, atMs, null);
       }
@@ -356,8 +366,8 @@ export function deliveryCommands(
 
     release({ keys }) {
       for (const key of keys) {
-        const row = tables.message(key);
-        if (row === undefined || row.state !== STATE_NUMBER.queued) continue;
+        const row = ownMessage(key);
+        if (row === null) continue;
         leaveLane(row);
         tables.changeMessage(row, { owner: null });
         lanes.setSpilled(laneOf(row), true);

@@ -49,7 +49,9 @@ export function pullCommands({ sql }: CommandParts): Pick<CommandHandlers, "fetc
        WHERE account_id = ? AND client_message_id = ? AND ${IS_REJECTED} ORDER BY log_at_ms DESC LIMIT ?) AS newest
      WHERE ${ready}`,
   );
-  const handOut = sql.prepare<[number, bigint]>("UPDATE message SET pull = 1, pull_at_ms = ? WHERE key = ?");
+  const handOut = sql.prepare<[number, bigint]>(
+    "UPDATE message SET pull = 1, pull_at_ms = ? WHERE key = ? AND pull IS NOT NULL",
+  );
   const confirm = sql.prepare<[bigint]>(
     "UPDATE message SET pull = NULL, pull_at_ms = NULL WHERE key = ? AND pull IS NOT NULL",
   );
@@ -88,8 +90,10 @@ export function pullCommands({ sql }: CommandParts): Pick<CommandHandlers, "fetc
 
   return {
     async fetchReports(fetch) {
-      const rows = (await candidates(fetch)).sort(oldestFirst).slice(0, fetch.limit);
-      await Promise.all(rows.map(({ key }) => handOut.run(fetch.againAtMs, BigInt(key))));
+      const found = (await candidates(fetch)).sort(oldestFirst).slice(0, fetch.limit);
+      const handed = await Promise.all(found.map(({ key }) => handOut.run(fetch.againAtMs, BigInt(key))));
+      // What was confirmed meanwhile, to another node, is gone.
+      const rows = found.filter((_, index) => handed[index]! > 0);
       return { keys: rows.map(({ key }) => key), reports: rows.map((row) => factsOf(row) as ReportFacts) };
     },
 

@@ -10,7 +10,7 @@ import type { ColumnTypes } from "../postgres/columns.ts";
 import { asStoreError, Pool } from "../postgres/connection.ts";
 import { PostgresEngine } from "../postgres/engine.ts";
 import { migrate } from "../postgres/migrate.ts";
-import { Partitions } from "../postgres/partitions.ts";
+import { Partitions, partitionDays } from "../postgres/partitions.ts";
 import { type Comparison, compare, isDifferent, sameOrigin } from "./check.ts";
 import { fingerprints, type PageBounds, Source } from "./source.ts";
 import { BY_DAY, COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
@@ -189,7 +189,9 @@ class Copy {
       "heliograph copy",
     );
     try {
-      await new Partitions(pool).ensure(BY_DAY.flatMap((table) => this.#source.firstKeysOfDays(table)));
+      await new Partitions(pool, partitionDays(0)).ensure(
+        BY_DAY.flatMap((table) => this.#source.firstKeysOfDays(table)),
+      );
     } finally {
       await pool.close();
     }

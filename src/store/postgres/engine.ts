@@ -10,12 +10,14 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
+import { systemRandom } from "../../runtime/random.ts";
 import { NEEDS } from "../commands/needs.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import {
   type CommandInput,
   type CommandName,
+  type CommandOutput,
   type Feed,
   type LaneName,
   ROLES,
@@ -23,10 +25,14 @@ import {
   StoreUnavailable,
 } from "../port.ts";
 import type { Needs } from "../tables.ts";
+import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { FIRST_LANE, waitingLanes } from "./lanes.ts";
+import { Link } from "./link.ts";
 import { migrate } from "./migrate.ts";
 import { Nodes } from "./nodes.ts";
-import { Partitions } from "./partitions.ts";
+import { Partitions, partitionDays } from "./partitions.ts";
 import { ServicePurses } from "./service-purses.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
@@ -36,6 +42,8 @@ export interface PostgresOptions {
   readonly connections: number;
   readonly statementTimeoutMs: number;
   readonly leaseMs: number;
+  /** How many days of messages a partition holds. */
+  readonly partitionDays?: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly lanes: LaneBounds;
@@ -75,7 +83,11 @@ const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession"
 /** What other nodes want to hear of at once. */
 const CHANGES: ReadonlySet<CommandName> = new Set(["createAccount", "createApiKey", "revokeApiKey", "putCatalogue"]);
 
+const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
+
 const MOST_TRIES = 8;
+/** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
+const AGAIN_AFTER_MS = 5;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
 const RESOLVE_MS = 3_000;
 const RESOLVE_EVERY_MS = 100;
@@ -83,8 +95,9 @@ const RESOLVE_EVERY_MS = 100;
 /** A commit whose answer was lost: it went through, or it did not. */
 interface Unresolved {
   readonly group: number;
+  readonly calls: readonly Call[];
   readonly result: GroupResult;
-  readonly rollback: () => void;
+  readonly unit: Unit;
 }
 
 export class PostgresEngine implements Engine {
@@ -101,9 +114,11 @@ export class PostgresEngine implements Engine {
   #group = 0;
   #unresolved: Unresolved | null = null;
   #watch: Watch | null = null;
+  #heartbeat: Heartbeat | null = null;
   #onDeposed: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
   #deposed = false;
+  #closing = false;
   #closed = false;
 
   private constructor(options: PostgresOptions, parts: EngineParts) {
@@ -143,7 +158,7 @@ export class PostgresEngine implements Engine {
     const pool = new Pool(connecting, name);
     const lease = options.lease ?? new Lease();
     const nodes = new Nodes({ name, roles: options.roles ?? ROLES, leaseMs, lease });
-    const partitions = new Partitions(pool);
+    const partitions = new Partitions(pool, options.partitionDays ?? partitionDays(0));
     try {
       if (mode === "deliver") {
         await partitions.ensureAhead(options.clock.now());
@@ -185,15 +200,25 @@ export class PostgresEngine implements Engine {
       serves: (carrierId) => this.#lanes.serves(carrierId),
       onSpilled: (lane) => this.#lanes.setSpilled(lane, true),
       onFeed,
-      onDeposed: () => this.#depose(),
       send,
     });
     this.#watch.start();
+    const { connections, statementTimeoutMs, name = "heliograph" } = this.#options;
+    this.#heartbeat = new Heartbeat({
+      leaseMs,
+      clock: systemClock,
+      log,
+      connection: new Connection({ url, connections, statementTimeoutMs, leaseMs, log }, `${name} heartbeat`),
+      nodes: this.#nodes,
+      onDeposed: () => this.#depose(),
+    });
+    this.#heartbeat.start();
   }
 
   /** Lanes with messages that no process has in memory. */
   async spilledLanes(): Promise<LaneName[]> {
-    const lanes = await this.#pool.use((session) => waitingLanes(session));
+    const found = await this.#pool.use((session) => waitingLanes(session, FIRST_LANE, Number.MAX_SAFE_INTEGER));
+    const lanes = found.map(({ accountId, carrierId }) => ({ accountId, carrierId }));
     for (const lane of lanes) this.#lanes.setSpilled(lane, true);
     return lanes;
   }
@@ -227,16 +252,34 @@ export class PostgresEngine implements Engine {
   }
 
   async #beside(call: Call, inTransaction: boolean): Promise<Outcome> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const value = await this.#onSession(call, (session) => this.#inWorkspace(session, call, inTransaction));
+        return { ok: true, value };
+      } catch (error) {
+        if (faultKind(error) !== "again" || tries >= MOST_TRIES) return { ok: false, error: asStoreError(error) };
+      }
+    }
+  }
+
+  /** The check of the ledger reads all there is, and has a connection without the limits that keep lookups short. */
+  async #onSession<Result>(call: Call, work: (session: Session) => Promise<Result>): Promise<Result> {
+    if (call.command !== "verifyLedger") return this.#pool.use(work);
+    const { url, leaseMs } = this.#options;
+    const link = new Link({ url, leaseMs, statementTimeoutMs: 0 }, "heliograph ledger");
+    try {
+      await link.connect(() => undefined);
+      for (const setting of FOR_LONG_READS) await link.script(`SET ${setting}`);
+      return await work(link);
+    } finally {
+      link.destroy();
+    }
+  }
+
+  async #inWorkspace(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
     const workspace = this.#idleWorkspaces.pop() ?? this.#makeWorkspace();
     try {
-      for (let tries = 1; ; tries++) {
-        try {
-          const value = await this.#pool.use((session) => workspace.runOne(session, call, inTransaction));
-          return { ok: true, value };
-        } catch (error) {
-          if (faultKind(error) !== "again" || tries >= MOST_TRIES) return { ok: false, error: asStoreError(error) };
-        }
-      }
+      return await workspace.runOne(session, call, inTransaction);
     } finally {
       this.#idleWorkspaces.push(workspace);
     }
@@ -250,11 +293,14 @@ export class PostgresEngine implements Engine {
         return await this.#transaction(calls);
       } catch (error) {
         const kind = this.#deposed ? "away" : faultKind(error);
-        if (kind === "again" && tries < MOST_TRIES) continue;
-        if (kind !== "bug" || calls.length === 1) {
-          return { outcomes: calls.map(() => ({ ok: false, error: asStoreError(error) })), feed: null };
+        if (kind === "again" && tries < MOST_TRIES) {
+          const longest = AGAIN_AFTER_MS * 2 ** tries;
+          await new Promise<void>((resolve) => systemClock.after(longest * systemRandom.next(), resolve));
+          continue;
         }
-        return this.#each(calls);
+        // One that fails always must not take the others with it.
+        if (kind !== "away" && calls.length > 1) return this.#each(calls);
+        return { outcomes: calls.map(() => ({ ok: false, error: asStoreError(error) })), feed: null };
       }
     }
   }
@@ -273,6 +319,7 @@ export class PostgresEngine implements Engine {
 
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
     if (this.#deposed) throw new StoreUnavailable(DEPOSED);
+    if (this.#closing) throw new StoreUnavailable("the store is being closed");
     await this.#resolve();
     const session = await this.#connection.session();
     const moment = Lease.moment();
@@ -294,16 +341,18 @@ export class PostgresEngine implements Engine {
       committing = true;
       const result: GroupResult = { outcomes, feed: unit.feed(reports) };
       const committed = session.query("COMMIT");
-      this.#unresolved = { group, result, rollback: () => unit.rollback() };
+      this.#unresolved = { group, calls, result, unit };
       await Promise.all([flushed, committed]);
       this.#unresolved = null;
+      unit.committed();
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
       this.#watch?.committed(unit, names);
       if (calls.some(({ command }) => CHANGES.has(command))) this.#watch?.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);
-      if (committing && kind === "away" && this.#options.mode === "deliver" && !this.#deposed) {
+      const lost = kind === "away" || !session.alive;
+      if (committing && lost && this.#options.mode === "deliver" && !this.#deposed) {
         this.#connection.discard();
         return await this.#outcomeOfLostCommit(error);
       }
@@ -336,17 +385,25 @@ export class PostgresEngine implements Engine {
   /** A commit whose outcome is still open is looked up before anything else is done: its messages may be ours to send. */
   async #resolve(): Promise<void> {
     if (this.#unresolved === null) return;
-    const { result } = this.#unresolved;
-    // Its callers were told that the store is not there; what it accepted goes out all the same.
-    if ((await this.#settleLostCommit()) && result.feed !== null) this.#onFeed(result.feed);
+    const { calls, result } = this.#unresolved;
+    if (!(await this.#settleLostCommit())) return;
+    // Its callers were told that the store is not there; what it accepted goes out all the same, and so do the reports that it handed out.
+    const reports = calls.flatMap(({ command }, index) => {
+      const outcome = result.outcomes[index]!;
+      return command === "dueReports" && outcome.ok ? (outcome.value as CommandOutput<"dueReports">).batches : [];
+    });
+    const fetched = { messages: [], reports, spilled: [], earliestDueAtMs: null };
+    const feed = joinFeeds(result.feed, reports.length === 0 ? null : fetched);
+    if (feed !== null) this.#onFeed(feed);
   }
 
   async #settleLostCommit(): Promise<boolean> {
-    const { group, rollback } = this.#unresolved!;
+    const { group, unit } = this.#unresolved!;
     const last = await this.#nodes.lastGroup(await this.#connection.session());
     if (last === null) this.#depose();
     const committed = last === group;
-    if (!committed) rollback();
+    if (committed) unit.committed();
+    else unit.rollback();
     this.#unresolved = null;
     return committed;
   }
@@ -362,10 +419,12 @@ export class PostgresEngine implements Engine {
 
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#watch?.stop();
+    await this.#heartbeat?.stop();
     if (this.#options.mode === "deliver" && !this.#deposed && !this.#closed) {
       try {
-        await this.#nodes.leave(await this.#connection.session());
+        await this.#pool.use((session) => this.#nodes.leave(session));
       } catch (error) {
         this.#options.log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
       }
@@ -377,6 +436,7 @@ export class PostgresEngine implements Engine {
   async abandon(): Promise<void> {
     this.#closed = true;
     await this.#watch?.stop();
+    await this.#heartbeat?.stop();
     await this.#connection.close();
     await this.#pool.close();
   }
@@ -416,18 +476,4 @@ async function highestOwnId(session: Session): Promise<bigint> {
     `SELECT CAST(greatest(coalesce((SELECT max(id) FROM report), 0), coalesce((SELECT max(key) FROM incoming_message), 0)) AS text) AS id`,
   );
   return BigInt(rows[0]!.id);
-}
-
-/** Found by hops along the index, however many messages wait. */
-export async function waitingLanes(session: Session): Promise<LaneName[]> {
-  const lanes: LaneName[] = [];
-  for (let lane: LaneName = { carrierId: "", accountId: 0 }; ; lane = lanes.at(-1)!) {
-    const { rows } = await session.query<LaneName>(
-      `SELECT carrier_id AS "carrierId", account_id AS "accountId" FROM message
-       WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id) > ($1, $2) ORDER BY carrier_id, account_id LIMIT 1`,
-      [lane.carrierId, lane.accountId],
-    );
-    if (rows[0] === undefined) return lanes;
-    lanes.push(rows[0]);
-  }
 }

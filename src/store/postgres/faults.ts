@@ -9,8 +9,11 @@ export type FaultKind = "away" | "again" | "bug";
  * connection that has lost what was prepared on it (26000).
  */
 const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006|26000)$/;
-/** Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. */
-const AGAIN = /^(40001|40P01|23505)$/;
+/**
+ * Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. 25P02 is what statements
+ * hear that stand behind one of those in its transaction, and may be heard first.
+ */
+const AGAIN = /^(40001|40P01|23505|25P02)$/;
 const SOCKET = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -7,6 +7,8 @@ import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
 
 export interface Session {
+  /** False once the connection is lost: what became of a statement under way is then not known. */
+  readonly alive: boolean;
   /**
    * Sends a statement at once, without waiting for those before it. `text` uses $1…; each text is prepared once a connection.
    * A failure that nobody waits for is no unhandled one: what was sent behind it in its transaction fails with it.

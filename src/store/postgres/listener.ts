@@ -12,6 +12,8 @@ export interface ListenerParts {
 }
 
 const AGAIN_AFTER_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const STOP_WAIT_MS = 1_000;
 
 export class Listener {
   readonly #parts: ListenerParts;
@@ -25,7 +27,12 @@ export class Listener {
 
   start(): void {
     const { url, channel, onNews, log } = this.#parts;
-    const client = new pg.Client({ connectionString: url, application_name: "heliograph listener", keepAlive: true });
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: "heliograph listener",
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
     this.#client = client;
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
@@ -49,6 +56,11 @@ export class Listener {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#client?.end().catch(() => undefined);
+    const client = this.#client;
+    if (client === null) return;
+    // A network that swallows everything must not hold up the end.
+    const limit = this.#parts.clock.after(STOP_WAIT_MS, () => client.connection.stream.destroy());
+    await client.end().catch(() => undefined);
+    limit.cancel();
   }
 }

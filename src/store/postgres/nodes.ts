@@ -29,10 +29,13 @@ interface NodeRow {
 export const TOOL_SLOT = 1_023;
 
 const JOIN_COUNTER = "UPDATE counter SET starts = starts + 1 RETURNING starts AS epoch";
+// In turn: a number that was just given up goes to another only after all the others, when no clock can be so far behind that the two
+// make the same ids.
 const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until)
-  SELECT $1, free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond'
+  SELECT CAST($1 AS bigint), free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond'
   FROM generate_series(0, ${TOOL_SLOT - 1}) AS free (slot)
-  WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.slot = free.slot) ORDER BY free.slot LIMIT 1
+  WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.slot = free.slot)
+  ORDER BY (free.slot - CAST($1 AS bigint) % ${TOOL_SLOT} + ${TOOL_SLOT}) % ${TOOL_SLOT} LIMIT 1
   RETURNING slot`;
 const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1";
 const COMMITTING = `UPDATE node SET last_group = $3, alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`;
@@ -91,13 +94,18 @@ export class Nodes {
     return count === 1;
   }
 
-  /** A transaction with the fence in it has been committed. */
-  touched(moment: bigint): void {
+  /** The database has answered a renewal that was asked for at that moment. */
+  touched(moment: bigint, now = Lease.moment()): void {
     const { lease, leaseMs } = this.#options;
     lease.renew(moment, leaseMs);
-    const gap = moment - this.#lastTouch > BigInt(leaseMs) * 1_000_000n;
-    if (this.#inTouchSince === null || gap) this.#inTouchSince = moment;
+    // An answer that took long is a database that was away for a while, for the others as well.
+    const away = now - moment > this.#leaseNs / 4n || moment - this.#lastTouch > this.#leaseNs / 2n;
+    if (this.#inTouchSince === null || away) this.#inTouchSince = now;
     this.#lastTouch = moment;
+  }
+
+  get #leaseNs(): bigint {
+    return BigInt(this.#options.leaseMs) * 1_000_000n;
   }
 
   /** The database was away, if only for a moment: others may still be looking for it, however long this node has been in touch before. */
@@ -128,14 +136,16 @@ export class Nodes {
 
   /** Takes over from nodes whose lease is over. Returns their names. */
   async deposeDead(session: Session): Promise<string[]> {
-    const leaseNs = BigInt(this.#options.leaseMs) * 1_000_000n;
-    if (this.#inTouchSince === null || Lease.moment() - this.#inTouchSince < leaseNs) return [];
+    const asked = Lease.moment();
+    if (this.#inTouchSince === null || asked - this.#inTouchSince < this.#leaseNs) return [];
     await session.script("BEGIN");
     try {
       const { rows } = await session.query<{ epoch: number; name: string }>(DEAD, [this.#epoch]);
-      for (const { epoch } of rows) await forget(session, epoch);
+      // What was answered late was asked of a database that stood still: the others' renewals may stand behind our question.
+      const dead = Lease.moment() - asked > this.#leaseNs / 4n && this.#leaseNs > 0n ? [] : rows;
+      for (const { epoch } of dead) await forget(session, epoch);
       await session.script("COMMIT");
-      return rows.map(({ name }) => name);
+      return dead.map(({ name }) => name);
     } catch (error) {
       await session.script("ROLLBACK").catch(() => undefined);
       throw error;
@@ -177,7 +187,11 @@ export class Nodes {
   }
 
   /** Each node has as many connections as its place among the others gives it: the counts differ by one at most. */
-  async shareBinds(session: Session, claims: readonly BindClaim[]): Promise<BindShare[]> {
+  async shareBinds(
+    session: Session,
+    claims: readonly BindClaim[],
+    onCommit: (run: () => void) => void,
+  ): Promise<BindShare[]> {
     const { rows: all } = await session.query<NodeRow>(ALL);
     const dispatching = all.filter(({ roles }) => roles.split(",").includes("dispatch"));
     const place = dispatching.findIndex(({ epoch }) => epoch === this.#epoch);
@@ -194,7 +208,7 @@ export class Nodes {
         "SELECT slot, epoch FROM carrier_bind WHERE carrier_id = $1 ORDER BY slot",
         [carrierId],
       );
-      const mine = rows.filter(({ epoch }) => epoch === this.#epoch).map(({ slot }) => slot);
+      const mine = rows.filter(({ slot, epoch }) => epoch === this.#epoch && slot < binds).map(({ slot }) => slot);
       const target = Math.floor(binds / dispatching.length) + (place < binds % dispatching.length ? 1 : 0);
       const taken = new Set(rows.map(({ slot }) => slot));
       const free = [...Array(binds).keys()].filter((slot) => !taken.has(slot));
@@ -204,12 +218,16 @@ export class Nodes {
          ON CONFLICT DO NOTHING RETURNING slot`,
         [carrierId, this.#epoch, wanted],
       );
-      const slots = [...mine, ...got.map(({ slot }) => slot)].filter((slot) => slot < binds).sort((a, b) => a - b);
+      const slots = [...mine, ...got.map(({ slot }) => slot)].sort((a, b) => a - b);
       shares.push({ carrierId, slots, excess: Math.max(0, slots.length - target) });
       settled &&= slots.length === target;
     }
-    const members = JSON.stringify(all);
-    this.#shared = settled ? { members, claims: JSON.stringify(claims), shares } : null;
+    const shared = settled ? { members: JSON.stringify(all), claims: JSON.stringify(claims), shares } : null;
+    // Known only once the database has it.
+    this.#shared = null;
+    onCommit(() => {
+      this.#shared = shared;
+    });
     return shares;
   }
 }

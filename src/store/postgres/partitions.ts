@@ -1,5 +1,5 @@
 /**
- * The partitions of `message` and `incoming_message`: one a UTC day, made before its first message comes, and dropped whole when its last one
+ * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when their last one
  * is over and old. Dropping a table costs nothing; deleting its rows would cost as much as writing them.
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
@@ -40,59 +40,83 @@ const PAGE = 50_000;
  */
 const DETACH_WAIT_MS = 500;
 
+/** A partition's keys: from the first on, and before the last. */
+interface Range {
+  readonly name: string;
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Messages leave with their partition, so where they are kept for some weeks only it holds one day. */
+const DAYS_EACH = { short: 1, long: 30 };
+const SHORT_RETENTION_DAYS = 90;
+
+/** How many days a partition holds. Every statement pays for each of them, so there should be some dozens at most. */
+export function partitionDays(retentionDays: number): number {
+  return retentionDays > 0 && retentionDays <= SHORT_RETENTION_DAYS ? DAYS_EACH.short : DAYS_EACH.long;
+}
+
 export class Partitions {
   readonly #pool: Pool;
+  readonly #days: number;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Days, counted from 1970, that are known to have a partition in both tables. */
-  readonly #known = new Set<number>();
+  /** The partitions that are known of each table. */
+  readonly #known = new Map<Table, readonly Range[]>(TABLES.map((table) => [table, []]));
 
-  constructor(pool: Pool, clock: Clock = systemClock, random: Random = systemRandom) {
+  constructor(pool: Pool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
     this.#pool = pool;
+    this.#days = days;
     this.#clock = clock;
     this.#random = random;
   }
 
   /** Whether there is a place for the key, as far as is known here. If not, `ensure` makes one. */
   covers(key: string): boolean {
-    return this.#known.has(dayOfKey(key));
+    const wanted = BigInt(key);
+    return TABLES.every((table) => holds(this.#known.get(table)!, wanted));
   }
 
   async ensure(keys: readonly string[]): Promise<void> {
-    await this.#ensureDays(new Set(keys.map(dayOfKey)));
+    if (keys.every((key) => this.covers(key))) return;
+    await this.#pool.use(async (session) => {
+      for (const table of TABLES) await this.#make(session, table, keys.map(BigInt));
+    });
   }
 
   /** Today and the days to come, so that midnight is a moment like any other. */
   async ensureAhead(nowMs: number): Promise<void> {
     const today = Math.floor(nowMs / DAY_MS);
-    await this.#ensureDays(new Set(Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => today + index)));
-  }
-
-  async #ensureDays(days: ReadonlySet<number>): Promise<void> {
-    if ([...days].every((day) => this.#known.has(day))) return;
-    await this.#pool.use(async (session) => {
-      for (const table of TABLES) await this.#make(session, table, days);
-    });
-    for (const day of days) this.#known.add(day);
+    await this.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => firstKey(today + index).toString()));
   }
 
   /** Makes what is missing, and looks again until nothing is: of several nodes that try, one succeeds. */
-  async #make(session: Session, table: Table, days: ReadonlySet<number>): Promise<void> {
+  async #make(session: Session, table: Table, keys: readonly bigint[]): Promise<void> {
     for (let tries = 1; ; tries += 1) {
-      const there = new Set(await partitionsOf(session, table));
-      const missing = [...days].filter((day) => !there.has(nameOf(table, day)));
-      if (missing.length === 0) return;
-      if (tries > MOST_TRIES) throw new StoreUnavailable("the partitions are being changed all the time");
-      if (tries > 1) await this.#pause(tries);
-      for (const day of missing) {
-        try {
-          await inTransaction(session, () => create(session, table, day));
-        } catch (error) {
-          if (!isRace(error)) throw error;
-          break;
-        }
+      const there = await partitionsOf(session, table);
+      this.#known.set(table, there);
+      const missing = keys.find((key) => !holds(there, key));
+      if (missing === undefined) return;
+      if (tries > MOST_TRIES + keys.length) throw new StoreUnavailable("the partitions are being changed all the time");
+      try {
+        await inTransaction(session, () => create(session, table, this.#rangeFor(missing, there)));
+      } catch (error) {
+        if (!isRace(error)) throw error;
+        await this.#pause(Math.min(tries, MOST_TRIES));
       }
     }
+  }
+
+  /** The days around the key, as many as a partition has, without those that another one has already: it may have been made when they were fewer. */
+  #rangeFor(key: bigint, there: readonly Range[]): Pick<Range, "from" | "to"> {
+    const day = Number(key / KEYS_A_DAY);
+    const first = day - (day % this.#days);
+    let [from, to] = [firstKey(first), firstKey(first + this.#days)];
+    for (const other of there) {
+      if (other.to <= key && other.to > from) from = other.to;
+      if (other.from > key && other.from < to) to = other.from;
+    }
+    return { from, to };
   }
 
   async #pause(tries: number): Promise<void> {
@@ -104,51 +128,57 @@ export class Partitions {
    * Drops the partitions that are wholly before this time and have nothing unfinished; the others stay for the next round. What their messages were
    * charged stays in the sums of `retired_charge`, their names are free again. Returns how many went.
    */
-  async retire(beforeMs: number): Promise<number> {
-    const firstKept = Math.floor(beforeMs / DAY_MS);
-    return this.#pool.use(async (session) => {
-      let gone = 0;
-      for (const table of TABLES)
-        for (const name of await partitionsOf(session, table)) {
-          const day = dayOfName(table, name);
-          if (day === null || day >= firstKept) continue;
-          try {
-            if (!(await inTransaction(session, () => retire(session, table, day)))) continue;
-            this.#known.delete(day);
-            gone += 1;
-          } catch (error) {
-            // Another node was there first, or the table was too busy: the next round sees to it.
-            if (!isRace(error)) throw error;
-          }
+  async retire(beforeMs: number, session: Session): Promise<number> {
+    const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
+    let gone = 0;
+    for (const table of TABLES)
+      for (const range of await partitionsOf(session, table)) {
+        if (range.to > firstKept) continue;
+        try {
+          if (!(await inTransaction(session, () => retire(session, table, range)))) continue;
+          this.#known.set(
+            table,
+            this.#known.get(table)!.filter(({ name }) => name !== range.name),
+          );
+          gone += 1;
+        } catch (error) {
+          // Another node was there first, or the table was too busy: the next round sees to it.
+          if (!isRace(error)) throw error;
         }
-      return gone;
-    });
+      }
+    return gone;
   }
 }
 
-async function partitionsOf(session: Session, table: Table): Promise<string[]> {
-  const { rows } = await session.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-     WHERE inhparent = CAST($1 AS regclass) ORDER BY relname`,
+function holds(ranges: readonly Range[], key: bigint): boolean {
+  return ranges.some(({ from, to }) => from <= key && key < to);
+}
+
+/** Only those that are ours to judge: bounded by two keys. */
+async function partitionsOf(session: Session, table: Table): Promise<Range[]> {
+  const { rows } = await session.query<{ name: string; bounds: string }>(
+    `SELECT relname AS name, pg_get_expr(relpartbound, pg_class.oid) AS bounds
+     FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = CAST($1 AS regclass) ORDER BY relname`,
     [table],
   );
-  return rows.map(({ name }) => name);
+  return rows.flatMap(({ name, bounds }) => {
+    const [, from, to] = /FROM \('?(\d+)'?\) TO \('?(\d+)'?\)/.exec(bounds) ?? [];
+    return from === undefined || to === undefined ? [] : [{ name, from: BigInt(from), to: BigInt(to) }];
+  });
 }
 
 /** A table of its own that is then attached, because PARTITION OF would lock out whoever reads or writes the others. */
-async function create(session: Session, table: Table, day: number): Promise<void> {
-  const name = nameOf(table, day);
+async function create(session: Session, table: Table, { from, to }: Pick<Range, "from" | "to">): Promise<void> {
+  const name = `${table}_${new Date(Number(from / KEYS_A_DAY) * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
   await session.script(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
-  await session.script(
-    `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${firstKey(day)}) TO (${firstKey(day + 1)})`,
-  );
+  await session.script(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
 }
 
-async function retire(session: Session, table: Table, day: number): Promise<boolean> {
-  const name = nameOf(table, day);
+async function retire(session: Session, table: Table, range: Range): Promise<boolean> {
+  const { name } = range;
   // One node at a time: two that have read the partition would wait for each other to let go of it. Nobody else writes this table.
   await session.script("LOCK TABLE retired_charge IN SHARE ROW EXCLUSIVE MODE NOWAIT");
-  const finished = table === "message" ? await retireMessages(session, day) : await allFetched(session, day);
+  const finished = table === "message" ? await retireMessages(session, range) : await allFetched(session, range);
   if (!finished) return false;
   await session.script(`SET LOCAL lock_timeout = ${DETACH_WAIT_MS}`);
   await session.script(`ALTER TABLE ${table} DETACH PARTITION ${name}`);
@@ -157,11 +187,11 @@ async function retire(session: Session, table: Table, day: number): Promise<bool
 }
 
 /** Adds up the charges of a day and forgets its names; says no at the first page with a message that is not done. */
-async function retireMessages(session: Session, day: number): Promise<boolean> {
-  const end = firstKey(day + 1).toString();
+async function retireMessages(session: Session, range: Range): Promise<boolean> {
+  const end = range.to.toString();
   const charges = new Map<string, bigint>();
   const pages: { from: string; to: string }[] = [];
-  for (let from = firstKey(day).toString(); ; ) {
+  for (let from = range.from.toString(); ; ) {
     const { rows } = await session.query<{ account: string; charged: string; last: string; unfinished: number }>(
       `SELECT CAST(account_id AS text) AS account, CAST(sum(charged_micros) AS text) AS charged, CAST(max(max(key)) OVER () AS text) AS last,
          count(*) FILTER (WHERE state <> 4) AS unfinished
@@ -190,10 +220,10 @@ async function retireMessages(session: Session, day: number): Promise<boolean> {
 }
 
 /** Of messages from phones, those wait that somebody has yet to fetch. */
-async function allFetched(session: Session, day: number): Promise<boolean> {
+async function allFetched(session: Session, { from, to }: Range): Promise<boolean> {
   const { rows } = await session.query(
     "SELECT 1 FROM incoming_message WHERE key >= $1 AND key < $2 AND to_fetch = 1 LIMIT 1",
-    [firstKey(day).toString(), firstKey(day + 1).toString()],
+    [from.toString(), to.toString()],
   );
   return rows.length === 0;
 }
@@ -214,21 +244,6 @@ function isRace(error: unknown): boolean {
   return faultKind(error) === "again" || RACES.has((error as { code?: string }).code ?? "");
 }
 
-function dayOfKey(key: string): number {
-  return Number(BigInt(key) / KEYS_A_DAY);
-}
-
 function firstKey(day: number): bigint {
   return BigInt(day) * KEYS_A_DAY;
-}
-
-function nameOf(table: Table, day: number): string {
-  return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
-}
-
-/** Null for a partition that is not one of ours. */
-function dayOfName(table: Table, name: string): number | null {
-  const date = new RegExp(`^${table}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name);
-  if (date === null) return null;
-  return Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3])) / DAY_MS;
 }

@@ -428,8 +428,12 @@ export class PostgresTables implements Tables {
       sendRows<ParkedReceipt>(session, FIND.parked, WANTED_PART, wanted.map(wantedPart)),
       sendRows<ParkedReceipt>(session, FIND.parkedForPhone, WANTED_PART, toPhone.map(wantedPart)),
     ]);
+    // One that is found both ways is still one.
+    const known = new Map(byId.rows.map((receipt) => [receipt.id, receipt]));
     for (const receipt of byId.rows) append(this.#parked, partId(receipt), receipt);
-    for (const receipt of byPhone.rows) append(this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`, receipt);
+    for (const receipt of byPhone.rows) {
+      append(this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`, known.get(receipt.id) ?? receipt);
+    }
   }
 
   async #loadPurses(accountIds: readonly number[]): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * What a node does about the others all the time: it renews its lease, takes over from the dead, and tells delivery what waits in the store
- * and nobody has in memory. It looks several times a second at the least, and at once when another node says that there is something
+ * What a node does about the others all the time: it takes over from the dead, and tells delivery what waits in the store and nobody has in
+ * memory. It looks several times a second at the least, and at once when another node says that there is something
  * (LISTEN and NOTIFY; a database without them is only looked at).
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
@@ -9,7 +9,7 @@ import type { SendCall } from "../group.ts";
 import type { Feed, LaneName, PartName, Role } from "../port.ts";
 import type { Unit } from "../unit.ts";
 import { asStoreError, faultKind, type Pool, type Session } from "./connection.ts";
-import { waitingLanes } from "./engine.ts";
+import { FIRST_LANE, waitingLanes } from "./lanes.ts";
 import { Listener } from "./listener.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
@@ -27,7 +27,6 @@ export interface WatchParts {
   readonly serves: (carrierId: string) => boolean;
   readonly onSpilled: (lane: LaneName) => void;
   readonly onFeed: (feed: Feed) => void;
-  readonly onDeposed: () => void;
   /** Sends a command to this node's own store. */
   readonly send: SendCall;
 }
@@ -40,6 +39,8 @@ const KNOWN_FOR_MS = 2_000;
 /** Partitions are made days ahead, so an hour more or less does not matter. */
 const PARTITIONS_EVERY_MS = 3_600_000;
 const CHANNEL = "heliograph";
+/** Each costs a round trip; the next look goes on where this one stopped. */
+const LANES_A_LOOK = 200;
 
 export class Watch {
   readonly #parts: WatchParts;
@@ -48,6 +49,9 @@ export class Watch {
   #telling: Timer | null = null;
   #looking: Promise<void> = Promise.resolve();
   #lookAgain = false;
+  #news = false;
+  /** Where the last look stopped among the lanes. */
+  #lane: LaneName = FIRST_LANE;
   #isLooking = false;
   #partitionsAtMs = 0;
   #dispatchNodes = 1;
@@ -102,9 +106,11 @@ export class Watch {
     });
   }
 
+  /** The first news sets the time of the look; what comes after gathers, and does not put it off. */
   #soon(): void {
     if (this.#isLooking) this.#lookAgain = true;
-    else this.#schedule(NEWS_GATHER_MS);
+    else if (!this.#news) this.#schedule(NEWS_GATHER_MS);
+    this.#news = true;
   }
 
   #schedule(afterMs: number): void {
@@ -115,6 +121,7 @@ export class Watch {
 
   #look(): void {
     this.#timer = null;
+    this.#news = false;
     this.#isLooking = true;
     this.#looking = this.#lookAround().finally(() => {
       this.#isLooking = false;
@@ -126,19 +133,16 @@ export class Watch {
 
   /** Never rejects: a database that is away is asked again at the next look. */
   async #lookAround(): Promise<void> {
-    const { nodes, pool, partitions, clock, log, onFeed, onDeposed } = this.#parts;
+    const { nodes, pool, partitions, clock, log, onFeed } = this.#parts;
     try {
-      const deposed = await pool.use(async (session) => {
-        if (!(await nodes.renew(session))) return true;
+      await pool.use(async (session) => {
         for (const name of await nodes.deposeDead(session))
           log.warn({ node: name }, "took over from a node that is gone");
         this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
         this.#changes = await changeCounter(session);
         this.#lookedAtMs = clock.monotonic();
         onFeed(await this.#waiting(session));
-        return false;
       });
-      if (deposed) onDeposed();
       if (clock.monotonic() < this.#partitionsAtMs) return;
       await partitions.ensureAhead(clock.now());
       this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
@@ -151,10 +155,15 @@ export class Watch {
 
   /** What is in the store for whoever takes it. Also with nothing in it the feed is a sign that the lease was renewed. */
   async #waiting(session: Session): Promise<Feed> {
-    const { roles, serves, onSpilled } = this.#parts;
+    const { roles, serves, onSpilled, nodes } = this.#parts;
     const dispatches = roles.includes("dispatch");
-    const lanes = dispatches ? await waitingLanes(session) : [];
-    const spilled = lanes.filter(({ carrierId }) => serves(carrierId));
+    const lanes = dispatches ? await waitingLanes(session, this.#lane, LANES_A_LOOK) : [];
+    this.#lane = lanes.length < LANES_A_LOOK ? FIRST_LANE : lanes.at(-1)!;
+    // What waits for a carrier that is gone from the catalogue is the leader's to send elsewhere.
+    const leads = nodes.knownCluster?.leads === true;
+    const spilled = lanes
+      .filter(({ carrierId, isKnown }) => serves(carrierId) || (leads && !isKnown))
+      .map(({ accountId, carrierId }) => ({ accountId, carrierId }));
     for (const lane of spilled) onSpilled(lane);
     const due = dispatches ? await earliestDue(session) : null;
     const reportsWait = roles.includes("reports") && (await anyReportDue(session));

@@ -18,14 +18,6 @@ export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "ep
   readonly servicePurses: ServicePurses;
 }
 
-/** The check of the ledger reads everything there is: the settings that make lookups safe would make it crawl. */
-const FOR_LONG_READS = [
-  "statement_timeout = 0",
-  "enable_seqscan = on",
-  "enable_hashjoin = on",
-  "enable_mergejoin = on",
-];
-
 export class Workspace {
   readonly tables: PostgresTables;
   readonly #parts: CommandParts;
@@ -41,12 +33,14 @@ export class Workspace {
     this.#handlers = allCommands(this.#parts, {
       cluster: () => nodes.cluster(session()),
       shareBinds: async ({ claims }) => {
-        const shares = await nodes.shareBinds(session(), claims);
-        lanes.setServed(shares.filter(({ slots }) => slots.length > 0).map(({ carrierId }) => carrierId));
+        const unit = this.#unit;
+        const shares = await nodes.shareBinds(session(), claims, (run) => unit.onCommit(run));
+        const served = shares.filter(({ slots }) => slots.length > 0).map(({ carrierId }) => carrierId);
+        unit.onCommit(() => lanes.setServed(served));
         return shares;
       },
       retire: async ({ beforeMs }) => {
-        await partitions.retire(beforeMs);
+        await partitions.retire(beforeMs, session());
         return { more: false };
       },
     });
@@ -80,10 +74,8 @@ export class Workspace {
   /** One command on a connection beside the others, which has nothing for delivery. */
   async runOne(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
     this.begin(session);
-    const long = call.command === "verifyLedger";
-    if (!inTransaction && !long) return await this.#handle(call);
+    if (!inTransaction) return await this.#handle(call);
     const begun = session.query("BEGIN");
-    if (long) for (const setting of FOR_LONG_READS) void session.query(`SET LOCAL ${setting}`);
     try {
       const value = await this.#handle(call);
       await this.tables.flush();

@@ -1,0 +1,58 @@
+/**
+ * Renews the node's lease, on a connection of its own: whatever keeps the others waiting (a long takeover, a busy pool, thousands of lanes),
+ * the others must not take this node for dead.
+ */
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import { asStoreError, type Connection } from "./connection.ts";
+import { faultKind } from "./faults.ts";
+import type { Nodes } from "./nodes.ts";
+
+export interface HeartbeatParts {
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly connection: Connection;
+  readonly nodes: Nodes;
+  readonly onDeposed: () => void;
+}
+
+const LONGEST_PAUSE_MS = 1_000;
+
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  #timer: Timer | null = null;
+  #beating: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { clock, leaseMs } = this.#parts;
+    this.#timer = clock.after(Math.min(LONGEST_PAUSE_MS, leaseMs / 10), () => {
+      this.#beating = this.#beat().finally(() => {
+        if (!this.#stopped) this.start();
+      });
+    });
+  }
+
+  /** Never rejects: a database that is away is asked again in a moment. */
+  async #beat(): Promise<void> {
+    const { connection, nodes, log, onDeposed } = this.#parts;
+    try {
+      if (!(await nodes.renew(await connection.session()))) onDeposed();
+    } catch (error) {
+      if (faultKind(error) === "away") nodes.lostTouch();
+      log.debug({ err: asStoreError(error) }, "the lease could not be renewed");
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#beating;
+    await this.#parts.connection.close();
+  }
+}
