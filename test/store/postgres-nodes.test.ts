@@ -67,8 +67,12 @@ test("while the database is away it is looked for several times in a lease", asy
   const connection = connectionTo(t, fake.url, leaseMs, clock);
   for (let attempt = 1; attempt <= 8; attempt++) {
     const asked = connection.session();
-    asked.catch(() => undefined);
-    while (fake.connections < attempt) await new Promise((resolve) => setImmediate(resolve));
+    let refused = false;
+    asked.catch(() => {
+      refused = true;
+    });
+    while (fake.connections < attempt && !refused) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(fake.connections, attempt, "a third of a lease later the next attempt is due");
     fake.drop();
     await assert.rejects(asked);
     await clock.advance(leaseMs / 3);
