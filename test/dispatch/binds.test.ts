@@ -176,3 +176,34 @@ test("the operator's changes are followed at once: new, changed and gone", async
   await node.clock.advance(1_000);
   assert.deepEqual(node.asked, ["two", "three"]);
 });
+
+for (const [change, profile] of [
+  ["nothing else", "a"],
+  ["its profile too", "b"],
+])
+  test(`with fewer connections allowed, those without a place are closed and told (changed was ${change})`, async (t) => {
+    const { node, binds } = await startNode(t, () => ({ slots: [0, 3], excess: 0 }));
+    await binds.start([node.known("one", 4)]);
+    // As the store shares: no place beyond the allowed ones, whoever had it.
+    node.share = () => ({ slots: [0], excess: 0 });
+    await binds.set([node.known("one", 2, profile)]);
+    assert.deepEqual(node.made.at(-1)!.slots, [0]);
+    await node.clock.advance(3_000);
+    assert.deepEqual(node.told, ["one 3 of 2"]);
+    await node.clock.advance(3_000);
+    assert.equal(node.told.length, 1, "it is told once");
+  });
+
+test("with none of the allowed connections left here, the carrier is handed over, and served again over the share that comes", async (t) => {
+  const { node, binds } = await startNode(t, () => ({ slots: [2, 3], excess: 0 }));
+  await binds.start([node.known("one", 4)]);
+  node.share = () => ({ slots: [], excess: 0 });
+  await binds.set([node.known("one", 2)]);
+  assert.deepEqual(node.events, ["add one", "hand over one"]);
+  await node.clock.advance(3_000);
+  assert.deepEqual(node.told, ["one 2 of 2", "one 3 of 2"]);
+  node.share = () => ({ slots: [1], excess: 0 });
+  await node.clock.advance(1_000);
+  assert.deepEqual(node.events.slice(2), ["add one"]);
+  assert.deepEqual(node.made.at(-1)!.slots, [1]);
+});
