@@ -1,0 +1,178 @@
+/** Groups of commands on nodes that share a database: commits that fail, answers that are lost, and nodes that no longer own what they speak of. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
+import { type Feed, type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
+import { cutProxy } from "../support/cut-proxy.ts";
+import { postgresUrl } from "../support/postgres.ts";
+import { eventually } from "../support/service.ts";
+import { VirtualClock } from "../support/virtual-clock.ts";
+import { Bench, NOW } from "./harness.ts";
+
+interface Node {
+  readonly engine: PostgresEngine;
+  readonly store: Store;
+  readonly feeds: Feed[];
+  readonly deposed: string[];
+  /** It renews, looks around and answers from what it saw; what it saw first is there. */
+  start(): Promise<void>;
+}
+
+async function openNode(t: TestContext, url: string, changes: Partial<PostgresOptions> = {}): Promise<Node> {
+  const engine = await PostgresEngine.open({
+    url,
+    connections: 3,
+    statementTimeoutMs: 10_000,
+    leaseMs: 60_000,
+    clock: new VirtualClock(NOW),
+    log: silentLog,
+    lanes: { lane: 100, total: 1_000 },
+    mode: "deliver",
+    ...changes,
+  });
+  t.after(() => engine.abandon());
+  const feeds: Feed[] = [];
+  const deposed: string[] = [];
+  const onFeed = (feed: Feed): void => void feeds.push(feed);
+  const send = callsOf(new GroupCommit(engine, onFeed));
+  const start = async (): Promise<void> => {
+    engine.start({ onFeed, onDeposed: (reason) => deposed.push(reason), send });
+    await eventually(async () => feeds.length > 0);
+  };
+  return { engine, store: storeOver(send), feeds, deposed, start };
+}
+
+/** Accounts and messages for this node's store. */
+function benchOn(t: TestContext, node: Node): Promise<Bench> {
+  return Bench.start(t, async () => ({
+    open: async () => ({ store: node.store, spilled: [], close: async () => undefined }),
+  }));
+}
+
+async function sessionOf(t: TestContext, url: string): Promise<Session> {
+  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const connection = new Connection(options, "test");
+  t.after(() => connection.close());
+  return connection.session();
+}
+
+/** Resolves when so many others wait for a lock. */
+async function waiting(session: Session, count: number): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await session.query<{ count: number }>(
+      `SELECT count(DISTINCT pid) AS count FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`,
+    );
+    return rows[0]!.count >= count;
+  });
+}
+
+// --- Commits that fail, and answers that are lost --------------------------------------------------------------------------
+
+test("connections whose sharing out was not committed are neither remembered nor served", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url);
+  await node.start();
+  const bench = await benchOn(t, node);
+  const session = await sessionOf(t, url);
+  const claim = (carrierId: string) => ({ carrierId, binds: 1, closed: [] });
+  const share = (...carrierIds: string[]) => node.store.shareBinds({ claims: carrierIds.map(claim) });
+  await share("one");
+  await session.script(`
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+    CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON carrier_bind DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
+  await assert.rejects(share("one", "two"), /not now/);
+  await assert.rejects(share("one", "two"), /not now/, "nor is it answered from memory");
+  node.feeds.length = 0;
+  await bench.accept([bench.message({ carrierId: "two" }), bench.message({ carrierId: "one" })]);
+  const taken = node.feeds.flatMap(({ messages }) => messages.map(({ carrierId }) => carrierId));
+  assert.deepEqual(taken, ["one"], "what is for the other carrier is left to whoever serves it");
+
+  await session.script("DROP TRIGGER fail ON carrier_bind");
+  const shares = await share("one", "two");
+  assert.deepEqual(
+    shares.map(({ slots }) => slots),
+    [[0], [0]],
+  );
+  assert.deepEqual((await session.query("SELECT count(*) AS count FROM carrier_bind")).rows, [{ count: 2 }]);
+});
+
+test("reports that were handed out in a commit whose answer was lost come with the next feed, once", async (t) => {
+  const url = await postgresUrl(t);
+  const proxy = await cutProxy(t, url);
+  const session = await sessionOf(t, url);
+  // Whoever asks is kept waiting for a while for a database that is away: from the cut on, every look at the clock makes it half a second later.
+  let aheadMs = 0;
+  let stepMs = 0;
+  t.mock.method(systemClock, "monotonic", () => {
+    aheadMs += stepMs;
+    return performance.now() + aheadMs;
+  });
+  const node = await openNode(t, proxy.url);
+  await node.start();
+  await session.script(
+    `INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms)
+     VALUES (1, 'delivery', 1, 'http://127.0.0.1:1/', 'application/json', '[]', 1)`,
+  );
+  const cut = proxy.cutAtCommit();
+  const asked = assert.rejects(node.store.dueReports({ nowMs: NOW, limit: 10 }), StoreUnavailable);
+  await cut;
+  stepMs = 500;
+  await asked;
+  const { rows } = await session.query("SELECT held_by FROM report");
+  assert.deepEqual(rows, [{ held_by: node.engine.epoch }], "they are this node's, and nobody else will push them");
+
+  proxy.mend();
+  const again = await eventually(() => node.store.dueReports({ nowMs: NOW, limit: 10 }).catch(() => null));
+  assert.deepEqual(again, { batches: [], more: false });
+  const brought = node.feeds.flatMap(({ reports }) => reports.map(({ id }) => id));
+  assert.deepEqual(brought, ["1"]);
+});
+
+test("a store that is being closed takes nothing more, and what was under way is finished before the node is gone", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url);
+  await node.start();
+  const bench = await benchOn(t, node);
+  const session = await sessionOf(t, url);
+  await session.script("BEGIN; SELECT 1 FROM purse FOR UPDATE");
+  const accepted = bench.accept([bench.message()]);
+  await waiting(session, 1);
+  const closed = node.engine.close();
+  const refused = assert.rejects(node.store.countUnknown({ keys: ["1"] }), /being closed/);
+  // The one waits for the account's money, and the goodbye for the one.
+  await waiting(session, 2);
+  await session.script("COMMIT");
+  assert.equal((await accepted).length, 1);
+  await refused;
+  await closed;
+  const { rows } = await session.query("SELECT state, owner FROM message");
+  assert.deepEqual(rows, [{ state: 1, owner: null }], "it is free for the others");
+  assert.deepEqual((await session.query("SELECT 1 FROM node")).rows, []);
+  assert.deepEqual(node.deposed, []);
+});
+
+test("the lease is renewed while every connection for reading is busy", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url, { leaseMs: 3_000, statementTimeoutMs: 60_000 });
+  await node.start();
+  const session = await sessionOf(t, url);
+  await session.script("BEGIN; LOCK TABLE purse IN ACCESS EXCLUSIVE MODE");
+  const reads = [1, 2, 3].map((accountId) => node.store.balance({ accountId }).catch(() => null));
+  await waiting(session, 2);
+  const aliveUntil = async (): Promise<number> => {
+    const { rows } = await session.query<{ at: number }>(
+      "SELECT CAST(extract(epoch FROM alive_until) * 1000 AS bigint) AS at FROM node",
+    );
+    return rows[0]!.at;
+  };
+  for (let renewal = 1; renewal <= 2; renewal++) {
+    const before = await aliveUntil();
+    await eventually(async () => (await aliveUntil()) > before);
+  }
+  await session.script("COMMIT");
+  await Promise.all(reads);
+});
