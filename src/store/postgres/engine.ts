@@ -61,6 +61,12 @@ const LOOKS: ReadonlySet<CommandName> = new Set([
   "findLogin",
   "countAccounts",
   "apiKeys",
+  "accounts",
+  "account",
+  "audit",
+  "postings",
+  "turnover",
+  "optOuts",
   "balance",
   "verifyLedger",
   "purpose",
@@ -71,9 +77,6 @@ const LOOKS: ReadonlySet<CommandName> = new Set([
 ]);
 /** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
 const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
-
-/** What other nodes want to hear of at once. */
-const CHANGES: ReadonlySet<CommandName> = new Set(["createAccount", "createApiKey", "revokeApiKey", "putCatalogue"]);
 
 const MOST_TRIES = 8;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
@@ -299,7 +302,7 @@ export class PostgresEngine implements Engine {
       this.#unresolved = null;
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
       this.#watch?.committed(unit, names);
-      if (calls.some(({ command }) => CHANGES.has(command))) this.#watch?.changed();
+      if (unit.changed) this.#watch?.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);
