@@ -6,7 +6,7 @@ import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { Credentials } from "../accounts/credentials.ts";
 import { TooManyLogins } from "../accounts/passwords.ts";
 import type { Sessions } from "../accounts/sessions.ts";
-import type { Account } from "../store/port.ts";
+import type { Account, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
 
 export interface AuthParts {
@@ -108,4 +108,19 @@ export async function authenticateOperator(parts: AuthParts, header: string | un
   if (account.kind !== "operator")
     throw new ApiError("forbidden", { description: "The account is not an operator's." });
   return account;
+}
+
+/** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
+export async function authenticateManager(parts: AuthParts, header: string | undefined): Promise<Account> {
+  const account = await authenticate(parts, header);
+  if (account.kind === "client")
+    throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
+  return account;
+}
+
+/** An API key may be made for some things only. */
+export function checkScope({ scopes }: Account, scope: Scope | null): void {
+  if (scope === null || scopes === null || scopes.includes(scope)) return;
+  const good = scopes.length === 0 ? "nothing" : scopes.join(", ");
+  throw new ApiError("forbidden", { description: `The API key is good for ${good}; this needs the scope ${scope}.` });
 }

@@ -60,6 +60,7 @@ export function logOperations(api: Api, { store, clock }: LogParts): void {
       tag: "Tracking",
       summary: "Look up what was sent, newest first",
       auth: "account",
+      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogResponse,
     }),

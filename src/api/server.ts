@@ -13,10 +13,12 @@ import { StoreUnavailable } from "../store/port.ts";
 import {
   type AuthParts,
   authenticate,
+  authenticateManager,
   authenticateOperator,
   authenticateQuery,
   authenticateReseller,
   authenticateSession,
+  checkScope,
 } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
@@ -26,7 +28,7 @@ import { type HealthParts, healthOperations } from "./health.ts";
 import { type InboxParts, inboxOperations } from "./inbox.ts";
 import { type LogParts, logOperations } from "./logs.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
-import { checkAccept, checkContentType } from "./negotiation.ts";
+import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -127,7 +129,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     newest.set(request.raw.socket, reply.raw);
     // However it ends, answered or abandoned, the answer is closed once.
     reply.raw.once("close", () => requests--);
-    const { auth = "none", form = false, json = false } = request.routeOptions.config;
+    const { auth = "none", scope = null, form = false, csv = false, json = false } = request.routeOptions.config;
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
@@ -144,11 +146,13 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     const header = request.headers.authorization;
     if (auth === "account") request.account = await authenticate(parts, header);
     if (auth === "query") request.account = await authenticateQuery(parts, header, request.query);
+    if (auth === "manager") request.account = await authenticateManager(parts, header);
     if (auth === "operator") request.account = await authenticateOperator(parts, header);
     if (auth === "reseller") request.account = await authenticateReseller(parts, header);
     if (auth === "session") request.account = await authenticateSession(parts, header);
+    if (request.account !== null) checkScope(request.account, scope);
     if (request.account !== null) parts.rateLimits.takeRequest(request.account);
-    if (json) checkAccept(request.headers.accept);
+    if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
   });
@@ -165,9 +169,22 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
     return sendError(toApiError(error, request, log), reply);
   });
+  /** Of a path with names in it, such as /operator/1/accounts/:key. */
+  const methodsLike = (path: string): Set<string> | undefined => {
+    const steps = path.split("/");
+    for (const [pattern, methods] of methodsOf) {
+      const wanted = pattern.split("/");
+      if (
+        wanted.length === steps.length &&
+        wanted.every((step, index) => step.startsWith(":") || step === steps[index])
+      )
+        return methods;
+    }
+    return undefined;
+  };
   const unknownPath = (request: FastifyRequest): ApiError => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
-    const methods = methodsOf.get(path);
+    const methods = methodsOf.get(path) ?? methodsLike(path);
     if (methods === undefined)
       return new ApiError("notFound", parts.takesRequests ? {} : { description: NO_REQUESTS_HERE });
     return new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } });
