@@ -26,7 +26,9 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
     unit().changed = true;
   };
   const about = (kind: string, subject: string) => ({ kind, subject, resellerId: null });
-  const parsed = (body: string | undefined): unknown => (body === undefined ? null : JSON.parse(body));
+  /** For the audit: that there is a password is seen, and not which one. */
+  const parsed = (body: string | undefined): unknown =>
+    body === undefined ? null : JSON.parse(body, (name, value) => (name === "password" ? "(hidden)" : value));
 
   return {
     catalogue: async () => items.all(),
