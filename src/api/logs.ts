@@ -6,6 +6,7 @@ import type { LogFilter, LoggedMessage, LogPosition, LogQuery, Store } from "../
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readForm, readIds, readLimit, readMoment, readText, readWord } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
+import { Turns } from "./turns.ts";
 
 export interface LogParts {
   readonly store: Pick<Store, "logs">;
@@ -37,17 +38,6 @@ function readFilter(query: unknown, nowMs: number): LogFilter {
     sinceMs: readMoment(fields, "sentSince") ?? nowMs - LOG_HOURS * HOUR_MS,
     untilMs: readMoment(fields, "sentUntil") ?? Number.MAX_SAFE_INTEGER,
   };
-}
-
-/** Lets one at a time through, in the order in which they came: whoever wants more goes to the end of the line. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve();
-
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
-    const mine = this.#last.then(work);
-    this.#last = mine.catch(() => undefined);
-    return mine;
-  }
 }
 
 export function logOperations(api: Api, { store, clock }: LogParts): void {

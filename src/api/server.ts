@@ -30,6 +30,7 @@ import { type LogParts, logOperations } from "./logs.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
+import { type OperatorParts, operatorOperations } from "./operator/operations.ts";
 import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
@@ -52,7 +53,8 @@ export interface ApiParts
     BulkParts["store"] &
     LogParts["store"] &
     ReportParts["store"] &
-    DeadLetterParts["store"];
+    DeadLetterParts["store"] &
+    OperatorParts["store"];
   readonly settings: Settings;
   /** A node that leaves requests to others serves health and figures only. */
   readonly takesRequests: boolean;
@@ -216,6 +218,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   reportOperations(api, parts);
   logOperations(api, parts);
   deadLetterOperations(api, parts);
+  operatorOperations(api, parts);
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);
