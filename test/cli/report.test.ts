@@ -84,7 +84,7 @@ test("dead letters are shown with their last try, and go out again by id, by fil
   assert.match(shown.stdout, /^ {4}out of order$/m);
 
   assert.deepEqual(await report("replay"), {
-    code: 1,
+    code: 2,
     stdout: "",
     stderr: "heliograph: name the reports to send again by their ids, or with --account or --url, or say --all\n",
   });

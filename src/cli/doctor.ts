@@ -1,0 +1,5 @@
+/** placeholder */
+import { Command } from "commander";
+export function doctorCommand(): Command {
+  return new Command("doctor");
+}
