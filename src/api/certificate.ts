@@ -3,6 +3,7 @@
  * file system says nothing on some, and follows no symbolic link), and new ones are taken when they have stayed the same for two looks:
  * the certificate and its key are not replaced in one moment. A pair that cannot be used changes nothing.
  */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
 import { type Clock, Repeating } from "../runtime/clock.ts";
@@ -39,7 +40,7 @@ export class Certificate {
       throw new CertificateFault("[server] tlsCertificate and tlsKey are set both or not at all");
     const pair = await readPair(server);
     try {
-      createSecureContext(optionsOf(pair));
+      checkPair(pair);
     } catch (error) {
       throw new CertificateFault(
         `the certificate ${server.tlsCertificate} and the key ${server.tlsKey} cannot be used: ${(error as Error).message}`,
@@ -70,7 +71,7 @@ export class Certificate {
     if (!same || text === asText(this.#pair)) return;
     this.#pair = found;
     try {
-      // Thrown before anything is changed where the two do not belong together.
+      checkPair(found);
       server.setSecureContext(optionsOf(found));
       log.info(files, "the certificate was replaced");
     } catch (error) {
@@ -90,6 +91,13 @@ async function readPair({ tlsCertificate, tlsKey }: Settings["server"]): Promise
   } catch (error) {
     throw new CertificateFault(`the certificate or its key cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** Throws what is wrong with it. Node would take an empty certificate for none, and then refuse every handshake. */
+function checkPair(pair: Pair): void {
+  if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)))
+    throw new Error("they do not belong together");
+  createSecureContext(optionsOf(pair));
 }
 
 function optionsOf(pair: Pair): SecureContextOptions {
