@@ -83,11 +83,14 @@ export class CatalogueFault extends Error {
 function check(schema: TSchema, value: unknown, place: string): void {
   const [fault] = Value.Errors(schema, value);
   if (fault === undefined) return;
-  const path = `${place}${fault.instancePath.replaceAll("/", ".")}`.replace(/^\./, "") || "the file";
-  throw new CatalogueFault(
-    `${path}: ${fault.message === "schema is false" ? "is not known here" : fault.message}`,
-    path,
-  );
+  const missing = fault.keyword === "required" ? `.${fault.params.requiredProperties[0]}` : "";
+  const path = `${place}${fault.instancePath.replaceAll("/", ".")}${missing}`.replace(/^\./, "") || "the file";
+  throw new CatalogueFault(`${path}: ${saidOf(fault)}`, path);
+}
+
+function saidOf({ keyword, message }: { readonly keyword: string; readonly message: string }): string {
+  if (keyword === "required") return "is required";
+  return message === "schema is false" ? "is not known here" : message;
 }
 
 const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
