@@ -14,5 +14,9 @@ if (major < 24) {
 }
 // Compiled once, and kept with the user's own caches: the system's directory for temporary files is everybody's to write in.
 // Where there is no such place nothing is kept.
-module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "heliograph"));
+try {
+  module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "heliograph"));
+} catch {
+  // A user without a home, as in a container.
+}
 await import("../src/main.ts");

@@ -17,7 +17,7 @@ const NOUNS: Readonly<Record<Kind, string>> = {
 };
 
 export function nameOf({ kind, id }: Pick<CatalogueItem, "kind" | "id">): string {
-  return `${NOUNS[kind]} ${id === "" ? '""' : id}`;
+  return `${NOUNS[kind]} ${id === "" ? "*" : id}`;
 }
 
 export async function itemsOf<Body>(store: Store, kind: Kind): Promise<Body[]> {

@@ -21,7 +21,9 @@ const systemConsole: Console = {
   async ask(question) {
     const lines = createInterface({ input: process.stdin, output: process.stdout });
     try {
-      return await lines.question(question);
+      // Whoever ends the input, or the command, has said no.
+      const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+      return await Promise.race([lines.question(question), ended]);
     } finally {
       lines.close();
     }

@@ -143,7 +143,8 @@ const COMMANDS: readonly Entry[] = [
 ];
 
 const EXIT_CODES = `
-Exit codes: 0 done; 1 it could not be done, and the message says what to do; 2 the command line is wrong.
+Exit codes: 0 done; 1 it could not be done, and the message says what to do; 2 the command line is wrong; 75 from serve: other nodes have
+taken over, and it should be started again.
 heliograph COMMAND --help tells more of a command, with an example.`;
 
 /** The program, with those commands loaded that are wanted; the others are names in a list. */
