@@ -29,7 +29,7 @@ for (const [name, value] of NUMBERS) {
 }
 
 test("every setting that the page names is there", () => {
-  const known = new Set(NUMBERS.map(([name]) => name));
+  const known = new Set<string>(NUMBERS.map(([name]) => name));
   assert.deepEqual(
     ROWS.filter(({ name }) => !known.has(name)),
     [],
