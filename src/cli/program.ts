@@ -41,6 +41,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./copy.ts")).copyCommand(),
   },
   {
+    name: "backup",
+    summary: "write a backup of the store while services run",
+    load: async () => (await import("./backup.ts")).backupCommand(),
+  },
+  {
     name: "apply",
     summary: "put a catalogue file in force, after showing what it changes",
     load: async () => (await import("./apply.ts")).applyCommand(),

@@ -27,7 +27,8 @@ export function printable(text: string): string {
 export function showTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
   const cells = rows.map((row) => columns.map(({ of }) => printable(String(of(row) ?? "-"))));
   const table = [columns.map(({ title }) => title), ...cells];
-  const widths = columns.map((_, index) => Math.max(...table.map((row) => [...row[index]!].length)));
+  // Not with Math.max(…): a list may be longer than a call can have arguments.
+  const widths = columns.map((_, index) => table.reduce((most, row) => Math.max(most, [...row[index]!].length), 0));
   for (const row of table) {
     const padded = row.map((cell, index) => {
       const gap = " ".repeat(widths[index]! - [...cell].length);

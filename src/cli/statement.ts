@@ -46,6 +46,14 @@ export function statementCommand(): Command {
     .action(state);
 }
 
+type Line = Posting & { readonly balanceMicros: bigint };
+
+interface Sum {
+  count: number;
+  parts: number;
+  amountMicros: bigint;
+}
+
 interface Statement {
   readonly account: string;
   readonly currency: string;
@@ -53,7 +61,7 @@ interface Statement {
   readonly toMs: number;
   readonly openingMicros: bigint;
   readonly closingMicros: bigint;
-  readonly postings: readonly (Posting & { readonly balanceMicros: bigint })[];
+  readonly sums: Readonly<Record<Posting["kind"], Sum>>;
 }
 
 async function state(key: string, options: StatementOptions): Promise<void> {
@@ -62,10 +70,19 @@ async function state(key: string, options: StatementOptions): Promise<void> {
   const fromMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
   const toMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
   if (toMs <= fromMs) throw new UsageFault("--to must be after --from");
-  const statement = await onStore(options, (store) => statementOf(store, key, fromMs, toMs));
-  if (options.csv === true) showCsv(statement);
-  else if (options.json === true) showJson(shown(statement, options.postings === true));
-  else show(statement, options.postings === true);
+  const lines: Line[] = [];
+  // Of a large account there are millions: they are kept only to be shown at the end.
+  const onLine = (line: Line, currency: string): void => {
+    if (options.csv === true) sayCsv(line, currency);
+    else if (options.postings === true) lines.push(line);
+  };
+  if (options.csv === true) say("time,kind,amount,currency,balance,parts,messageId,description");
+  const statement = await onStore(options, (store) => statementOf(store, key, { fromMs, toMs, onLine }));
+  if (options.csv === true) return;
+  if (options.json === true) {
+    const postings = options.postings === true ? { postings: lines.map(shownLine) } : {};
+    showJson({ ...shown(statement), ...postings });
+  } else show(statement, lines);
 }
 
 function monthOf(nowMs: number): number {
@@ -73,21 +90,32 @@ function monthOf(nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
 }
 
-async function statementOf(store: Store, key: string, fromMs: number, toMs: number): Promise<Statement> {
+interface Reading {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly onLine: (line: Line, currency: string) => void;
+}
+
+async function statementOf(store: Store, key: string, { fromMs, toMs, onLine }: Reading): Promise<Statement> {
   const { id: accountId, currency } = await accountNamed(store, key);
   const openingMicros = await balanceAt(store, accountId, fromMs);
-  const postings: (Posting & { balanceMicros: bigint })[] = [];
+  const none = (): Sum => ({ count: 0, parts: 0, amountMicros: 0n });
+  const sums = { charge: none(), refund: none(), funds: none() };
   let balanceMicros = openingMicros;
   for (let after: PostingPosition | null = null; ; ) {
     const page: Posting[] = await store.postings({ accountId, sinceMs: fromMs, untilMs: toMs, after, limit: PAGE });
     for (const posting of page) {
+      const sum = sums[posting.kind];
+      sum.count++;
+      sum.parts += posting.partCount ?? 0;
+      sum.amountMicros += posting.amountMicros;
       balanceMicros += posting.amountMicros;
-      postings.push({ ...posting, balanceMicros });
+      onLine({ ...posting, balanceMicros }, currency);
     }
     if (page.length < PAGE) break;
     after = { atMs: page.at(-1)!.atMs, id: page.at(-1)!.id };
   }
-  return { account: key, currency, fromMs, toMs, openingMicros, closingMicros: balanceMicros, postings };
+  return { account: key, currency, fromMs, toMs, openingMicros, closingMicros: balanceMicros, sums };
 }
 
 /** Today's balance without what has moved since. Money that moves while we count would be wrong on one side, so the balance is read twice. */
@@ -112,27 +140,7 @@ async function balanceAt(store: Store, accountId: number, atMs: number): Promise
   throw new CommandFault("the account sends so much at this moment that its balance cannot be told: try again later");
 }
 
-function sumsOf({ postings }: Statement) {
-  const of = (kind: Posting["kind"]) => {
-    const some = postings.filter((posting) => posting.kind === kind);
-    return {
-      count: some.length,
-      parts: some.reduce((sum, { partCount }) => sum + (partCount ?? 0), 0),
-      amount: formatMicros(some.reduce((sum, { amountMicros }) => sum + amountMicros, 0n)),
-    };
-  };
-  return { charges: of("charge"), refunds: of("refund"), funds: of("funds") };
-}
-
-function shownPosting({
-  atMs,
-  kind,
-  amountMicros,
-  balanceMicros,
-  partCount,
-  messageKey,
-  description,
-}: Statement["postings"][number]) {
+function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, messageKey, description }: Line) {
   return {
     at: formatDateTime(atMs),
     kind,
@@ -144,21 +152,22 @@ function shownPosting({
   };
 }
 
-function shown(statement: Statement, withPostings: boolean) {
-  const { account, currency, fromMs, toMs, openingMicros, closingMicros, postings } = statement;
+function shown({ account, currency, fromMs, toMs, openingMicros, closingMicros, sums }: Statement) {
+  const of = ({ count, parts, amountMicros }: Sum) => ({ count, parts, amount: formatMicros(amountMicros) });
   return {
     account,
     currency,
     from: formatDateTime(fromMs),
     to: formatDateTime(toMs),
     opening: formatMicros(openingMicros),
-    ...sumsOf(statement),
+    charges: of(sums.charge),
+    refunds: of(sums.refund),
+    funds: of(sums.funds),
     closing: formatMicros(closingMicros),
-    ...(withPostings ? { postings: postings.map(shownPosting) } : {}),
   };
 }
 
-const COLUMNS: readonly Column<ReturnType<typeof shownPosting>>[] = [
+const COLUMNS: readonly Column<ReturnType<typeof shownLine>>[] = [
   { title: "TIME", of: ({ at }) => at },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "AMOUNT", of: ({ amount }) => amount, right: true },
@@ -168,12 +177,12 @@ const COLUMNS: readonly Column<ReturnType<typeof shownPosting>>[] = [
   { title: "DESCRIPTION", of: ({ description }) => description ?? "" },
 ];
 
-function show(statement: Statement, withPostings: boolean): void {
-  const { account, currency, from, to, opening, closing, charges, refunds, funds } = shown(statement, false);
+function show(statement: Statement, lines: readonly Line[]): void {
+  const { account, currency, from, to, opening, closing, charges, refunds, funds } = shown(statement);
   say(`${account}, in ${currency}, from ${from} to ${to}`);
-  if (withPostings && statement.postings.length > 0) {
+  if (lines.length > 0) {
     say("");
-    showTable(COLUMNS, statement.postings.map(shownPosting));
+    showTable(COLUMNS, lines.map(shownLine));
     say("");
   }
   const rows: readonly (readonly [string, string, string])[] = [
@@ -187,12 +196,9 @@ function show(statement: Statement, withPostings: boolean): void {
   for (const [what, amount, more] of rows) say(`${what.padEnd(26)}${amount.padStart(width)}  ${more}`.trimEnd());
 }
 
-function showCsv({ postings, currency }: Statement): void {
-  say("time,kind,amount,currency,balance,parts,messageId,description");
-  for (const posting of postings) {
-    const { at, kind, amount, balance, parts, messageId, description } = shownPosting(posting);
-    say([at, kind, amount, currency, balance, parts ?? "", messageId ?? "", quoted(description ?? "")].join(","));
-  }
+function sayCsv(line: Line, currency: string): void {
+  const { at, kind, amount, balance, parts, messageId, description } = shownLine(line);
+  say([at, kind, amount, currency, balance, parts ?? "", messageId ?? "", quoted(description ?? "")].join(","));
 }
 
 /** RFC 4180; and what a spreadsheet would take for a formula begins with an apostrophe. */

@@ -1,15 +1,21 @@
 /** `heliograph doctor`: finds what was broken on purpose, and says how to mend it. */
 import assert from "node:assert/strict";
-import { chmod } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import pg from "pg";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { openData } from "../support/accounts.ts";
+import { CERTIFICATE, OTHER_CERTIFICATE } from "../support/certificate.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { startTestService, temporaryDirectory } from "../support/service.ts";
 import { startSmsc } from "../support/smsc.ts";
+import { withDeadLetters } from "./dead-letters.ts";
 import { type Commands, commandsOn, newService } from "./in-process.ts";
+
+// Any free port: whoever has the usual one on this machine is not looked at.
+process.env.HELIOGRAPH_SERVER_PORT = "0";
 
 /** What it finds, with its exit code. */
 async function examined({ run }: Commands, ...args: string[]): Promise<{ code: number | string; findings: Finding[] }> {
@@ -125,7 +131,7 @@ test("a service that runs is known on its port, and another program is told apar
   const port = new URL(url).port;
   process.env.HELIOGRAPH_SERVER_PORT = port;
   t.after(() => {
-    delete process.env.HELIOGRAPH_SERVER_PORT;
+    process.env.HELIOGRAPH_SERVER_PORT = "0";
   });
   const running = await examined(commandsOn("--data", data));
   assert.ok(running.findings.some(({ says }) => says === `Heliograph answers on 127.0.0.1:${port}`));
@@ -135,6 +141,43 @@ test("a service that runs is known on its port, and another program is told apar
   process.env.HELIOGRAPH_SERVER_PORT = String((other.address() as { port: number }).port);
   const taken = await examined(commandsOn("--data", data));
   assert.match(wrongOf(taken.findings)[0]!, /^wrong settings: \S+ is taken by another program$/);
+});
+
+test("reports that nobody took are told by host, with whether it can be reached now", async (t) => {
+  const receiver = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  t.after(() => receiver.close());
+  await new Promise((resolve) => receiver.once("listening", resolve));
+  const origin = `http://127.0.0.1:${(receiver.address() as { port: number }).port}`;
+  const { data } = await withDeadLetters(t, [`${origin}/a`, `${origin}/b`, "http://127.0.0.1:1/c"]);
+  const { findings } = await examined(commandsOn("--data", data));
+  const of = (about: string) => findings.find((one) => one.about === about)!;
+  assert.equal(of(origin).state, "warning");
+  assert.equal(of(origin).says, "2 reports of ACME were not taken; the last: answered 500. It can be reached now");
+  assert.match(of(origin).mend!, /^"heliograph report replay --url \S+" sends them again$/);
+  assert.deepEqual([of("http://127.0.0.1:1").state], ["wrong"]);
+  assert.match(of("http://127.0.0.1:1").says, /It cannot be reached from here: .*ECONNREFUSED/);
+});
+
+test("the API's certificate is looked at before a client finds it out", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const [cert, key, other] = ["cert.pem", "key.pem", "other.pem"].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(cert, CERTIFICATE.cert);
+  await writeFile(key, CERTIFICATE.key);
+  await writeFile(other, OTHER_CERTIFICATE.key);
+  const told = async (certificate: string, keyFile: string) => {
+    const config = join(directory, "settings.toml");
+    await writeFile(config, `[server]\ntlsCertificate = "${certificate}"\ntlsKey = "${keyFile}"\n`);
+    const { findings } = await examined(commandsOn("--config", config, "--data", directory));
+    const { state, says } = findings.find(({ about }) => about === "certificate")!;
+    return `${state}: ${says.replaceAll(directory, "")}`;
+  };
+  assert.match(await told(cert, key), /^ok: \/cert\.pem is good until .* 2120 GMT$/);
+  assert.equal(await told(cert, other), "wrong: /other.pem is not the key of /cert.pem");
+  assert.match(await told(key, key), /^wrong: \/key\.pem and \/key\.pem cannot be used/);
 });
 
 test("on PostgreSQL it looks at the server, its clock, its durability and the nodes", async (t) => {
@@ -155,6 +198,19 @@ test("on PostgreSQL it looks at the server, its clock, its durability and the no
   );
   assert.equal(of("clock")?.state, "ok");
   assert.match(of("nodes")!.says, /^none is alive/);
+
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`INSERT INTO node (epoch, slot, name, roles, alive_until) VALUES
+    (1, 1, 'one', 'api,reports', now() + interval '1 hour'), (2, 2, 'two', 'dispatch', now() - interval '1 hour')`);
+  await client.end();
+  const nodes = (await examined(commands)).findings;
+  assert.ok(nodes.some(({ says }) => says === "1 node alive: one (api,reports)"));
+  assert.ok(nodes.some(({ state, says }) => state === "warning" && /^two has not been heard of/.test(says)));
+  assert.ok(
+    nodes.some(({ state, says }) => state === "wrong" && says === "no node that is alive has the role dispatch"),
+  );
+
   const gone = await examined(commandsOn("--store", "postgres://user:very-secret@127.0.0.1:1/nothing"));
   assert.match(wrongOf(gone.findings).join(), /cannot be reached/);
   assert.ok(!JSON.stringify(gone.findings).includes("very-secret"));

@@ -1,6 +1,12 @@
 /** The doctor on settings: whether they can be read, who listens on the port, and what they let others do. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { get as getPlain, type IncomingMessage } from "node:http";
+import { get as getTls } from "node:https";
 import { createServer } from "node:net";
+import { systemClock } from "../../runtime/clock.ts";
 import type { Settings } from "../../runtime/settings.ts";
+import { counted } from "../show.ts";
 import { LOOPBACK } from "../signals.ts";
 import { type CommonOptions, settingsOf } from "../support.ts";
 import { type Finding, Findings } from "./finding.ts";
@@ -30,12 +36,13 @@ export async function lookAtSettings(
   ];
   found.ok("settings", sources.length === 0 ? "all are the defaults" : `read from ${sources.join(" and ")}`);
   await lookAtPort(settings, found);
+  lookAtCertificate(settings, found);
   lookAtExposure(settings, found);
   return { settings, findings: found.all };
 }
 
 function isEncrypted({ server }: Settings): boolean {
-  return ((server as { readonly tlsCertificate?: string }).tlsCertificate ?? "") !== "";
+  return server.tlsCertificate !== "";
 }
 
 async function lookAtPort(settings: Settings, found: Findings): Promise<void> {
@@ -66,17 +73,63 @@ function listenProblem(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** Its certificate may be for another name than the address, so with TLS the question goes without words: whoever has the port is taken for ours. */
-async function isHeliograph(settings: Settings): Promise<boolean> {
-  if (isEncrypted(settings)) return true;
+/** Its certificate may be for another name than the address; nothing that is secret is said here. */
+function isHeliograph(settings: Settings): Promise<boolean> {
   const { host, port } = settings.server;
-  const name = host.includes(":") ? `[${host}]` : host;
-  try {
-    const response = await fetch(`http://${name}:${port}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
-    return ((await response.json()) as { status?: string }).status === "ok";
-  } catch {
-    return false;
+  const options = { host, port, path: "/healthz", timeout: HEALTH_TIMEOUT_MS, agent: false };
+  return new Promise((resolve) => {
+    const onAnswer = (response: IncomingMessage): void => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        body = (body + piece).slice(0, 1_000);
+      });
+      response.on("end", () => resolve(/"status":\s*"ok"/.test(body)));
+      response.on("error", () => resolve(false));
+    };
+    const request = isEncrypted(settings)
+      ? getTls({ ...options, rejectUnauthorized: false }, onAnswer)
+      : getPlain(options, onAnswer);
+    request.on("timeout", () => request.destroy(new Error("no answer")));
+    request.on("error", () => resolve(false));
+  });
+}
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+
+function lookAtCertificate({ server }: Settings, found: Findings): void {
+  const { tlsCertificate, tlsKey } = server;
+  if (tlsCertificate === "" && tlsKey === "") return;
+  if (tlsCertificate === "" || tlsKey === "") {
+    found.wrong("certificate", "only one of [server] tlsCertificate and tlsKey is set", "set both, or neither");
+    return;
   }
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(readFileSync(tlsCertificate));
+    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(tlsKey)))) {
+      found.wrong("certificate", `${tlsKey} is not the key of ${tlsCertificate}`, "name the two that belong together");
+      return;
+    }
+  } catch (error) {
+    found.wrong(
+      "certificate",
+      `${tlsCertificate} and ${tlsKey} cannot be used: ${(error as Error).message}`,
+      "put the certificate and its key there, in PEM, with the right for this user to read them",
+    );
+    return;
+  }
+  const days = Math.floor((certificate.validToDate.getTime() - systemClock.now()) / DAY_MS);
+  if (days < 0)
+    found.wrong("certificate", `${tlsCertificate} ended on ${certificate.validTo}`, "put a new one in its place");
+  else if (days < SOON_DAYS)
+    found.warn(
+      "certificate",
+      `${tlsCertificate} is good for ${counted(days, "more day", "more days")}`,
+      "put a new one in its place",
+    );
+  else found.ok("certificate", `${tlsCertificate} is good until ${certificate.validTo}`);
 }
 
 function lookAtExposure(settings: Settings, found: Findings): void {
