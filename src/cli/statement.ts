@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { formatMicros } from "../ledger/money.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { Posting, PostingPosition, Store } from "../store/port.ts";
+import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
 import {
@@ -76,8 +76,11 @@ async function state(key: string, options: StatementOptions): Promise<void> {
     if (options.csv === true) sayCsv(line, currency);
     else if (options.postings === true) lines.push(line);
   };
-  if (options.csv === true) say("time,kind,amount,currency,balance,parts,messageId,description");
-  const statement = await onStore(options, (store) => statementOf(store, key, { fromMs, toMs, onLine }));
+  const statement = await onStore(options, async (store) => {
+    const account = await accountNamed(store, key);
+    if (options.csv === true) say("time,kind,amount,currency,balance,parts,messageId,description");
+    return statementOf(store, account, { fromMs, toMs, onLine });
+  });
   if (options.csv === true) return;
   if (options.json === true) {
     const postings = options.postings === true ? { postings: lines.map(shownLine) } : {};
@@ -96,8 +99,11 @@ interface Reading {
   readonly onLine: (line: Line, currency: string) => void;
 }
 
-async function statementOf(store: Store, key: string, { fromMs, toMs, onLine }: Reading): Promise<Statement> {
-  const { id: accountId, currency } = await accountNamed(store, key);
+async function statementOf(
+  store: Store,
+  { id: accountId, key, currency }: ManagedAccount,
+  { fromMs, toMs, onLine }: Reading,
+): Promise<Statement> {
   const openingMicros = await balanceAt(store, accountId, fromMs);
   const none = (): Sum => ({ count: 0, parts: 0, amountMicros: 0n });
   const sums = { charge: none(), refund: none(), funds: none() };
