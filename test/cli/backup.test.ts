@@ -48,7 +48,7 @@ function sendTo(t: TestContext, services: readonly Child[]): Load {
 
 /** A backup in the midst of the load, and what it must hold. */
 async function backUp(load: Load, to: string, settings: Record<string, string>, more: readonly string[] = []) {
-  await eventually(async () => load.acknowledged.length > 1_000);
+  await eventually(async () => load.acknowledged.length > 500);
   const before = [...load.acknowledged];
   const { code, stdout, stderr } = await runProgram(["backup", to, ...more], settings);
   assert.equal(code, 0, stderr);
@@ -87,7 +87,7 @@ test("a backup of SQLite under load has what was acknowledged before it began, a
   assert.equal(await commandsOn("--data", to).done("ledger", "verify"), "The books agree.\n");
 });
 
-test("a backup of PostgreSQL under the load of two nodes is served as it is, and copied to another database", async (t) => {
+test("a backup of PostgreSQL under the load of two nodes is restored into another database", async (t) => {
   const to = join(await temporaryDirectory(t), "backup");
   const [from, other] = [await postgresUrl(t, { empty: true }), await postgresUrl(t, { empty: true })];
   const settings = { ...QUIET, HELIOGRAPH_STORE_URL: from };
@@ -102,17 +102,13 @@ test("a backup of PostgreSQL under the load of two nodes is served as it is, and
 
   const copied = await runProgram(["copy", "--from", `sqlite:${to}`, "--to", other]);
   assert.equal(copied.code, 0, copied.stderr);
-  const stores = [
-    { args: ["--data", to], settings: {} },
-    { args: [], settings: { HELIOGRAPH_STORE_URL: other } },
-  ];
-  for (const { args, settings } of stores) {
-    const restored = await startChild(t, ["sandbox", "--port", "0", ...args], { ...QUIET, ...settings });
-    await assertHas(restored, before);
-    const ledger = await runProgram(["ledger", "verify", ...args], settings);
-    assert.equal(ledger.stdout, "The books agree.\n", ledger.stderr);
-    await restored.end("SIGTERM");
-  }
+  const restored = await startChild(t, ["sandbox", "--port", "0"], { ...QUIET, HELIOGRAPH_STORE_URL: other });
+  await assertHas(restored, before);
+  for (const where of [
+    ["--data", to],
+    ["--store", other],
+  ])
+    assert.equal(await commandsOn(...where).done("ledger", "verify"), "The books agree.\n");
 });
 
 test("a backup of PostgreSQL has every row of every table", async (t) => {
