@@ -20,7 +20,10 @@ const tooManyOf = (what: string) =>
 /** Some nodes, each with its share. */
 function nodesWith(count: number, settings: Partial<RateLimitSettings>, clock = new VirtualClock()) {
   const nodes = Array.from({ length: count }, () => {
-    const limits = new RateLimits({ requestsPerSecond: 0, messagesPerSecond: 0, connectionsPerAccount: 0, ...settings }, clock);
+    const limits = new RateLimits(
+      { requestsPerSecond: 0, messagesPerSecond: 0, connectionsPerAccount: 0, ...settings },
+      clock,
+    );
     limits.nodes = count;
     return limits;
   });
