@@ -161,3 +161,15 @@ test("wrong keys and tokens are counted by address, and stop neither those that 
   for (let time = 0; time < 10; time++) await use(HOME, RIGHT);
   assert.equal(await use(HOME, RIGHT), 4, "one that has ended is like any other");
 });
+
+test("ten thousand are counted at a time: the one used longest ago makes room", async () => {
+  const { login } = start({ loginAttempts: 1 });
+  const addressOf = (index: number) => `10.0.${index >> 8}.${index & 255}`;
+  assert.equal(await login(HOME, "wrong"), null);
+  for (let index = 0; index < 9_999; index++) await login(addressOf(index), "wrong", `user ${index}`);
+  assert.equal(await login(HOME, "wrong"), 1);
+  assert.equal(await login(addressOf(0), "wrong", "user 0"), 1);
+  for (let index = 9_999; index < 20_001; index++) await login(addressOf(index), "wrong", `user ${index}`);
+  assert.equal(await login(addressOf(20_000), "wrong", "user 20000"), 1);
+  assert.equal(await login(HOME, "wrong"), null, "forgotten");
+});
