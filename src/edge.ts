@@ -1,8 +1,11 @@
 /** The edge side of the service: the HTTP API with what it needs, over a store that may be on another thread. */
 import type { AddressInfo } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { ApiKeys } from "./accounts/api-keys.ts";
+import { LoginAttempts } from "./accounts/attempts.ts";
 import { Credentials } from "./accounts/credentials.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
+import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
@@ -44,6 +47,7 @@ export class Edge {
   #server: ApiServer | null = null;
   #forgetting: Repeating | null = null;
   #counting: Repeating | null = null;
+  #certificate: Certificate | null = null;
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;
@@ -53,6 +57,7 @@ export class Edge {
   /** Starts to listen and returns the URL. */
   async start(): Promise<string> {
     const { store, clock, log, settings, node, lastKey } = this.#parts;
+    this.#certificate = await Certificate.read(settings);
     const credentials = new Credentials(store, clock);
     const apiKeys = new ApiKeys(store, clock);
     await this.#catalogue.start(clock);
@@ -67,9 +72,15 @@ export class Edge {
       clock,
       log,
       settings,
+      certificate: this.#certificate,
       takesRequests: rolesOf(settings).includes("api"),
       credentials,
       apiKeys,
+      attempts: new LoginAttempts({
+        settings: settings.limits,
+        clock,
+        onWait: (kind, address) => log.warn({ kind, address }, "too many wrong logins; the next ones have to wait"),
+      }),
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,
       intake: new Intake({
@@ -98,15 +109,15 @@ export class Edge {
     });
     const { api } = this.#server;
     await api.listen({ host: settings.server.host, port: settings.server.port });
+    if (api.server instanceof TlsServer) this.#certificate?.watch(api.server, clock, log);
     const { address, port, family } = api.server.address() as AddressInfo;
-    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+    return `${this.#certificate === null ? "http" : "https"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   }
 
   /** The limits, with this node's share of them kept up to date. */
   async #rateLimits(): Promise<RateLimits> {
     const { store, clock, log, settings } = this.#parts;
     const limits = new RateLimits(settings.limits, clock);
-    if (!limits.any) return limits;
     const count = async (): Promise<void> => {
       try {
         limits.nodes = (await store.cluster()).nodes.api;
@@ -115,7 +126,10 @@ export class Edge {
       }
     };
     await count();
-    this.#counting = new Repeating(clock, COUNT_NODES_EVERY_MS, count);
+    // An account may be given a limit at any time; until one has, nobody is there to share anything.
+    this.#counting = new Repeating(clock, COUNT_NODES_EVERY_MS, async () => {
+      if (limits.any) await count();
+    });
     return limits;
   }
 
@@ -140,6 +154,7 @@ export class Edge {
     impatient.cancel();
     await this.#forgetting?.stop();
     await this.#counting?.stop();
+    await this.#certificate?.stop();
     await this.#catalogue.stop();
     this.#metrics.stop();
   }

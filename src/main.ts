@@ -1,46 +1,11 @@
-/** The command line. Each command is a file in cli/. */
-import { Command } from "commander";
-import { accountCommand } from "./cli/account.ts";
-import { apiKeyCommand } from "./cli/api-key.ts";
-import { applyCommand } from "./cli/apply.ts";
-import { copyCommand } from "./cli/copy.ts";
-import { incomingCommand } from "./cli/incoming.ts";
-import { initCommand } from "./cli/init.ts";
-import { migrateCommand } from "./cli/migrate.ts";
-import { optOutCommand } from "./cli/opt-out.ts";
-import { receiptCommand } from "./cli/receipt.ts";
-import { receiveCommand } from "./cli/receive.ts";
-import { reportCommand } from "./cli/report.ts";
-import { sandboxCommand, serveCommand } from "./cli/run.ts";
-import { smscCommand } from "./cli/smsc.ts";
-import { fail } from "./cli/support.ts";
+/** The command line: what was asked for is in cli/. */
+import { runCommandLine } from "./cli/program.ts";
 
-const program = new Command("heliograph")
-  .description("An SMS messaging service that anyone can run for themselves.")
-  .configureHelp({ sortSubcommands: false })
-  .showHelpAfterError("(heliograph --help lists the commands)");
+// Whoever reads may have seen enough, as in `heliograph message list … | head`.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 
-for (const command of [
-  sandboxCommand(),
-  serveCommand(),
-  initCommand(),
-  migrateCommand(),
-  copyCommand(),
-  applyCommand(),
-  accountCommand(),
-  apiKeyCommand(),
-  optOutCommand(),
-  receiptCommand(),
-  reportCommand(),
-  incomingCommand(),
-  receiveCommand(),
-  smscCommand(),
-]) {
-  program.addCommand(command);
-}
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  fail(error);
-}
+const code = await runCommandLine(process.argv.slice(2));
+// A service that was started goes on; its own end says how it ended.
+if (code !== 0) process.exitCode = code;

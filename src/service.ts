@@ -84,9 +84,14 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     },
     [edgeToStore.port2, deliveryToStore.port2],
   );
-  const greeting = await new Promise<StoreGreeting>((resolve) => storeThread.once("message", resolve));
+  const greeting = await new Promise<StoreGreeting>((resolve) =>
+    storeThread.once("message", (first: StoreGreeting) => {
+      // Its end may be told before whoever waits here gets a turn, and is no failure of its own.
+      if (first.kind === "failed") stopping = true;
+      resolve(first);
+    }),
+  );
   if (greeting.kind === "failed") {
-    stopping = true;
     await storeThread.terminate();
     throw new StartFault(greeting.reason);
   }

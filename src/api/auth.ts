@@ -3,16 +3,26 @@
  * wherever Basic is taken.
  */
 import type { ApiKeys } from "../accounts/api-keys.ts";
+import { type LoginAttempts, TooManyAttempts } from "../accounts/attempts.ts";
 import type { Credentials } from "../accounts/credentials.ts";
 import { TooManyLogins } from "../accounts/passwords.ts";
 import type { Sessions } from "../accounts/sessions.ts";
-import type { Account } from "../store/port.ts";
+import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
+import type { Account, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
 
 export interface AuthParts {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
+  readonly attempts: LoginAttempts;
+}
+
+/** What a request says of who sends it. */
+export interface Caller {
+  /** The Authorization header. */
+  readonly header: string | undefined;
+  readonly address: string;
 }
 
 const BASIC_CHALLENGE = 'Basic realm="heliograph", charset="UTF-8"';
@@ -46,17 +56,40 @@ function readApiKey(header: string | undefined): string | null {
   return scheme === "app" ? value : null;
 }
 
-/** Checks a password; too many at once is the caller's to try again. */
-export async function checkPassword(credentials: Credentials, pair: NamedPassword): Promise<Account | null> {
+/** Checks a password; too many, wrong or at once, is the caller's to try again. */
+export async function checkPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
+  return within(() =>
+    parts.attempts.attempt({ ...pair, address }, () => parts.credentials.verify(pair.username, pair.password)),
+  );
+}
+
+async function within<Result>(check: () => Promise<Result>): Promise<Result> {
   try {
-    return await credentials.verify(pair.username, pair.password);
+    return await check();
   } catch (error) {
-    if (!(error instanceof TooManyLogins)) throw error;
-    throw new ApiError("tooManyRequests", {
-      description: "Too many passwords are being checked right now.",
-      headers: { "retry-after": "1" },
-    });
+    if (error instanceof TooManyLogins) throw tooMany("Too many passwords are being checked right now.", 1_000);
+    if (error instanceof TooManyAttempts) throw tooMany("There were too many wrong logins.", error.waitMs);
+    throw error;
   }
+}
+
+function tooMany(description: string, waitMs: number): ApiError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
+}
+
+/** Looks for the account of a key or a token; too many wrong ones are the caller's to try again. */
+function checkSecret(
+  { attempts }: AuthParts,
+  secret: string,
+  address: string,
+  find: (secret: string) => Promise<Account | null>,
+): Promise<Account | null> {
+  return within(() => attempts.attempt({ secret, address }, () => find(secret)));
+}
+
+function checkToken(parts: AuthParts, token: string, address: string): Promise<Account | null> {
+  return checkSecret(parts, token, address, (secret) => parts.sessions.find(secret));
 }
 
 function active(account: Account | null, challenge: string): Account {
@@ -66,46 +99,67 @@ function active(account: Account | null, challenge: string): Account {
 }
 
 /** For messaging, reports and balance. */
-export async function authenticate(parts: AuthParts, header: string | undefined): Promise<Account> {
+export async function authenticate(parts: AuthParts, { header, address }: Caller): Promise<Account> {
   const basic = readBasic(header);
   const key = readApiKey(header);
   const token = readToken(header);
   let account: Account | null = null;
-  if (basic !== null) account = await checkPassword(parts.credentials, basic);
-  else if (key !== null) account = await parts.apiKeys.find(key);
-  else if (token !== null) account = await parts.sessions.find(token);
+  if (basic !== null) account = await checkPassword(parts, basic, address);
+  else if (key !== null) account = await checkSecret(parts, key, address, (secret) => parts.apiKeys.find(secret));
+  else if (token !== null) account = await checkToken(parts, token, address);
   return active(account, BASIC_CHALLENGE);
 }
 
 /** For a message in a plain URL: username and password in its query, or else a header as for messaging. */
-export async function authenticateQuery(
-  parts: AuthParts,
-  header: string | undefined,
-  query: unknown,
-): Promise<Account> {
+export async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
-  if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, header);
-  return active(await checkPassword(parts.credentials, { username, password }), BASIC_CHALLENGE);
+  if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
+  return active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE);
 }
 
 /** Where only a session token counts. */
-export async function authenticateSession(parts: AuthParts, header: string | undefined): Promise<Account> {
+export async function authenticateSession(parts: AuthParts, { header, address }: Caller): Promise<Account> {
   const token = readToken(header);
-  return active(token === null ? null : await parts.sessions.find(token), 'IBSSO realm="heliograph"');
+  return active(token === null ? null : await checkToken(parts, token, address), 'IBSSO realm="heliograph"');
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
-export async function authenticateReseller(parts: AuthParts, header: string | undefined): Promise<Account> {
-  const account = await authenticateSession(parts, header);
+export async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
+  const account = await authenticateSession(parts, caller);
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
   return account;
 }
 
 /** For operators: as for messaging, and the account must be an operator's. */
-export async function authenticateOperator(parts: AuthParts, header: string | undefined): Promise<Account> {
-  const account = await authenticate(parts, header);
+export async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<Account> {
+  const account = await authenticate(parts, caller);
   if (account.kind !== "operator")
     throw new ApiError("forbidden", { description: "The account is not an operator's." });
   return account;
+}
+
+/** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
+export async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Account> {
+  const account = await authenticate(parts, caller);
+  if (account.kind === "client")
+    throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
+  return account;
+}
+
+/** An API key may be made for some things only. */
+export function checkScope({ scopes }: Account, scope: Scope | null): void {
+  if (scope === null || scopes === null || scopes.includes(scope)) return;
+  const good = scopes.length === 0 ? "nothing" : scopes.join(", ");
+  throw new ApiError("forbidden", { description: `The API key is good for ${good}; this needs the scope ${scope}.` });
+}
+
+/** An account may be for use from some networks only. */
+export function checkAddress({ allowedAddresses }: Account, address: string): void {
+  if (allowedAddresses === null) return;
+  const networks = allowedAddresses.map(parseNetwork).filter((network) => network !== null);
+  if (new Networks(networks).has(address)) return;
+  throw new ApiError("forbidden", {
+    description: `The account may not be used from ${plainAddress(address) ?? "this address"}.`,
+  });
 }

@@ -36,9 +36,10 @@ export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts
   api.get(
     "/operator/1/reports/dead",
     operation({
-      tag: "Operator",
+      tag: "Operating",
       summary: "List reports that nobody took in time, newest first",
       auth: "operator",
+      scope: "manage",
       query: DeadLetterQuery,
       answer: schemas.DeadLettersResponse,
     }),
@@ -60,9 +61,10 @@ export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts
   api.post(
     "/operator/1/reports/replay",
     operation({
-      tag: "Operator",
+      tag: "Operating",
       summary: "Send dead letters again: by id, by account or by URL",
       auth: "operator",
+      scope: "manage",
       schema: { body: ReplayRequest },
       answer: schemas.ReplayResponse,
     }),

@@ -35,6 +35,8 @@ export interface ErrorDetails {
   /** What is wrong, in one sentence. */
   readonly description?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What is there now, for whoever wanted to change an older version of it. */
+  readonly current?: unknown;
 }
 
 export class ApiError extends Error {
@@ -62,6 +64,7 @@ export class ApiError extends Error {
         },
         variables: null,
       },
+      ...(this.details.current === undefined ? {} : { current: this.details.current }),
     };
   }
 }

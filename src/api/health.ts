@@ -1,5 +1,6 @@
 /** For whoever watches the service: is the process up, can it take work, and its figures. */
 import { type TSchema, Type } from "typebox";
+import { networksOf, type Settings } from "../runtime/settings.ts";
 import { ApiError } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { ErrorResponse, HealthResponse } from "./schemas.ts";
@@ -9,9 +10,11 @@ export interface HealthParts {
   readonly ready: () => Promise<void>;
   /** The metrics page, in Prometheus' text form. */
   readonly metrics: () => Promise<string>;
+  readonly settings: Settings;
 }
 
-export function healthOperations(api: Api, { ready, metrics }: HealthParts): void {
+export function healthOperations(api: Api, { ready, metrics, settings }: HealthParts): void {
+  const readers = networksOf(settings, "metricsNetworks");
   const open = <Answer extends TSchema>(summary: string, answer: Answer) => ({
     config: { auth: "none" as const },
     schema: { tags: ["Health"], summary, security: [], response: { 200: answer, "5xx": ErrorResponse } },
@@ -35,11 +38,19 @@ export function healthOperations(api: Api, { ready, metrics }: HealthParts): voi
     "/metrics",
     {
       config: { auth: "none" },
+      onRequest: async (request) => {
+        if (!readers.has(request.ip))
+          throw new ApiError("forbidden", { description: "The figures are not for this address." });
+      },
       schema: {
         tags: ["Health"],
         summary: "Figures for Prometheus",
         security: [],
-        response: { 200: { content: { "text/plain": { schema: Type.String() } } }, "5xx": ErrorResponse },
+        response: {
+          200: { content: { "text/plain": { schema: Type.String() } } },
+          "4xx": ErrorResponse,
+          "5xx": ErrorResponse,
+        },
       },
       serializerCompiler: () => String,
     },

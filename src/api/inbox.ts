@@ -24,6 +24,7 @@ export function inboxOperations(api: Api, { store, clock, log }: InboxParts): vo
         tag: "Receiving",
         summary: "Fetch messages from phones that were not fetched before",
         auth: "account",
+        scope: "track",
         query: schemas.LimitQuery,
         answer: schemas.InboxResponse,
       }),

@@ -6,6 +6,7 @@ import type { LogFilter, LoggedMessage, LogPosition, LogQuery, Store } from "../
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readForm, readIds, readLimit, readMoment, readText, readWord } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
+import { Turns } from "./turns.ts";
 
 export interface LogParts {
   readonly store: Pick<Store, "logs">;
@@ -39,17 +40,6 @@ function readFilter(query: unknown, nowMs: number): LogFilter {
   };
 }
 
-/** Lets one at a time through, in the order in which they came: whoever wants more goes to the end of the line. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve();
-
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
-    const mine = this.#last.then(work);
-    this.#last = mine.catch(() => undefined);
-    return mine;
-  }
-}
-
 export function logOperations(api: Api, { store, clock }: LogParts): void {
   // A filter that matches rarely goes through many pages. However many such requests there are, the store has one page at a time.
   const turns = new Turns();
@@ -60,6 +50,7 @@ export function logOperations(api: Api, { store, clock }: LogParts): void {
       tag: "Tracking",
       summary: "Look up what was sent, newest first",
       auth: "account",
+      scope: "track",
       query: schemas.LogQuery,
       answer: schemas.LogResponse,
     }),

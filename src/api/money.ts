@@ -77,7 +77,13 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
 
   api.get(
     "/account/1/balance",
-    operation({ tag: "Account", summary: "Ask for the balance", auth: "account", answer: schemas.BalanceResponse }),
+    operation({
+      tag: "Account",
+      summary: "Ask for the balance",
+      auth: "account",
+      scope: "balance",
+      answer: schemas.BalanceResponse,
+    }),
     async (request) => {
       const { balanceMicros, currency } = await store.balance({ accountId: accountOf(request).id });
       return { balance: microsToNumber(balanceMicros), currency };
@@ -90,6 +96,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
       tag: "Reseller",
       summary: "Add funds to a client account, or take them with a negative amount",
       auth: "reseller",
+      scope: "manage",
       form: true,
       takes: schemas.FundsRequest,
       answer: schemas.FundsResponse,

@@ -1,18 +1,22 @@
-/** JSON only, in both directions, as lenient as real clients need. */
+/** JSON only, in both directions and as lenient as real clients need; but for what is asked for as CSV. */
 import { ApiError } from "./errors.ts";
 
-const JSON_RANGES = new Set(["*/*", "application/*", "application/json"]);
+/** Whether the query says format=csv. */
+export function isCsvWanted(query: unknown): boolean {
+  return (query as { format?: unknown }).format === "csv";
+}
 
 /** No Accept header at all is fine. */
-export function checkAccept(header: string | undefined): void {
+export function checkAccept(header: string | undefined, answer: "application/json" | "text/csv"): void {
   if (header === undefined || header.trim() === "") return;
+  const ranges = ["*/*", `${answer.split("/")[0]}/*`, answer];
   const fine = header.split(",").some((range) => {
     const [type = "", ...params] = range.split(";").map((piece) => piece.trim().toLowerCase());
-    return JSON_RANGES.has(type) && !params.some((param) => /^q=0(\.0{0,3})?$/.test(param));
+    return ranges.includes(type) && !params.some((param) => /^q=0(\.0{0,3})?$/.test(param));
   });
   if (!fine)
     throw new ApiError("notAcceptable", {
-      description: "The answer is application/json, and Accept does not allow it.",
+      description: `The answer is ${answer}, and Accept does not allow it.`,
     });
 }
 

@@ -9,7 +9,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { TSchema } from "typebox";
-import type { Account } from "../store/port.ts";
+import type { Account, Scope } from "../store/port.ts";
 import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
@@ -20,16 +20,20 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. */
-export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator";
+/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
+export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator" | "manager";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     auth?: Auth;
+    /** What an API key must be good for; null where there is nothing to ask for. */
+    scope?: Scope | null;
     /** Takes a form body too. */
     form?: boolean;
     /** Speaks JSON, and so refuses a caller that wants anything else. */
     json?: boolean;
+    /** Gives CSV to whoever asks for that format in the query. */
+    csv?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
@@ -41,7 +45,10 @@ export interface OperationOptions<Schema> {
   readonly tag: string;
   readonly summary: string;
   readonly auth: Auth;
+  /** What an API key must be good for. Whatever asks who is calling has one, but for what takes session tokens only. */
+  readonly scope?: Scope;
   readonly form?: boolean;
+  readonly csv?: boolean;
   /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
   readonly takes?: TSchema;
   /** The same of the query: a query has nothing but texts, so the schema cannot check it. */
@@ -57,17 +64,19 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
   reseller: [{ session: [] }],
-  operator: [{ basic: [] }, { session: [] }],
+  operator: [{ basic: [] }, { apiKey: [] }, { session: [] }],
+  manager: [{ basic: [] }, { apiKey: [] }, { session: [] }],
 };
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
 export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
   options: OperationOptions<Schema>,
 ) {
-  const { tag, summary, auth, form = false, takes, query, schema, answer } = options;
+  const { tag, summary, auth, scope = null, form = false, csv = false, takes, query, schema, answer } = options;
+  if (scope === null && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${summary}: no scope`);
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
-    config: { auth, form, json: true },
+    config: { auth, scope, form, csv, json: true },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),

@@ -10,6 +10,7 @@ export function previewOperations(api: Api): void {
       tag: "Sending",
       summary: "See how a text would be sent",
       auth: "account",
+      scope: "send",
       schema: { body: schemas.PreviewRequest },
       answer: schemas.PreviewResponse,
     }),

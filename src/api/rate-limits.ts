@@ -1,7 +1,8 @@
 /**
- * How many requests and messages a second one account may bring, over all nodes together. Each node gives out its share: the limit
- * divided by the nodes that take requests, as they are now. An account has a bucket of one second's share that fills again steadily.
- * A request with more messages than fit goes when the bucket is full, and leaves it in debt: nobody is locked out, and the mean holds.
+ * How many requests and messages a second one account may bring, and how many requests it may have in progress, over all nodes together.
+ * What an account has of its own counts before the service's. Each node gives out its share: the limit divided by the nodes that take
+ * requests, as they are now. An account has a bucket of one second's share that fills again steadily. A request with more messages
+ * than fit goes when the bucket is full, and leaves it in debt: nobody is locked out, and the mean holds.
  */
 import type { Intake } from "../intake/intake.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -12,6 +13,7 @@ export interface RateLimitSettings {
   /** 0 is no limit. */
   readonly requestsPerSecond: number;
   readonly messagesPerSecond: number;
+  readonly connectionsPerAccount: number;
 }
 
 interface Bucket {
@@ -28,19 +30,15 @@ const ROUNDING = 1e-6;
 
 class Buckets {
   readonly #clock: Clock;
-  readonly #perSecond: number;
   /** The one used longest ago first. */
   readonly #buckets = new Map<number, Bucket>();
-  nodes = 1;
 
-  constructor(perSecond: number, clock: Clock) {
-    this.#perSecond = perSecond;
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Takes so many, or says in how many milliseconds they may be asked for again. */
-  take(accountId: number, count: number): { waitMs: number } | null {
-    const rate = this.#perSecond / this.nodes;
+  /** Takes so many at a rate a second, or says in how many milliseconds they may be asked for again. */
+  take(accountId: number, rate: number, count: number): { waitMs: number } | null {
     // Of a share of less than one a second, one must fit.
     const size = Math.max(1, rate);
     const bucket = this.#filled(accountId, rate, size);
@@ -68,39 +66,62 @@ class Buckets {
 }
 
 export class RateLimits {
-  readonly #requests: Buckets | null;
-  readonly #messages: Buckets | null;
+  readonly #settings: RateLimitSettings;
+  readonly #requests: Buckets;
+  readonly #messages: Buckets;
+  /** Requests in progress, by account; those that have none are not in it. */
+  readonly #open = new Map<number, number>();
+  #nodes = 1;
+  #any: boolean;
 
-  constructor({ requestsPerSecond, messagesPerSecond }: RateLimitSettings, clock: Clock) {
-    this.#requests = requestsPerSecond === 0 ? null : new Buckets(requestsPerSecond, clock);
-    this.#messages = messagesPerSecond === 0 ? null : new Buckets(messagesPerSecond, clock);
+  constructor(settings: RateLimitSettings, clock: Clock) {
+    this.#settings = settings;
+    const { requestsPerSecond, messagesPerSecond, connectionsPerAccount } = settings;
+    this.#any = requestsPerSecond + messagesPerSecond + connectionsPerAccount > 0;
+    this.#requests = new Buckets(clock);
+    this.#messages = new Buckets(clock);
   }
 
-  /** Whether there is any limit. */
+  /** Whether the service or any account seen so far has a limit. */
   get any(): boolean {
-    return this.#requests !== null || this.#messages !== null;
+    return this.#any;
   }
 
   /** How many nodes take requests. */
   set nodes(nodes: number) {
-    for (const buckets of [this.#requests, this.#messages]) if (buckets !== null) buckets.nodes = Math.max(1, nodes);
+    this.#nodes = Math.max(1, nodes);
   }
 
-  /** Counts a request, or throws the answer to one too many. */
-  takeRequest(account: Account): void {
-    const late = this.#requests?.take(account.id, 1) ?? null;
-    if (late !== null) throw tooMany("requests", late.waitMs);
+  /** Counts a request, or throws the answer to one too many. What it returns is called when the request is over. */
+  takeRequest({ id, limits }: Account): () => void {
+    if (Object.keys(limits).length > 0) this.#any = true;
+    const most = limits.connections ?? this.#settings.connectionsPerAccount;
+    const open = this.#open.get(id) ?? 0;
+    // Of a share of less than one, one must fit.
+    if (most !== 0 && open >= Math.max(1, Math.floor(most / this.#nodes))) {
+      throw tooMany("The account has more requests in progress than it may.", SECOND_MS);
+    }
+    const perSecond = limits.requestsPerSecond ?? this.#settings.requestsPerSecond;
+    const late = perSecond === 0 ? null : this.#requests.take(id, perSecond / this.#nodes, 1);
+    if (late !== null) throw tooMany("The account has sent more requests a second than it may.", late.waitMs);
+    this.#open.set(id, open + 1);
+    return () => {
+      const left = this.#open.get(id)! - 1;
+      if (left === 0) this.#open.delete(id);
+      else this.#open.set(id, left);
+    };
   }
 
   /** The intake with the limit of messages before it. What it does not accept is not counted. */
   before(intake: Pick<Intake, "send">): Pick<Intake, "send"> {
     const messages = this.#messages;
-    if (messages === null) return intake;
     return {
-      async send(account, request) {
+      send: async (account, request) => {
+        const perSecond = account.limits.messagesPerSecond ?? this.#settings.messagesPerSecond;
+        if (perSecond === 0) return intake.send(account, request);
         const count = request.messages.reduce((sum, { destinations }) => sum + destinations.length, 0);
-        const late = messages.take(account.id, count);
-        if (late !== null) throw tooMany("messages", late.waitMs);
+        const late = messages.take(account.id, perSecond / this.#nodes, count);
+        if (late !== null) throw tooMany("The account has sent more messages a second than it may.", late.waitMs);
         let accepted = false;
         try {
           const answer = await intake.send(account, request);
@@ -114,9 +135,9 @@ export class RateLimits {
   }
 }
 
-function tooMany(what: string, waitMs: number): ApiError {
+function tooMany(description: string, waitMs: number): ApiError {
   return new ApiError("tooManyRequests", {
-    description: `The account has sent more ${what} a second than it may.`,
+    description,
     headers: { "retry-after": String(Math.max(1, Math.ceil(waitMs / SECOND_MS))) },
   });
 }

@@ -34,6 +34,7 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
         tag: "Tracking",
         summary: "Fetch delivery reports that were not fetched before",
         auth: "account",
+        scope: "track",
         query: schemas.ReportQuery,
         answer: schemas.ReportResponse,
       }),

@@ -16,6 +16,7 @@ export function sandboxOperations(api: Api, { write }: SandboxParts): void {
       tag: "Sandbox",
       summary: "Let a simulated phone write to a number",
       auth: "account",
+      scope: "send",
       schema: { body: schemas.WriteRequest },
     }),
     async ({ body }, reply) => {

@@ -258,6 +258,12 @@ export const ErrorResponse = Type.Object(
       }),
       variables: nullable(Type.Array(Type.String())),
     }),
+    current: optional(
+      Type.Unsafe<object>({
+        type: "object",
+        description: "What is there now, after a change to an older version of it.",
+      }),
+    ),
   },
   { description: "What went wrong." },
 );

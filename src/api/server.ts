@@ -2,32 +2,38 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
+import { TLSSocket } from "node:tls";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Settings } from "../runtime/settings.ts";
+import { networksOf, type Settings } from "../runtime/settings.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import {
   type AuthParts,
   authenticate,
+  authenticateManager,
   authenticateOperator,
   authenticateQuery,
   authenticateReseller,
   authenticateSession,
+  checkAddress,
+  checkScope,
 } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
+import type { Certificate } from "./certificate.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
 import { type InboxParts, inboxOperations } from "./inbox.ts";
 import { type LogParts, logOperations } from "./logs.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
-import { checkAccept, checkContentType } from "./negotiation.ts";
+import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
+import { type OperatorParts, operatorOperations } from "./operator/operations.ts";
 import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
@@ -50,8 +56,11 @@ export interface ApiParts
     BulkParts["store"] &
     LogParts["store"] &
     ReportParts["store"] &
-    DeadLetterParts["store"];
+    DeadLetterParts["store"] &
+    OperatorParts["store"];
   readonly settings: Settings;
+  /** Null where the API is served without TLS. */
+  readonly certificate: Certificate | null;
   /** A node that leaves requests to others serves health and figures only. */
   readonly takesRequests: boolean;
   readonly log: Log;
@@ -77,22 +86,33 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
   let draining = false;
   let requests = 0;
-  const connections = new Set<Socket>();
+  /** By the other side's address: with TLS the connection below first, and from its handshake on the one above it. */
+  const connections = new Map<string, Socket>();
   /** The newest answer on each connection, begun or not. */
   const newest = new WeakMap<Socket, ServerResponse>();
 
+  const trusted = networksOf(settings, "trustedProxies");
+  const http = {
+    headersTimeout: settings.server.headersTimeoutMs,
+    // How late a slow request may be noticed: a tenth of the shorter time-out.
+    connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
+    maxHeaderSize: HEADER_BYTES,
+    noDelay: true,
+    // A missing one is told of below, in the API's words.
+    requireHostHeader: false,
+  };
+  const tls =
+    parts.certificate === null
+      ? null
+      : { ...http, ...parts.certificate.options, handshakeTimeout: settings.server.headersTimeoutMs };
   const api = Fastify({
     bodyLimit: settings.limits.bodyBytes,
     requestTimeout: settings.server.requestTimeoutMs,
-    http: {
-      headersTimeout: settings.server.headersTimeoutMs,
-      // How late a slow request may be noticed: a tenth of the shorter time-out.
-      connectionsCheckingInterval: Math.max(50, Math.min(1_000, settings.server.headersTimeoutMs / 10)),
-      maxHeaderSize: HEADER_BYTES,
-      noDelay: true,
-      // A missing one is told of below, in the API's words.
-      requireHostHeader: false,
-    },
+    http,
+    // Out of sight of the types, for which a server with TLS and one without are two kinds of API.
+    ...(tls === null ? {} : ({ https: tls } as object)),
+    // Whoever is not trusted may write into these headers what he likes.
+    trustProxy: trusted.any ? (address: string) => trusted.has(address) : false,
     // Requests that come while the server closes get our own answer, below.
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -104,10 +124,13 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
   api.server.maxConnections = settings.server.maxConnections;
-  api.server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
-  });
+  const keep = (socket: Socket): void => {
+    const name = `${socket.remoteAddress} ${socket.remotePort}`;
+    connections.set(name, socket);
+    socket.once("close", () => connections.get(name) === socket && connections.delete(name));
+  };
+  api.server.on("connection", keep);
+  if (tls !== null) api.server.on("secureConnection", keep);
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
@@ -126,8 +149,14 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     requests++;
     newest.set(request.raw.socket, reply.raw);
     // However it ends, answered or abandoned, the answer is closed once.
-    reply.raw.once("close", () => requests--);
-    const { auth = "none", form = false, json = false } = request.routeOptions.config;
+    let closed = false;
+    let release = (): void => undefined;
+    reply.raw.once("close", () => {
+      requests--;
+      closed = true;
+      release();
+    });
+    const { auth = "none", scope = null, form = false, csv = false, json = false } = request.routeOptions.config;
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
@@ -141,14 +170,21 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (json && requests > settings.server.maxRequests) {
       throw new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
     }
-    const header = request.headers.authorization;
-    if (auth === "account") request.account = await authenticate(parts, header);
-    if (auth === "query") request.account = await authenticateQuery(parts, header, request.query);
-    if (auth === "operator") request.account = await authenticateOperator(parts, header);
-    if (auth === "reseller") request.account = await authenticateReseller(parts, header);
-    if (auth === "session") request.account = await authenticateSession(parts, header);
-    if (request.account !== null) parts.rateLimits.takeRequest(request.account);
-    if (json) checkAccept(request.headers.accept);
+    const caller = { header: request.headers.authorization, address: request.ip };
+    if (auth === "account") request.account = await authenticate(parts, caller);
+    if (auth === "query") request.account = await authenticateQuery(parts, caller, request.query);
+    if (auth === "manager") request.account = await authenticateManager(parts, caller);
+    if (auth === "operator") request.account = await authenticateOperator(parts, caller);
+    if (auth === "reseller") request.account = await authenticateReseller(parts, caller);
+    if (auth === "session") request.account = await authenticateSession(parts, caller);
+    if (request.account !== null) {
+      checkAddress(request.account, request.ip);
+      checkScope(request.account, scope);
+      release = parts.rateLimits.takeRequest(request.account);
+      // Its client went away while it was looked at.
+      if (closed) release();
+    }
+    if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
   });
@@ -165,9 +201,22 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
     return sendError(toApiError(error, request, log), reply);
   });
+  /** Of a path with names in it, such as /operator/1/accounts/:key. */
+  const methodsLike = (path: string): Set<string> | undefined => {
+    const steps = path.split("/");
+    for (const [pattern, methods] of methodsOf) {
+      const wanted = pattern.split("/");
+      if (
+        wanted.length === steps.length &&
+        wanted.every((step, index) => step.startsWith(":") || step === steps[index])
+      )
+        return methods;
+    }
+    return undefined;
+  };
   const unknownPath = (request: FastifyRequest): ApiError => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
-    const methods = methodsOf.get(path);
+    const methods = methodsOf.get(path) ?? methodsLike(path);
     if (methods === undefined)
       return new ApiError("notFound", parts.takesRequests ? {} : { description: NO_REQUESTS_HERE });
     return new ApiError("methodNotAllowed", { headers: { allow: [...methods].sort().join(", ") } });
@@ -182,7 +231,10 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     drain: () => {
       draining = true;
       // Node closes those that have been used and are idle; browsers also open some in advance.
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of connections.values()) {
+        const handshaking = tls !== null && !(socket instanceof TLSSocket);
+        if (socket.bytesRead === 0 || handshaking) socket.destroy();
+      }
     },
   };
 }
@@ -199,6 +251,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   reportOperations(api, parts);
   logOperations(api, parts);
   deadLetterOperations(api, parts);
+  operatorOperations(api, parts);
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);

@@ -1,6 +1,6 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type AuthParts, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
+import { type AuthParts, checkAddress, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { ApiError } from "./errors.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
@@ -15,14 +15,16 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
   return readBasic(request.headers.authorization);
 }
 
-export function sessionOperations(api: Api, { credentials, sessions }: AuthParts): void {
+export function sessionOperations(api: Api, parts: AuthParts): void {
+  const { sessions } = parts;
   /** Opens a session and returns its token. */
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);
-    const account = pair === null ? null : await checkPassword(credentials, pair);
+    const account = pair === null ? null : await checkPassword(parts, pair, request.ip);
     if (account === null)
       throw new ApiError("loginError", { headers: { "www-authenticate": 'Basic realm="heliograph"' } });
     if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
+    checkAddress(account, request.ip);
     return sessions.open(account);
   };
   const end = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -55,6 +55,7 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
         tag: "Sending",
         summary: "Send one text to one or more destinations, by a plain URL",
         auth: "query",
+        scope: "send",
         schema: { querystring: schemas.TextQuery },
         answer: schemas.SingleResponse,
       }),

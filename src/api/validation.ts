@@ -6,6 +6,7 @@ type Params = Record<string, unknown>;
 
 const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: () => "is required",
+  additionalProperties: () => "is not known here",
   type: ({ type }) => `must be ${named(String(type))}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as string[]).join(", ")}`,
   minLength: () => "must not be empty",
@@ -36,7 +37,7 @@ function fieldName(pointer: string): string {
 
 export function describe(errors: readonly FastifySchemaValidationError[], part: string): ApiError {
   const { instancePath, keyword, params, message } = errors[0]!;
-  const missing = keyword === "required" ? `/${params.missingProperty}` : "";
-  const field = fieldName(`${instancePath}${missing}`) || part;
+  const name = keyword === "required" ? params.missingProperty : params.additionalProperty;
+  const field = fieldName(name === undefined ? instancePath : `${instancePath}/${name}`) || part;
   return badField(field, SENTENCES[keyword]?.(params) ?? message ?? "is wrong");
 }

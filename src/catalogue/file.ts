@@ -8,6 +8,9 @@ import type { NumberRule } from "../message/incoming.ts";
 import type { CatalogueItem } from "../store/port.ts";
 import { faultOf, IncomingNumber } from "./numbers.ts";
 
+export { SmppCarrier } from "../carriers/smpp/profile.ts";
+export { IncomingNumber } from "./numbers.ts";
+
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
@@ -65,15 +68,29 @@ export function groupsOf({ carrier, groups }: Route): readonly (readonly Static<
   return groups ?? [[{ carrier: carrier! }]];
 }
 
-/** The file says something that cannot be. The message names the place. */
-export class CatalogueFault extends Error {}
+/** The file, or an item, says something that cannot be. The message names the place. */
+export class CatalogueFault extends Error {
+  /** The place alone, where it is a field. */
+  readonly field: string | null;
+
+  constructor(message: string, field: string | null = null) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** Throws at the first place where the file is not as it should be. */
 function check(schema: TSchema, value: unknown, place: string): void {
   const [fault] = Value.Errors(schema, value);
   if (fault === undefined) return;
-  const path = `${place}${fault.instancePath.replaceAll("/", ".")}`.replace(/^\./, "") || "the file";
-  throw new CatalogueFault(`${path}: ${fault.message === "schema is false" ? "is not known here" : fault.message}`);
+  const missing = fault.keyword === "required" ? `.${fault.params.requiredProperties[0]}` : "";
+  const path = `${place}${fault.instancePath.replaceAll("/", ".")}${missing}`.replace(/^\./, "") || "the file";
+  throw new CatalogueFault(`${path}: ${saidOf(fault)}`, path);
+}
+
+function saidOf({ keyword, message }: { readonly keyword: string; readonly message: string }): string {
+  if (keyword === "required") return "is required";
+  return message === "schema is false" ? "is not known here" : message;
 }
 
 const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
@@ -84,9 +101,58 @@ function checkedCarrier(profile: { kind: string }, place: string): CarrierProfil
     ? CARRIER_KINDS[profile.kind as CarrierProfile["kind"]]
     : null;
   if (schema === null)
-    throw new CatalogueFault(`${place}.kind: must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
+    throw new CatalogueFault(
+      `${place === "" ? "" : `${place}.`}kind: must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`,
+      "kind",
+    );
   check(schema, profile, place);
   return profile as CarrierProfile;
+}
+
+type Kind = CatalogueItem["kind"];
+
+/** What an item is called in the store. */
+const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
+  carrier: ({ id }: CarrierProfile) => id,
+  route: ({ prefix }: Route) => prefix,
+  ratePlan: ({ id }: RatePlan) => id,
+  exchangeRate: ({ from, to }: ExchangeRate) => `${from}/${to}`,
+  number: ({ number }: NumberRule) => number,
+};
+
+/** What is wrong with an item of the right shape, whatever else there is; or null. */
+const FAULTS: { readonly [Name in Kind]: (item: never) => string | null } = {
+  carrier: () => null,
+  route: ({ prefix, carrier, groups }: Route) =>
+    (carrier === undefined) === (groups === undefined)
+      ? `route "${prefix}" must have either a carrier or groups`
+      : null,
+  ratePlan: ({ id, rate }: RatePlan) => {
+    const seen = new Set<string>();
+    const twice = rate.find(({ prefix }) => seen.size === seen.add(prefix).size);
+    return twice === undefined ? null : `ratePlan "${id}" has two prices for prefix "${twice.prefix}"`;
+  },
+  exchangeRate: ({ from, to, rate }: ExchangeRate) =>
+    (parseMicros(rate) ?? 0n) === 0n ? `exchangeRate "${from}/${to}" must be above zero` : null,
+  number: (rule: IncomingNumber) => {
+    const fault = faultOf(rule);
+    return fault === null ? null : `number "${rule.number}": ${fault}`;
+  },
+};
+
+function checkItem(kind: Kind, item: object): void {
+  const fault = FAULTS[kind](item as never);
+  if (fault !== null) throw new CatalogueFault(fault);
+}
+
+const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
+
+/** One item alone, as it would stand in the file. What it says of other items is not looked at. */
+export function readItem(kind: Kind, item: object): CatalogueItem {
+  if (kind === "carrier") checkedCarrier({ kind: "", ...item }, "");
+  else check(SHAPES[kind], item, "");
+  checkItem(kind, item);
+  return { kind, id: NAMED[kind](item as never), body: JSON.stringify(item) };
 }
 
 export function readCatalogueFile(text: string): CatalogueItem[] {
@@ -107,20 +173,17 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
 
   const carrier = profiles.map((profile, index) => checkedCarrier(profile, `carrier.${index}`));
 
+  const itemOf = (kind: Kind) => (item: object) => ({
+    kind,
+    id: NAMED[kind](item as never),
+    body: JSON.stringify(item),
+  });
   const items: CatalogueItem[] = [
-    ...carrier.map((item) => ({ kind: "carrier" as const, id: item.id, body: JSON.stringify(item) })),
-    ...route.map((item) => ({ kind: "route" as const, id: item.prefix, body: JSON.stringify(item) })),
-    ...ratePlan.map((item) => ({ kind: "ratePlan" as const, id: item.id, body: JSON.stringify(item) })),
-    ...exchangeRate.map((item) => ({
-      kind: "exchangeRate" as const,
-      id: `${item.from}/${item.to}`,
-      body: JSON.stringify(item),
-    })),
-    ...number.map((item) => ({
-      kind: "number" as const,
-      id: item.number,
-      body: JSON.stringify(item satisfies NumberRule),
-    })),
+    ...carrier.map(itemOf("carrier")),
+    ...route.map(itemOf("route")),
+    ...ratePlan.map(itemOf("ratePlan")),
+    ...exchangeRate.map(itemOf("exchangeRate")),
+    ...number.map(itemOf("number")),
   ];
   const seen = new Set<string>();
   for (const { kind, id } of items) {
@@ -128,20 +191,13 @@ export function readCatalogueFile(text: string): CatalogueItem[] {
     seen.add(`${kind} ${id}`);
   }
   for (const one of route) {
-    if ((one.carrier === undefined) === (one.groups === undefined)) {
-      throw new CatalogueFault(`route "${one.prefix}" must have either a carrier or groups`);
-    }
+    checkItem("route", one);
     for (const { carrier: id } of groupsOf(one).flat()) {
       if (seen.has(`carrier ${id}`)) continue;
       throw new CatalogueFault(`route "${one.prefix}" goes to carrier "${id}", which is not in the file`);
     }
   }
-  for (const { from, to, rate } of exchangeRate) {
-    if ((parseMicros(rate) ?? 0n) === 0n) throw new CatalogueFault(`exchangeRate "${from}/${to}" must be above zero`);
-  }
-  for (const one of number) {
-    const fault = faultOf(one);
-    if (fault !== null) throw new CatalogueFault(`number "${one.number}": ${fault}`);
-  }
+  for (const one of exchangeRate) checkItem("exchangeRate", one);
+  for (const one of number) checkItem("number", one);
   return items;
 }

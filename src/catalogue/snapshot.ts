@@ -70,6 +70,11 @@ export class Snapshot {
     return this.#prices.get(ratePlanId)?.find(number) ?? null;
   }
 
+  /** The currency in which a rate plan's prices are, or null where there is no such plan. */
+  currencyOf(ratePlanId: string): string | null {
+    return this.#currencies.get(ratePlanId) ?? null;
+  }
+
   /** Units of each other currency for one unit of `currency`. */
   exchangeRates(currency: string): Readonly<Record<string, Micros>> {
     return this.#exchange.get(currency) ?? {};

@@ -1,12 +1,23 @@
-/** `heliograph account create`: a new account with its login. */
+/** `heliograph account`: a new account with its login; what is done with those there are is in the files beside this one. */
 import { Command, Option } from "commander";
 import { hashPassword } from "../accounts/passwords.ts";
-import { LARGEST_AMOUNT, parseMicros } from "../ledger/money.ts";
-import { systemClock } from "../runtime/clock.ts";
 import { secret, webhookSecret } from "../runtime/random.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountKind, Store } from "../store/port.ts";
-import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { PASSWORD_BYTES, passwordCommand, sessionsCommand } from "./account-access.ts";
+import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
+import { listCommand, showCommand } from "./account-show.ts";
+import { withExample } from "./example.ts";
+import {
+  amountOf,
+  byCommandLine,
+  CommandFault,
+  type CommonOptions,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
 
 export interface CreateOptions extends CommonOptions {
   readonly kind: AccountKind;
@@ -21,11 +32,12 @@ export interface CreateOptions extends CommonOptions {
   readonly retryMinutes?: string;
 }
 
-const PASSWORD_BYTES = 18;
-
 export function accountCommand(): Command {
-  const create = withStoreOptions(
-    new Command("create").description("Make an account. Its password is printed once and kept only as a hash."),
+  const create = withExample(
+    withStoreOptions(
+      new Command("create").description("Make an account. Its password is printed once and kept only as a hash."),
+    ),
+    "heliograph account create --key ACME --username acme --funds 10",
   )
     .addOption(
       new Option("--kind <kind>", "what it may do").choices(["client", "reseller", "operator"]).default("client"),
@@ -45,10 +57,14 @@ export function accountCommand(): Command {
     .action(async (options: CreateOptions) => {
       await onStore(options, (store) => createAccount(store, options));
     });
-  const rotate = withStoreOptions(
-    new Command("rotate-secret").description(
-      "Give an account a new secret for signing reports. Both are good until --finish.",
+  const rotate = withExample(
+    withStoreOptions(
+      new Command("rotate-secret").description(
+        "Give an account a new secret for signing reports. Both are good until --finish.",
+      ),
     ),
+    "heliograph account rotate-secret ACME",
+    "heliograph account rotate-secret ACME --finish",
   )
     .argument("<key>", "the account's")
     .option("--finish", "drop the old secret: the client knows the new one by now")
@@ -66,43 +82,35 @@ export function accountCommand(): Command {
           : `Reports of ${key} are signed with the old secret and with this new one, which is shown only now:\n${secret}`,
       );
     });
-  return new Command("account")
-    .description("Accounts: clients, resellers, operators.")
-    .addCommand(create)
-    .addCommand(rotate);
-}
-
-function amount(text: string, option: string): bigint {
-  const micros = parseMicros(text);
-  if (micros === null || micros < 0n || micros > LARGEST_AMOUNT) {
-    throw new CommandFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
+  const account = new Command("account").description(
+    "Accounts: clients, resellers, operators. A running service follows a change within a second.",
+  );
+  for (const command of [
+    create,
+    listCommand(),
+    showCommand(),
+    changeCommand(),
+    ...standingCommands(),
+    passwordCommand(),
+    sessionsCommand(),
+    rotate,
+  ]) {
+    account.addCommand(command);
   }
-  return micros;
-}
-
-/** A schedule of at most fifty waits of at most a week. */
-function readMinutes(text: string): number[] {
-  const minutes = text.split(",").map((piece) => piece.trim());
-  if (
-    minutes.length > 50 ||
-    minutes.some((piece) => !/^\d{1,5}$/.test(piece) || Number(piece) < 1 || Number(piece) > 10_080)
-  ) {
-    throw new CommandFault(`--retry-minutes must be whole numbers of minutes such as 1,5,30, not "${text}"`);
-  }
-  return minutes.map(Number);
+  return account;
 }
 
 /** Makes the account and prints its password. */
 export async function createAccount(store: Store, options: CreateOptions): Promise<void> {
   const { key, kind, username, parent, currency, ratePlan, sender } = options;
-  if (!/^[A-Za-z0-9]{1,64}$/.test(key)) throw new CommandFault("--key must be 1 to 64 letters and digits");
+  if (!/^[A-Za-z0-9]{1,64}$/.test(key)) throw new UsageFault("--key must be 1 to 64 letters and digits");
   if (!/^[^\s:]{1,64}$/.test(username))
-    throw new CommandFault("--username must be 1 to 64 characters without spaces and colons");
-  if (!/^[A-Z]{3}$/.test(currency)) throw new CommandFault("--currency must be an ISO 4217 code such as EUR");
+    throw new UsageFault("--username must be 1 to 64 characters without spaces and colons");
+  if (!/^[A-Z]{3}$/.test(currency)) throw new UsageFault("--currency must be an ISO 4217 code such as EUR");
   if (sender !== undefined && !isSender(sender))
-    throw new CommandFault("--sender must be 3 to 15 digits, or 1 to 11 characters with a letter");
+    throw new UsageFault("--sender must be 3 to 15 digits, or 1 to 11 characters with a letter");
   if (parent !== undefined && kind !== "client")
-    throw new CommandFault("--parent is for clients: only they belong to a reseller");
+    throw new UsageFault("--parent is for clients: only they belong to a reseller");
   const password = secret(PASSWORD_BYTES);
   const creation = await store.createAccount({
     key,
@@ -111,13 +119,13 @@ export async function createAccount(store: Store, options: CreateOptions): Promi
     currency,
     ratePlanId: ratePlan,
     defaultSender: sender ?? null,
-    creditLimitMicros: amount(options.creditLimit, "--credit-limit"),
-    openingBalanceMicros: amount(options.funds, "--funds"),
+    creditLimitMicros: amountOf(options.creditLimit, "--credit-limit"),
+    openingBalanceMicros: amountOf(options.funds, "--funds"),
     callbackSecret: webhookSecret(),
     ...(options.retryMinutes === undefined ? {} : { retryMinutes: readMinutes(options.retryMinutes) }),
     username,
     passwordHash: await hashPassword(password),
-    atMs: systemClock.now(),
+    ...byCommandLine(),
   });
   const refusals = {
     "key taken": `there is an account ${key} already`,

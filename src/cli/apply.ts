@@ -1,27 +1,135 @@
-/** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force. */
+/** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force, after showing what that changes. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { readCatalogueFile } from "../catalogue/file.ts";
-import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import type { CatalogueItem } from "../store/port.ts";
+import { bodyOf, KEEP, KINDS, type Plan, planOf, readForApply, shownBody } from "./catalogue-file.ts";
+import { nameOf, summary } from "./catalogue-items.ts";
+import { confirmed, isTerminal } from "./console.ts";
+import { withExample } from "./example.ts";
+import {
+  counted,
+  type Difference,
+  differenceLine,
+  differences,
+  isSame,
+  type JsonOption,
+  showJson,
+  withJson,
+} from "./show.ts";
+import { byCommandLine, CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+
+interface ApplyOptions extends CommonOptions, JsonOption {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+const HELP = `
+The file is the whole catalogue: what it does not name is deleted. First the plan is shown: what is made (+), changed field by field (~) and
+deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, as in a script, it goes on. A carrier's password that
+reads "${KEEP}" stays as it is: "heliograph export" writes files so.`;
 
 export function applyCommand(): Command {
   const command = new Command("apply").description(
     "Put a catalogue in force: carriers, routes, rate plans, exchange rates, numbers. A running service follows within a second.",
   );
-  return withStoreOptions(command)
+  return withExample(
+    withJson(withStoreOptions(command)).addHelpText("after", HELP),
+    "heliograph apply catalogue.toml",
+    "heliograph apply catalogue.toml --dry-run",
+  )
     .argument("<file>", "TOML; sandbox.catalogue.toml shows the form")
-    .action(async (file: string, options: CommonOptions) => {
-      let text: string;
-      try {
-        text = readFileSync(file, "utf8");
-      } catch {
-        throw new CommandFault(`${file} cannot be read`);
-      }
-      const items = readCatalogueFile(text);
-      await onStore(options, (store) => store.putCatalogue({ items }));
-      const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
-      say(
-        `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}, numbers ${count("number")}.`,
-      );
-    });
+    .option("--yes", "do not ask")
+    .option("--dry-run", "show what would change, and change nothing")
+    .action(apply);
+}
+
+async function apply(file: string, options: ApplyOptions): Promise<void> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    throw new CommandFault(`${file} cannot be read`);
+  }
+  await onStore(options, async (store) => {
+    const inForce = await store.catalogue();
+    const items = readForApply(text, inForce);
+    const plan = planOf(inForce, items);
+    const isEmpty = plan.created.length + plan.changed.length + plan.deleted.length === 0;
+    if (options.json === true) showJson(shownPlan(plan));
+    else showPlan(plan);
+    if (isEmpty || options.dryRun === true) {
+      if (options.json !== true)
+        say(isEmpty ? "Nothing changes: all of the file is in force." : "Nothing is changed yet.");
+      return;
+    }
+    if (options.yes !== true && isTerminal() && !(await confirmed("Put it in force?")))
+      throw new CommandFault("nothing is changed");
+    if (!isSame(await store.catalogue(), inForce))
+      throw new CommandFault("somebody else has changed the catalogue meanwhile: nothing is changed; run it again");
+    await store.putCatalogue({ items: kept(plan, items, inForce), ...byCommandLine() });
+    if (options.json === true) return;
+    const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
+    say(
+      `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}, numbers ${count("number")}.`,
+    );
+  });
+}
+
+/** What says the same in another order stays to the letter, so that nobody is told of a change that is none. */
+function kept(plan: Plan, items: readonly CatalogueItem[], inForce: readonly CatalogueItem[]): CatalogueItem[] {
+  const touched = new Set([...plan.created, ...plan.changed.map(({ after }) => after)]);
+  return items.map((item) =>
+    touched.has(item) ? item : inForce.find(({ kind, id }) => kind === item.kind && id === item.id)!,
+  );
+}
+
+/** Field by field, and of a secret only that it is another one. */
+function changesOf(before: CatalogueItem, after: CatalogueItem): Difference[] {
+  return differences(bodyOf(before), bodyOf(after)).map((one) =>
+    one.field === "password" ? { field: "password", before: "(hidden)", after: "(another one)" } : one,
+  );
+}
+
+function showPlan({ created, changed, deleted }: Plan): void {
+  const inOrder = <Item>(items: readonly Item[], kindOf: (item: Item) => string): Item[] =>
+    KINDS.flatMap((kind) => items.filter((item) => kindOf(item) === kind));
+  for (const item of inOrder(created, ({ kind }) => kind)) say(`+ ${nameOf(item)}: ${summary(shownBody(item))}`);
+  for (const { before, after } of inOrder(changed, ({ after }) => after.kind)) {
+    say(`~ ${nameOf(after)}`);
+    for (const one of changesOf(before, after)) {
+      if (one.field === "rate" && Array.isArray(one.before) && Array.isArray(one.after))
+        showRates(one.before, one.after);
+      else say(`    ${differenceLine(one)}`);
+    }
+  }
+  for (const item of inOrder(deleted, ({ kind }) => kind)) say(`- ${nameOf(item)}: ${summary(shownBody(item))}`);
+  const counts = [
+    [created, "to make"],
+    [changed, "to change"],
+    [deleted, "to delete"],
+  ] as const;
+  const told = counts
+    .filter(([items]) => items.length > 0)
+    .map(([items, what]) => `${counted(items.length, "item")} ${what}`);
+  if (told.length > 0) say(`${told.join(", ")}.`);
+}
+
+type Rate = { readonly prefix: string; readonly price: string };
+
+/** A plan may have thousands of prices: those that change are told one by one. */
+function showRates(before: readonly Rate[], after: readonly Rate[]): void {
+  const byPrefix = (rates: readonly Rate[]) =>
+    Object.fromEntries(rates.map(({ prefix, price }) => [`price of ${prefix || "*"}`, price]));
+  const changes = differences(byPrefix(before), byPrefix(after));
+  for (const one of changes) say(`    ${differenceLine(one)}`);
+  if (changes.length === 0) say("    the order of its prices");
+}
+
+function shownPlan({ created, changed, deleted }: Plan) {
+  const shown = ({ kind, id, body }: CatalogueItem) => ({ kind, id, item: shownBody({ body }) });
+  return {
+    created: created.map(shown),
+    changed: changed.map(({ before, after }) => ({ kind: after.kind, id: after.id, fields: changesOf(before, after) })),
+    deleted: deleted.map(shown),
+  };
 }

@@ -7,6 +7,8 @@ export interface Advance {
   readonly total: number;
   /** Rows that an earlier run had done: they say nothing about the pace. */
   readonly earlier: number;
+  /** What is counted, if not rows. */
+  readonly unit?: string;
 }
 
 export interface Screen {
@@ -65,12 +67,12 @@ export class ProgressBar {
   }
 }
 
-function describe({ what, rows, total, earlier }: Advance, elapsedMs: number): string {
+function describe({ what, rows, total, earlier, unit = "rows" }: Advance, elapsedMs: number): string {
   const rate = ((rows - earlier) / Math.max(1, elapsedMs)) * 1_000;
   const left =
     rate === 0 || elapsedMs < PACE_AFTER_MS ? "" : `, ${formatDuration(((total - rows) / rate) * 1_000)} left`;
   const percent = Math.floor((100 * rows) / Math.max(1, total));
-  return `${percent}%  ${grouped(rows)} of ${grouped(total)} rows, ${grouped(Math.round(rate))}/s${left} (${what})`;
+  return `${percent}%  ${grouped(rows)} of ${grouped(total)} ${unit}, ${grouped(Math.round(rate))}/s${left} (${what})`;
 }
 
 /** "1,234,567" */

@@ -1,26 +1,47 @@
 /** `heliograph incoming list`: messages from phones that no account gets, for finding out whose they are. */
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { type CommonOptions, limitOf, onStore, say, withStoreOptions } from "./support.ts";
+import type { UnmatchedIncoming } from "../store/port.ts";
+import { withExample } from "./example.ts";
+import { type Column, type JsonOption, showList, withJson } from "./show.ts";
+import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions, JsonOption {
   readonly limit: string;
 }
 
+function shown({ messageId, receivedAtMs, carrierId, from, to, text }: UnmatchedIncoming) {
+  return { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
+}
+
+const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
+  { title: "RECEIVED", of: ({ receivedAt }) => receivedAt },
+  { title: "CARRIER", of: ({ carrier }) => carrier },
+  { title: "FROM", of: ({ from }) => from },
+  { title: "TO", of: ({ to }) => to },
+  { title: "TEXT", of: ({ text }) => JSON.stringify(text) },
+];
+
 export function incomingCommand(): Command {
-  const list = withStoreOptions(
-    new Command("list").description("Show messages to numbers that are nobody's, newest first."),
+  const list = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("list").description(
+          'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
+        ),
+      ),
+    ),
+    "heliograph incoming list",
   )
     .option("--limit <number>", "how many", "50")
     .action(async (options: ListOptions) => {
       const { count, messages } = await onStore(options, (store) =>
         store.unmatchedIncoming({ limit: limitOf(options) }),
       );
-      for (const { receivedAtMs, carrierId, from, to, text } of messages) {
-        // As JSON: what a phone sent may hold line breaks, and what a terminal takes for commands.
-        say([formatDateTime(receivedAtMs), carrierId, `${from} to ${to}`, JSON.stringify(text)].join("  "));
-      }
-      say(
+      showList(
+        options,
+        COLUMNS,
+        messages.map(shown),
         count === 0
           ? "Every message from a phone has found its account."
           : `${count} ${count === 1 ? "message was" : "messages were"} to numbers that are nobody's.`,

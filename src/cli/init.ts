@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { storeName } from "../store/open.ts";
 import { createAccount } from "./account.ts";
+import { withExample } from "./example.ts";
 import { CommandFault, type CommonOptions, say, settingsOf, withStore, withStoreOptions } from "./support.ts";
 
 interface InitOptions extends CommonOptions {
@@ -12,7 +13,7 @@ export function initCommand(): Command {
   const command = new Command("init").description(
     "Set up a real service: its store and its first operator, whose password is printed once.",
   );
-  return withStoreOptions(command)
+  return withExample(withStoreOptions(command), "heliograph init --data /var/lib/heliograph")
     .option("--username <name>", "the operator's", "operator")
     .action(async (options: InitOptions) => {
       const settings = settingsOf(options);

@@ -1,22 +1,25 @@
 /** `heliograph migrate`: brings the store's schema up to date. The service does so itself at its start. */
 import { Command } from "commander";
 import { migrateStore } from "../store/open.ts";
+import { withExample } from "./example.ts";
 import { type CommonOptions, cannotOpen, requireData, say, settingsOf, withStoreOptions } from "./support.ts";
 
 export function migrateCommand(): Command {
   const command = new Command("migrate").description(
     "Bring the store's schema up to date (the service does so at its start).",
   );
-  return withStoreOptions(command).action(async (options: CommonOptions) => {
-    const settings = settingsOf(options);
-    requireData(settings);
-    const steps = await migrateStore(settings).catch((error: Error) => {
-      throw cannotOpen(settings, error);
-    });
-    say(
-      steps === 0
-        ? "The store is up to date."
-        : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
-    );
-  });
+  return withExample(withStoreOptions(command), "heliograph migrate --data /var/lib/heliograph").action(
+    async (options: CommonOptions) => {
+      const settings = settingsOf(options);
+      requireData(settings);
+      const steps = await migrateStore(settings).catch((error: Error) => {
+        throw cannotOpen(settings, error);
+      });
+      say(
+        steps === 0
+          ? "The store is up to date."
+          : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
+      );
+    },
+  );
 }

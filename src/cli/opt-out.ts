@@ -1,20 +1,40 @@
-/** `heliograph opt-out add|remove NUMBER`: numbers that want no messages, of one account or of the whole service. */
+/** `heliograph opt-out list|add|remove`: numbers that want no messages, of one account or of the whole service. */
 import { Command } from "commander";
 import { systemClock } from "../runtime/clock.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { isDestination } from "../sms/addresses.ts";
-import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { withExample } from "./example.ts";
+import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
+import { CommandFault, type CommonOptions, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
 
-interface OptOutOptions extends CommonOptions {
+interface OptOutOptions extends CommonOptions, JsonOption {
   readonly account?: string;
 }
 
+const PAGE = 5_000;
+const WHOSE = "the list of one account (default: the service's own)";
+
+const COLUMNS: readonly Column<{ number: string; since: string }>[] = [
+  { title: "NUMBER", of: ({ number }) => number },
+  { title: "SINCE", of: ({ since }) => since },
+];
+
 export function optOutCommand(): Command {
+  const list = withExample(
+    withJson(withStoreOptions(new Command("list").description("Show the numbers of a list."))),
+    "heliograph opt-out list --account ACME",
+  )
+    .option("--account <key>", WHOSE)
+    .action(listNumbers);
   const change = (name: "add" | "remove", description: string): Command =>
-    withStoreOptions(new Command(name).description(description))
+    withExample(
+      withStoreOptions(new Command(name).description(description)),
+      `heliograph opt-out ${name} 41793026727 --account ACME`,
+    )
       .argument("<number>", "in international form without a plus sign")
-      .option("--account <key>", "the list of one account (default: the service's own)")
+      .option("--account <key>", WHOSE)
       .action(async (number: string, options: OptOutOptions) => {
-        if (!isDestination(number)) throw new CommandFault(`"${number}" is not a phone number of 4 to 15 digits`);
+        if (!isDestination(number)) throw new UsageFault(`"${number}" is not a phone number of 4 to 15 digits`);
         const list = { accountKey: options.account ?? null, number };
         const done = await onStore(options, (store) =>
           name === "add" ? store.optOut({ ...list, atMs: systemClock.now() }) : store.optIn(list),
@@ -25,7 +45,22 @@ export function optOutCommand(): Command {
         );
       });
   return new Command("opt-out")
-    .description("Numbers that want no messages.")
+    .description("Numbers that want no messages: from one account, or from the whole service.")
+    .addCommand(list)
     .addCommand(change("add", "Send nothing more to a number."))
     .addCommand(change("remove", "Send to a number again."));
+}
+
+async function listNumbers(options: OptOutOptions): Promise<void> {
+  const accountKey = options.account ?? null;
+  const rows = await onStore(options, async (store) => {
+    const found: { number: string; since: string }[] = [];
+    for (let after = ""; ; after = found.at(-1)!.number) {
+      const page = await store.optOuts({ accountKey, after, limit: PAGE });
+      if (page === "unknown account") throw new CommandFault(`there is no account ${accountKey}`);
+      found.push(...page.map(({ number, atMs }) => ({ number, since: formatDateTime(atMs) })));
+      if (page.length < PAGE) return found;
+    }
+  });
+  showList(options, COLUMNS, rows, rows.length === 0 ? "Nobody is on the list." : `${counted(rows.length, "number")}.`);
 }

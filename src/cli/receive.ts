@@ -2,13 +2,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Command } from "commander";
+import { withExample } from "./example.ts";
 import { CommandFault, readPort, say } from "./support.ts";
 
 const SHOWN_BYTES = 1024 * 1024;
 
 export function receiveCommand(): Command {
-  return new Command("receive")
-    .description("Print the delivery reports that come in: a receiver for trying out notifyUrl.")
+  const command = new Command("receive").description(
+    "Print the delivery reports that come in: a receiver for trying out notifyUrl.",
+  );
+  return withExample(command, "heliograph receive --port 9000")
     .option("--port <number>", "0 takes any free port", "9000")
     .action(async ({ port }: { port: string }) => {
       const server = createServer((request, response) => {

@@ -2,9 +2,11 @@
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { Deposed, type Service, startService } from "../service.ts";
+import { Deposed, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
+import { withExample } from "./example.ts";
 import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
+import { LOOPBACK, stopOnSignal } from "./signals.ts";
 import {
   CommandFault,
   type CommonOptions,
@@ -19,16 +21,19 @@ interface RunOptions extends CommonOptions {
   readonly dangerousExposeSandbox?: boolean;
 }
 
-export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
-
-function runCommand(name: string, description: string): Command {
-  return withStoreOptions(new Command(name).description(description))
+function runCommand(name: string, description: string, ...examples: readonly string[]): Command {
+  const command = withStoreOptions(new Command(name).description(description));
+  return withExample(command, ...examples)
     .option("--host <address>", "where to listen (default: 127.0.0.1)")
     .option("--port <number>", "0 takes any free port (default: 8080)");
 }
 
 export function sandboxCommand(): Command {
-  return runCommand("sandbox", "Try it out: demo accounts and a simulated phone network, on this machine only.")
+  return runCommand(
+    "sandbox",
+    "Try it out: demo accounts and a simulated phone network, on this machine only.",
+    "heliograph sandbox --port 8080",
+  )
     .option(
       "--dangerous-expose-sandbox",
       "listen on an address that others can reach, with passwords that everybody knows",
@@ -47,7 +52,12 @@ export function sandboxCommand(): Command {
 }
 
 export function serveCommand(): Command {
-  return runCommand("serve", "Run the service for real. Set it up with `heliograph init` first.")
+  return runCommand(
+    "serve",
+    "Run the service for real. Set it up with `heliograph init` first.",
+    "heliograph serve --data /var/lib/heliograph",
+    "heliograph serve --store postgres://user:password@host/heliograph --roles api,reports",
+  )
     .option("--roles <names>", "what this node does, with PostgreSQL: some of api,dispatch,reports (default: all)")
     .action(async (options: RunOptions) => {
       const settings = settingsOf(options);
@@ -101,23 +111,4 @@ export function endedBy(error: Error): number {
     `heliograph: other nodes have taken over what this one had (${error.message}), so it ends; a supervisor should start it again\n`,
   );
   return TRY_AGAIN;
-}
-
-/** The first signal stops in order, the second at once. */
-export function stopOnSignal(service: Pick<Service, "stop">): void {
-  let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    say("Heliograph stops; the same signal again ends it at once.");
-    service.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`heliograph: it did not stop in order: ${(error as Error).stack}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
 }

@@ -9,8 +9,9 @@ import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { systemRandom } from "../runtime/random.ts";
-import { LOOPBACK, stopOnSignal } from "./run.ts";
-import { CommandFault, say } from "./support.ts";
+import { withExample } from "./example.ts";
+import { LOOPBACK, stopOnSignal } from "./signals.ts";
+import { CommandFault, say, UsageFault } from "./support.ts";
 
 interface SmscOptions {
   readonly host: string;
@@ -30,8 +31,10 @@ interface SmscOptions {
 const MOST_PORTS = 65_535;
 
 export function smscCommand(): Command {
-  return new Command("smsc")
-    .description("A simulated carrier over SMPP, for this service or any SMPP client to try itself on.")
+  const command = new Command("smsc").description(
+    "A simulated carrier over SMPP, for this service or any SMPP client to try itself on.",
+  );
+  return withExample(command, "heliograph smsc --port 2775 --control-port 2776 --print")
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <number>", "0 takes any free port", "2775")
     .option("--dangerous-expose", "listen on an address that others can reach, with no password unless one is set")
@@ -101,7 +104,7 @@ function faultsOf({ faults: file, fault: named }: SmscOptions): Faults {
 function whole(text: string, name: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
-  throw new CommandFault(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
+  throw new UsageFault(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
 }
 
 async function listening<Result>(start: Promise<Result>, option: string): Promise<Result> {

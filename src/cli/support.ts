@@ -1,18 +1,20 @@
-/** What the commands share: their options, the store for those that work beside the service, and how a failure is told. */
+/** What the commands share: their options, the store for those that work beside the service, and who makes a change. */
 import { existsSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { CatalogueFault } from "../catalogue/file.ts";
+import { LARGEST_AMOUNT, parseMicros } from "../ledger/money.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
-import { type PartialSettings, readSettings, type Settings, SettingsFault } from "../runtime/settings.ts";
-import { StartFault } from "../service.ts";
+import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
+import { parseDateTime } from "../schedule/date-time.ts";
 import { localStore } from "../store/group.ts";
 import { openStore, storeName } from "../store/open.ts";
-import type { Store } from "../store/port.ts";
+import type { Actor, ManagedAccount, Store } from "../store/port.ts";
+import { CommandFault, UsageFault } from "./fault.ts";
 
-/** Something is wrong that the user can put right; the message says how. */
-export class CommandFault extends Error {}
+export { say } from "./console.ts";
+export { CommandFault, UsageFault } from "./fault.ts";
 
 export interface CommonOptions {
   readonly data?: string;
@@ -47,7 +49,7 @@ export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): 
 
 export function readPort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new CommandFault(`--port must be a number from 0 to 65535, not "${text}"`);
+    throw new UsageFault(`--port must be a number from 0 to 65535, not "${text}"`);
   return Number(text);
 }
 
@@ -83,7 +85,7 @@ export function cannotOpen(settings: Settings, error: Error): CommandFault {
 
 /** The number given with --limit. */
 export function limitOf({ limit }: { readonly limit: string }): number {
-  if (!/^[1-9]\d{0,3}$/.test(limit)) throw new CommandFault("--limit must be a number from 1 to 9999");
+  if (!/^[1-9]\d{0,3}$/.test(limit)) throw new UsageFault("--limit must be a number from 1 to 9999");
   return Number(limit);
 }
 
@@ -102,17 +104,68 @@ export function requireData(settings: Settings): void {
   );
 }
 
-export function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** The whole catalogue's and every account's: the command line is the operator's. */
+export const EVERYTHING = { resellerId: null } as const;
+
+/** Who makes a change, and when, for the audit. */
+export function byCommandLine(): { by: Actor; atMs: number } {
+  let address: string;
+  try {
+    address = `${userInfo().username}@${hostname()}`;
+  } catch {
+    // A user without an entry in the system's list, as in a container.
+    address = hostname();
+  }
+  return { by: { name: "command line", address }, atMs: systemClock.now() };
 }
 
-const EXPECTED = [CommandFault, SettingsFault, CatalogueFault, StartFault];
+export async function accountNamed(store: Store, key: string): Promise<ManagedAccount> {
+  const account = await store.account({ ...EVERYTHING, key });
+  if (account === null) throw new CommandFault(`there is no account ${key}: "heliograph account list" shows them all`);
+  return account;
+}
 
-/** What the user can put right is told in a line; a bug is told whole. */
-export function fail(error: unknown): void {
-  const expected = EXPECTED.some((kind) => error instanceof kind);
-  process.stderr.write(
-    expected ? `heliograph: ${(error as Error).message}\n` : `heliograph: ${(error as Error).stack ?? error}\n`,
-  );
-  process.exitCode = 1;
+/** Every account, page by page. */
+export async function* allAccounts(
+  store: Store,
+  filter: { kind: ManagedAccount["kind"] | null; suspended: boolean | null } = { kind: null, suspended: null },
+): AsyncGenerator<ManagedAccount> {
+  const limit = 500;
+  for (let afterKey: string | null = null; ; ) {
+    const page: ManagedAccount[] = await store.accounts({ ...EVERYTHING, ...filter, afterKey, limit });
+    yield* page;
+    if (page.length < limit) return;
+    afterKey = page.at(-1)!.key;
+  }
+}
+
+/** An amount of money of an option. */
+export function amountOf(text: string, option: string): bigint {
+  const micros = parseMicros(text);
+  if (micros === null || micros < 0n || micros > LARGEST_AMOUNT) {
+    throw new UsageFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
+  }
+  return micros;
+}
+
+/** A day, which begins at midnight UTC, or a moment. */
+export function momentOf(text: string, option: string): number {
+  const atMs = parseDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (atMs === null)
+    throw new UsageFault(`${option} must be a day such as 2026-11-01, or a moment such as 2026-11-01T08:30:00Z`);
+  return atMs;
+}
+
+export function wholeOf(text: string, option: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d{1,12}$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageFault(`${option} must be a whole number from ${least} to ${most}, not "${text}"`);
+}
+
+/** What stands between commas. */
+export function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== "");
 }

@@ -14,6 +14,8 @@ const KEPT_ADDRESS_LENGTH = 64;
 export interface ContentRules {
   readonly nowMs: number;
   readonly defaultSender: string | null;
+  /** Null for any. The default sender is allowed in any case. */
+  readonly allowedSenders: readonly string[] | null;
   readonly sendAtDays: number;
 }
 
@@ -48,7 +50,7 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
   if (problems.length > 0) return problems;
 
   const from = fields.from ?? rules.defaultSender ?? "";
-  const senderIsFine = isSender(from);
+  const senderIsFine = isSender(from) && isAllowed(from, rules);
   const body = prepareBody(fields);
   const firstMs = firstSendable({ nowMs: rules.nowMs, sendAtMs, window });
   return {
@@ -69,6 +71,10 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
       expiresAtMs: expiry(firstMs, fields.validityPeriod ?? null),
     },
   };
+}
+
+function isAllowed(from: string, { allowedSenders, defaultSender }: ContentRules): boolean {
+  return allowedSenders === null || from === defaultSender || allowedSenders.includes(from);
 }
 
 function faultOfHex(hex: string): string | null {

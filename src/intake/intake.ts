@@ -34,10 +34,11 @@ export class Intake {
   async send(account: Account, request: SendRequest): Promise<SendAnswer> {
     const { clock, limits } = this.#parts;
     const count = request.messages.reduce((sum, message) => sum + message.destinations.length, 0);
-    if (count > limits.destinationsPerRequest) {
+    const most = Math.min(limits.destinationsPerRequest, account.limits.destinationsPerRequest ?? Number.MAX_VALUE);
+    if (count > most) {
       // `single` has its numbers in `to`; the others have messages.
       const field = request.messages[0]?.path === "" ? "to" : "messages";
-      return wrong([{ field, says: `must name at most ${limits.destinationsPerRequest} destinations, not ${count}` }]);
+      return wrong([{ field, says: `must name at most ${most} destinations, not ${count}` }]);
     }
 
     const nowMs = clock.now();
@@ -47,7 +48,8 @@ export class Intake {
     /** Ids of the client's that this request has used already. */
     const names = new Set<string>();
     for (const { path, fields, destinations } of request.messages) {
-      const rules = { nowMs, defaultSender: account.defaultSender, sendAtDays: limits.sendAtDays };
+      const { defaultSender, allowedSenders } = account;
+      const rules = { nowMs, defaultSender, allowedSenders, sendAtDays: limits.sendAtDays };
       const prepared = prepareContent(path, fields, rules);
       if (Array.isArray(prepared)) {
         problems.push(...prepared);

@@ -81,6 +81,15 @@ export interface IncomingFacts {
   readonly currency: string;
 }
 
+/** That an account's balance has gone below the amount which its owner named. */
+export interface AlertFacts {
+  readonly accountKey: string;
+  readonly balanceMicros: bigint;
+  readonly belowMicros: bigint;
+  readonly currency: string;
+  readonly atMs: number;
+}
+
 interface Batch {
   /** Also the webhook-id. */
   readonly id: string;
@@ -103,5 +112,12 @@ export interface IncomingBatch extends Batch {
   readonly items: readonly IncomingFacts[];
 }
 
+export interface AlertBatch extends Batch {
+  readonly kind: "alert";
+  readonly items: readonly AlertFacts[];
+}
+
 /** Reports for one URL, all of a kind, that go out in one request and stay together on every try. */
-export type ReportBatch = DeliveryBatch | IncomingBatch;
+export type ReportBatch = DeliveryBatch | IncomingBatch | AlertBatch;
+/** An item of such a batch. */
+export type ReportBatchItem = ReportBatch["items"][number];

@@ -1,7 +1,8 @@
 /** The body of a request: a batch in the form its client asked for. */
-import type { NotifyContentType, ReportBatch } from "../message/message.ts";
+import type { AlertFacts, NotifyContentType, ReportBatch } from "../message/message.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { incomingResults } from "./incoming.ts";
-import { reportItem } from "./item.ts";
+import { reportItem, unitsOf } from "./item.ts";
 import { jsonBody } from "./json.ts";
 import { xmlBody } from "./xml.ts";
 
@@ -13,6 +14,17 @@ const BODIES: Readonly<Record<NotifyContentType, (results: readonly object[], co
 export function bodyOf(batch: ReportBatch): string {
   const body = BODIES[batch.contentType];
   if (batch.kind === "delivery") return body(batch.items.map(reportItem));
+  if (batch.kind === "alert") return body(batch.items.map(alertItem));
   const { results, ...counts } = incomingResults(batch.items, 0);
   return body(results, counts);
+}
+
+function alertItem({ accountKey, balanceMicros, belowMicros, currency, atMs }: AlertFacts): object {
+  return {
+    accountKey,
+    balance: unitsOf(balanceMicros),
+    below: unitsOf(belowMicros),
+    currency,
+    at: formatDateTime(atMs),
+  };
 }

@@ -54,7 +54,7 @@ export function reportItem(facts: ReportFacts): ReportItem {
  * A division is rounded to the nearest double, and a double is printed with the fewest digits that find it again: up to 15
  * digits, a thousand million units, the decimal number comes out as it went in. A sum of fractions would not.
  */
-function unitsOf(micros: bigint): number {
+export function unitsOf(micros: bigint): number {
   return Number(micros) / 1_000_000;
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
+import { Networks, parseNetworks } from "./networks.ts";
 import { parseRoles, ROLES, type Role } from "./roles.ts";
 
 export interface Settings {
@@ -16,6 +17,10 @@ export interface Settings {
     readonly maxConnections: number;
     readonly maxRequests: number;
     readonly stopTimeoutMs: number;
+    readonly tlsCertificate: string;
+    readonly tlsKey: string;
+    readonly trustedProxies: string;
+    readonly metricsNetworks: string;
   };
   readonly store: {
     readonly data: string;
@@ -34,6 +39,8 @@ export interface Settings {
     readonly sendAtDays: number;
     readonly requestsPerSecond: number;
     readonly messagesPerSecond: number;
+    readonly connectionsPerAccount: number;
+    readonly loginAttempts: number;
   };
   readonly dispatch: {
     readonly laneMessages: number;
@@ -69,7 +76,15 @@ const MAY_BE_ZERO = new Set([
   "limits.sendAtDays",
   "limits.requestsPerSecond",
   "limits.messagesPerSecond",
+  "limits.connectionsPerAccount",
   "dispatch.receiptWaitMs",
+]);
+/** Where nothing at all has a meaning. */
+const MAY_BE_EMPTY = new Set([
+  "server.tlsCertificate",
+  "server.tlsKey",
+  "server.trustedProxies",
+  "server.metricsNetworks",
 ]);
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
@@ -132,7 +147,8 @@ function overlay(base: Sections, change: Sections, source: string): Sections {
       if (typeof value === "number" && (!Number.isSafeInteger(value) || value < least)) {
         throw new SettingsFault(`${source}: [${section}] ${name} must be a whole number of ${least} or more`);
       }
-      if (value === "") throw new SettingsFault(`${source}: [${section}] ${name} must not be empty`);
+      if (value === "" && !MAY_BE_EMPTY.has(`${section}.${name}`))
+        throw new SettingsFault(`${source}: [${section}] ${name} must not be empty`);
       merged[section][name] = value;
     }
   }
@@ -167,12 +183,25 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
   if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
   if (!LOG_LEVELS.includes(settings.log.level))
     throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
+  networksOf(settings, "trustedProxies");
+  networksOf(settings, "metricsNetworks");
   if (rolesOf(settings).length < ROLES.length && settings.store.url === "") {
     throw new SettingsFault(
       `[node] roles are "${settings.node.roles}", and the embedded store has one node that must do everything: set [store] url, or leave roles alone`,
     );
   }
   return settings;
+}
+
+/** The networks of a setting that names some. */
+export function networksOf({ server }: Settings, name: "trustedProxies" | "metricsNetworks"): Networks {
+  const networks = parseNetworks(server[name]);
+  if (networks === null) {
+    throw new SettingsFault(
+      `[server] ${name} must be networks such as 10.0.0.0/8 or 2001:db8::/32, separated by commas, not "${server[name]}"`,
+    );
+  }
+  return new Networks(networks);
 }
 
 /** What this node does. */

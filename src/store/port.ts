@@ -262,6 +262,18 @@ export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
 
 export type AccountKind = "client" | "reseller" | "operator";
 
+/** What an account may do at most, where it differs from the service's settings. */
+export interface AccountLimits {
+  readonly requestsPerSecond?: number;
+  readonly messagesPerSecond?: number;
+  readonly connections?: number;
+  readonly destinationsPerRequest?: number;
+}
+
+/** What an API key may be used for. */
+export const SCOPES = ["send", "track", "balance", "manage"] as const;
+export type Scope = (typeof SCOPES)[number];
+
 export interface Account {
   readonly id: number;
   /** The public name, as in `accountKey`. */
@@ -271,7 +283,104 @@ export interface Account {
   readonly currency: string;
   readonly ratePlanId: string;
   readonly defaultSender: string | null;
+  /** Senders that it may use; null for any. */
+  readonly allowedSenders: readonly string[] | null;
+  /** Networks that it may be used from; null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+  readonly limits: AccountLimits;
   readonly suspended: boolean;
+  /** What the caller may do in its name; null for all. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+/** An account as whoever manages it sees it. */
+export interface ManagedAccount extends Omit<Account, "scopes"> {
+  /** Grows with every change. */
+  readonly version: number;
+  readonly parentKey: string | null;
+  readonly usernames: readonly string[];
+  readonly balanceMicros: bigint;
+  readonly creditLimitMicros: bigint;
+  /** Whom to tell when the balance goes below an amount. */
+  readonly alert: { readonly belowMicros: bigint; readonly url: string } | null;
+  readonly retryMinutes: readonly number[] | null;
+  readonly createdAtMs: number;
+  readonly retiredAtMs: number | null;
+}
+
+/** What is not named stays as it is. */
+export interface AccountChange {
+  readonly ratePlanId?: string;
+  readonly defaultSender?: string | null;
+  readonly allowedSenders?: readonly string[] | null;
+  readonly allowedAddresses?: readonly string[] | null;
+  readonly limits?: AccountLimits;
+  readonly alert?: ManagedAccount["alert"];
+  readonly retryMinutes?: readonly number[] | null;
+  readonly creditLimitMicros?: bigint;
+  readonly suspended?: boolean;
+  /** For good: its keys and sessions end, and nobody can use it any more. */
+  readonly retired?: true;
+}
+
+export type AccountChangeOutcome =
+  | { kind: "changed"; account: ManagedAccount }
+  | { kind: "unknown" }
+  /** Somebody has changed it since that version. */
+  | { kind: "outdated"; account: ManagedAccount }
+  /** It owes more than the new credit limit allows. */
+  | { kind: "owes more" };
+
+/** Who makes a change, for the audit. */
+export interface Actor {
+  /** An account's key, or "command line". */
+  readonly name: string;
+  /** Where the request came from. */
+  readonly address: string | null;
+}
+
+/** Whose accounts somebody may manage: those of one reseller, or null for all. */
+export interface Realm {
+  readonly resellerId: number | null;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly address: string | null;
+  readonly action: string;
+  readonly kind: string;
+  readonly subject: string;
+  /** JSON, without secrets. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface Posting {
+  readonly id: number;
+  readonly atMs: number;
+  readonly kind: "charge" | "refund" | "funds";
+  /** What the account's balance changed by. */
+  readonly amountMicros: bigint;
+  readonly messageKey: MessageKey | null;
+  readonly partCount: number | null;
+  readonly description: string | null;
+}
+
+/** A place among an account's postings. */
+export interface PostingPosition {
+  readonly atMs: number;
+  readonly id: number;
+}
+
+/** An account's postings from a time on, and before another. */
+export interface PostingRange {
+  readonly accountId: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly after: PostingPosition | null;
+  readonly limit: number;
 }
 
 export interface NewAccount {
@@ -286,8 +395,13 @@ export interface NewAccount {
   readonly callbackSecret: string;
   /** Its own retry schedule for reports, if it has one. */
   readonly retryMinutes?: readonly number[];
+  readonly allowedSenders?: readonly string[] | null;
+  readonly allowedAddresses?: readonly string[] | null;
+  readonly limits?: AccountLimits;
+  readonly alert?: ManagedAccount["alert"];
   readonly username: string;
   readonly passwordHash: string;
+  readonly by?: Actor;
   readonly atMs: number;
 }
 
@@ -307,6 +421,7 @@ export interface ApiKey {
   readonly id: string;
   readonly accountKey: string;
   readonly name: string | null;
+  readonly scopes: readonly Scope[] | null;
   readonly createdAtMs: number;
   /** Noted at most once a minute; null for one that was never used. */
   readonly usedAtMs: number | null;
@@ -317,6 +432,8 @@ export interface NewApiKey {
   readonly keyHash: string;
   readonly accountKey: string;
   readonly name: string | null;
+  readonly scopes?: readonly Scope[] | null;
+  readonly by?: Actor;
   readonly atMs: number;
 }
 
@@ -357,6 +474,8 @@ export type Purpose = "sandbox" | "production";
 export interface CatalogueItem {
   readonly kind: "carrier" | "route" | "ratePlan" | "exchangeRate" | "number";
   readonly id: string;
+  /** Grows with every change; 1 for one that is new. */
+  readonly version?: number;
   /** JSON, understood by catalogue/. Only that of a number (its id) is read here too: whose it is is decided where its messages are kept. */
   readonly body: string;
 }
@@ -471,17 +590,54 @@ export interface Store {
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
   /** The key's account, and notes that it was used. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
-  /** Those of one account, or of all. */
-  apiKeys(input: { accountKey: string | null }): Promise<ApiKey[]>;
-  revokeApiKey(input: { id: string }): Promise<"revoked" | "unknown key">;
+  /** Those of one account, or of all in a realm. */
+  apiKeys(input: { accountKey: string | null } & Partial<Realm>): Promise<ApiKey[]>;
+  revokeApiKey(input: { id: string; by?: Actor; atMs?: number } & Partial<Realm>): Promise<"revoked" | "unknown key">;
+
+  /** Accounts by key, from behind `afterKey` on; null where it does not matter. */
+  accounts(
+    input: Realm & { kind: AccountKind | null; suspended: boolean | null; afterKey: string | null; limit: number },
+  ): Promise<ManagedAccount[]>;
+  account(input: Realm & { key: string }): Promise<ManagedAccount | null>;
+  changeAccount(
+    input: Realm & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
+  ): Promise<AccountChangeOutcome>;
+  /** Gives an account's user another password and ends the account's sessions. */
+  setPassword(
+    input: Realm & { username: string; passwordHash: string; by: Actor; atMs: number },
+  ): Promise<"done" | "unknown user">;
+  /** Ends all sessions of an account. */
+  endSessions(
+    input: Realm & { accountKey: string; by: Actor; atMs: number },
+  ): Promise<{ ended: number } | "unknown account">;
+  /** Newest first, from before `beforeId` on. A reseller sees what was changed of its clients. */
+  audit(
+    input: Realm & {
+      kind: string | null;
+      subject: string | null;
+      actor: string | null;
+      beforeId: number | null;
+      limit: number;
+    },
+  ): Promise<AuditEntry[]>;
 
   balance(input: { accountId: number }): Promise<Balance>;
   fund(input: Funding): Promise<FundingOutcome>;
   verifyLedger(): Promise<LedgerFault[]>;
+  /** An account's postings in the order of time. */
+  postings(input: PostingRange): Promise<Posting[]>;
+  /** What its postings come to, a page at a time: `next` says where to go on. */
+  turnover(input: PostingRange): Promise<{ amountMicros: bigint; next: PostingPosition | null }>;
 
   /** An accountKey of null is the service's own list. */
   optOut(input: { accountKey: string | null; number: string; atMs: number }): Promise<"added" | "unknown account">;
   optIn(input: { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
+  /** A list's numbers in order, from behind `after` on. */
+  optOuts(input: {
+    accountKey: string | null;
+    after: string;
+    limit: number;
+  }): Promise<{ number: string; atMs: number }[] | "unknown account">;
 
   /** What the data is for: whoever comes first says so, and it stays. Sandbox accounts have known passwords. */
   claimPurpose(input: { purpose: Purpose }): Promise<Purpose>;
@@ -491,7 +647,14 @@ export interface Store {
   changeCounter(): Promise<number>;
   catalogue(): Promise<CatalogueItem[]>;
   /** Replaces the whole catalogue. */
-  putCatalogue(input: { items: readonly CatalogueItem[] }): Promise<void>;
+  putCatalogue(input: { items: readonly CatalogueItem[]; by?: Actor; atMs?: number }): Promise<void>;
+  /** Writes one item: a new one where `version` is 0, else over that version. */
+  putItem(
+    input: Pick<CatalogueItem, "kind" | "id" | "body"> & { version: number; by: Actor; atMs: number },
+  ): Promise<{ kind: "written"; version: number } | { kind: "outdated"; version: number }>;
+  deleteItem(
+    input: Pick<CatalogueItem, "kind" | "id"> & { version: number | null; by: Actor; atMs: number },
+  ): Promise<"deleted" | "unknown" | "outdated">;
 
   /**
    * Deletes messages that are final, and messages from phones, of before a time: a page of them, or whole days. What they cost stays in

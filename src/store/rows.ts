@@ -1,14 +1,18 @@
 /** The rows as the commands read and write them, and the shapes made from them. Integers beyond 2^53 are read as text. */
 import type { State } from "../message/life.ts";
 import type {
-  IncomingFacts,
+  AlertBatch,
+  DeliveryBatch,
+  IncomingBatch,
   MessageKey,
   NotifyContentType,
   QueuedMessage,
   ReportBatch,
+  ReportBatchItem,
   ReportFacts,
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
+import type { Purse } from "./tables.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -106,6 +110,27 @@ export interface PartRow {
   readonly id: number | null;
   readonly key: MessageKey;
   readonly counts: number;
+}
+
+export interface PurseRow {
+  readonly id: number;
+  readonly balance: string;
+  readonly creditLimit: string;
+  readonly currency: string;
+  readonly accountKey: string;
+  readonly alertBelow: string | null;
+  readonly alertUrl: string | null;
+}
+
+export function purseOf({ id, currency, balance, creditLimit, accountKey, alertBelow, alertUrl }: PurseRow): Purse {
+  return {
+    id,
+    currency,
+    balanceMicros: BigInt(balance),
+    creditLimitMicros: BigInt(creditLimit),
+    alert:
+      alertBelow === null || alertUrl === null ? null : { accountKey, belowMicros: BigInt(alertBelow), url: alertUrl },
+  };
 }
 
 export interface BulkRow {
@@ -284,15 +309,17 @@ export function compareKeys(first: string, second: string): number {
 }
 
 /** Report items are stored as JSON, which has no bigint. */
-export function serializeItems(items: readonly (ReportFacts | IncomingFacts)[]): string {
+export function serializeItems(items: readonly ReportBatchItem[]): string {
   return JSON.stringify(items, (_, value) => (typeof value === "bigint" ? value.toString() : value));
 }
 
-export function parseItems(
-  kind: ReportBatch["kind"],
-  text: string,
-): { kind: "delivery"; items: ReportFacts[] } | { kind: "incoming"; items: IncomingFacts[] } {
-  if (kind === "incoming") return { kind, items: JSON.parse(text) as IncomingFacts[] };
-  const items = JSON.parse(text) as (Omit<ReportFacts, "pricePerPartMicros"> & { pricePerPartMicros: string })[];
-  return { kind, items: items.map((item) => ({ ...item, pricePerPartMicros: BigInt(item.pricePerPartMicros) })) };
+type Items =
+  | Pick<DeliveryBatch, "kind" | "items">
+  | Pick<IncomingBatch, "kind" | "items">
+  | Pick<AlertBatch, "kind" | "items">;
+
+export function parseItems(kind: ReportBatch["kind"], text: string): Items {
+  // Amounts are the only texts of digits whose names end so.
+  const items = JSON.parse(text, (name, value) => (name.endsWith("Micros") ? BigInt(value) : value));
+  return { kind, items } as Items;
 }

@@ -17,6 +17,8 @@ export interface Purse {
   readonly currency: string;
   readonly balanceMicros: bigint;
   readonly creditLimitMicros: bigint;
+  /** Whom to tell when the balance goes below an amount. */
+  readonly alert: { readonly accountKey: string; readonly belowMicros: bigint; readonly url: string } | null;
 }
 
 export interface NewPosting {

@@ -2,7 +2,14 @@
  * A unit of work: one transaction of a group of commands, with what it gathers beside its rows: the feed for delivery, the report
  * batches, and how to undo changes in memory when the transaction fails.
  */
-import type { IncomingFacts, QueuedMessage, ReportBatch, ReportFacts } from "../message/message.ts";
+import type {
+  AlertFacts,
+  IncomingFacts,
+  QueuedMessage,
+  ReportBatch,
+  ReportBatchItem,
+  ReportFacts,
+} from "../message/message.ts";
 import type { Feed, LaneName } from "./port.ts";
 
 /** Items for one URL in one request, at most (the API family's limit). */
@@ -18,7 +25,7 @@ export interface ReportTarget {
 export interface PendingBatch extends ReportTarget {
   readonly kind: ReportBatch["kind"];
   /** All of the kind. */
-  readonly items: (ReportFacts | IncomingFacts)[];
+  readonly items: ReportBatchItem[];
   /** Stored batches with an earlier item of a message of this one: the newest of them must be settled first. */
   afterId: string | null;
   /** A batch of this same unit that must go first. */
@@ -34,6 +41,8 @@ export class Unit {
   /** Ids of batches that wait no longer for another. */
   readonly unblocked: string[] = [];
   earliestDueAtMs: number | null = null;
+  /** It changed accounts or catalogue. */
+  changed = false;
   /** It made reports that another node has to push. */
   reportsWait = false;
   readonly #open = new Map<string, PendingBatch>();
@@ -87,9 +96,14 @@ export class Unit {
     this.#add({ ...target, kind: "incoming" }, facts, null);
   }
 
+  /** Adds an alert to whoever watches an account's balance. */
+  alert(target: ReportTarget, facts: AlertFacts): void {
+    this.#add({ ...target, kind: "alert" }, facts, null);
+  }
+
   #add(
     target: ReportTarget & Pick<PendingBatch, "kind">,
-    facts: ReportFacts | IncomingFacts,
+    facts: ReportBatchItem,
     order: { key: string; afterId: string | null } | null,
   ): void {
     const previous = order === null ? null : (this.#lastOfMessage.get(order.key) ?? null);

@@ -81,6 +81,10 @@ const ACCOUNT: Account = {
   currency: "EUR",
   ratePlanId: "standard",
   defaultSender: null,
+  allowedSenders: null,
+  allowedAddresses: null,
+  limits: {},
+  scopes: null,
   suspended: false,
 };
 /** What HeldScrypt makes of any password, so that every one is right. */

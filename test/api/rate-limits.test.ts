@@ -8,7 +8,7 @@ import type { Account, Store } from "../../src/store/port.ts";
 import { DEMO, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const account = (id: number) => ({ id }) as Account;
+const account = (id: number) => ({ id, limits: {} }) as Account;
 const tooManyOf = (what: string) =>
   errorObject(
     "TOO_MANY_REQUESTS",
@@ -20,7 +20,10 @@ const tooManyOf = (what: string) =>
 /** Some nodes, each with its share. */
 function nodesWith(count: number, settings: Partial<RateLimitSettings>, clock = new VirtualClock()) {
   const nodes = Array.from({ length: count }, () => {
-    const limits = new RateLimits({ requestsPerSecond: 0, messagesPerSecond: 0, ...settings }, clock);
+    const limits = new RateLimits(
+      { requestsPerSecond: 0, messagesPerSecond: 0, connectionsPerAccount: 0, ...settings },
+      clock,
+    );
     limits.nodes = count;
     return limits;
   });

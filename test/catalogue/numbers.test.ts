@@ -29,7 +29,7 @@ test("a number is kept as it is written, under its digits", () => {
 
 const FAULTS: [what: string, file: string, says: RegExp][] = [
   ["a number with a plus sign", '[[number]]\nnumber = "+4179"\naccount = "CLIENT"', /^number\.0\.number: .*pattern/],
-  ["a number without an account", '[[number]]\nnumber = "12345"', /^number\.0: .*account/],
+  ["a number without an account", '[[number]]\nnumber = "12345"', /^number\.0\.account: is required$/],
   ["a field that is not known", number('url = "http://a/"'), /^number\.0/],
   ["a URL without a host to go to", number('forwardUrl = "/in"'), /"12345": forwardUrl "\/in" is not an absolute http/],
   ["a URL of another kind", number('forwardUrl = "ftp://a/"'), /is not an absolute http or https URL/],

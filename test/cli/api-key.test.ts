@@ -21,11 +21,11 @@ test("a key is shown once, works on the running service, is listed without its s
     (await callService(service.url, "GET", BALANCE, { authorization })).status;
 
   const unused = await command("list", "--account", "DEMO0001");
-  assert.match(unused.stdout, new RegExp(`^${id}  DEMO0001  made \\S+  never used  the shop$`, "m"));
+  assert.match(unused.stdout, new RegExp(`^${id}  DEMO0001  all     \\S+  never      the shop$`, "m"));
   assert.equal(await statusWith(`App ${key}`), 200);
   const listed = await command("list");
-  assert.match(listed.stdout, new RegExp(`^${id}  DEMO0001  made \\S+  last used \\S+  the shop$`, "m"));
-  assert.match(listed.stdout, /^demo {2}DEMO0001 /m, "the sandbox's own");
+  assert.match(listed.stdout, new RegExp(`^${id}  DEMO0001  all     \\S+  \\S+\\+0000  the shop$`, "m"));
+  assert.match(listed.stdout, /^demo {10}DEMO0001 /m, "the sandbox's own");
   assert.match(listed.stdout, /^2 keys\.$/m);
   assert.ok(!listed.stdout.includes(key));
 
@@ -47,7 +47,7 @@ test("what cannot be done is told in a line", async (t) => {
   assert.deepEqual(await refusal("create", "--account", "NOBODY"), [1, "heliograph: there is no account NOBODY\n"]);
   assert.deepEqual(await refusal("revoke", "abc"), [1, "heliograph: there is no key abc\n"]);
   const badName = "heliograph: --name must be 1 to 64 characters that can be printed\n";
-  assert.deepEqual(await refusal("create", "--account", "NOBODY", "--name", "two\nlines"), [1, badName]);
+  assert.deepEqual(await refusal("create", "--account", "NOBODY", "--name", "two\nlines"), [2, badName]);
 });
 
 test("a service that is set up for real has no key that everybody knows", async (t) => {

@@ -1,4 +1,4 @@
-/** What the commands say of input that is wrong: one line, with what to do, and the exit code 1. */
+/** What the commands say of input that is wrong: one line, with what to do, and an exit code: 2 for the command line, 1 for all else. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -17,8 +17,8 @@ const data = join(directory, "data");
 const setUp = await runProgram(["init", "--data", data]);
 const run = (...args: string[]) => runProgram([...args, "--data", data]);
 
-function assertRefused({ code, stdout, stderr }: Ended, says: string): void {
-  assert.deepEqual([code, stdout, stderr], [1, "", `heliograph: ${says}\n`]);
+function assertRefused({ code, stdout, stderr }: Ended, says: string, exitCode = 1): void {
+  assert.deepEqual([code, stdout, stderr], [exitCode, "", `heliograph: ${says}\n`]);
 }
 
 test("a node's roles must be known ones, and less than all need a store that nodes can share", async () => {
@@ -49,7 +49,7 @@ test("help lists the commands, and so does a command that does not exist", async
     assert.match(help.stdout, new RegExp(`^ {2}${name}\\b`, "m"));
   }
   const unknown = await runProgram(["serv"]);
-  assert.equal(unknown.code, 1);
+  assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /^error: unknown command 'serv'/);
   assert.match(unknown.stderr, /heliograph --help lists the commands/);
 });
@@ -151,7 +151,11 @@ test("data that cannot be opened is told in a sentence", async () => {
 test("settings that are wrong are told before anything is touched", async () => {
   const untouched = join(directory, "untouched");
   const start = ["sandbox", "--data", untouched];
-  assertRefused(await runProgram([...start, "--port", "http"]), '--port must be a number from 0 to 65535, not "http"');
+  assertRefused(
+    await runProgram([...start, "--port", "http"]),
+    '--port must be a number from 0 to 65535, not "http"',
+    2,
+  );
   assertRefused(
     await runProgram(start, { HELIOGRAPH_SERVER_PROT: "1" }),
     "HELIOGRAPH_SERVER_PROT is not a setting; heliograph.default.toml lists them all",

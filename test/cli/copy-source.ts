@@ -88,6 +88,7 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
     retryMinutes: [1, 5, 30],
     username: "dollars",
     passwordHash: "hash",
+    by: { name: "operator", address: "192.0.2.1" },
     atMs: bench.clock.now(),
   });
   await store.rotateCallbackSecret({ accountKey: "CLIENT", secret: "whsec_new=" });

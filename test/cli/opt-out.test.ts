@@ -44,6 +44,6 @@ test("what is no number in international form is refused", async (t) => {
     "--data",
     await temporaryDirectory(t),
   ]);
-  assert.deepEqual([code, stdout], [1, ""]);
+  assert.deepEqual([code, stdout], [2, ""]);
   assert.equal(stderr, `heliograph: "+${NUMBER}" is not a phone number of 4 to 15 digits\n`);
 });

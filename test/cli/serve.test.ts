@@ -40,7 +40,7 @@ test("a real service: refused until it is set up, then set up step by step, and 
   const operator = passwordIn(await succeed("init", "--username", "boss"));
   assert.match(
     await succeed("apply", CATALOGUE),
-    /^In force: carriers 1, routes 1, rate plans 1, exchange rates 2\b.*\n$/,
+    /^In force: carriers 1, routes 1, rate plans 1, exchange rates 2\b.*\n$/m,
   );
   const create = ["account", "create", "--key"];
   const reseller = passwordIn(await succeed(...create, "SHOP", "--username", "shop", "--kind", "reseller"));

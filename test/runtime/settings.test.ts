@@ -40,6 +40,7 @@ function assertFault(run: () => unknown, says: string | RegExp): void {
 function otherValue(section: string, name: string): Value {
   if (section === "log") return "debug";
   if (name === "roles") return "reports,dispatch,api";
+  if (name === "trustedProxies" || name === "metricsNetworks") return "10.0.0.0/8,::1";
   const value = DEFAULTS[section]![name]!;
   if (typeof value === "number") return value + 1;
   return typeof value === "boolean" ? !value : `${value}2`;
@@ -133,6 +134,16 @@ const WRONG_VARIABLES: readonly (readonly [variable: string, value: string, says
     "yes",
     'HELIOGRAPH_REPORTS_DANGEROUS_ALLOW_PRIVATE_CALLBACKS must be a boolean, not "yes"',
   ],
+  [
+    "SERVER_TRUSTED_PROXIES",
+    "10.0.0.0/8 ::1",
+    '[server] trustedProxies must be networks such as 10.0.0.0/8 or 2001:db8::/32, separated by commas, not "10.0.0.0/8 ::1"',
+  ],
+  [
+    "SERVER_METRICS_NETWORKS",
+    "all",
+    '[server] metricsNetworks must be networks such as 10.0.0.0/8 or 2001:db8::/32, separated by commas, not "all"',
+  ],
   ["LOG_LEVEL", "loud", "[log] level must be one of debug, info, warn, error, silent"],
 ];
 
@@ -193,6 +204,7 @@ test("zero is taken where it means something, and nowhere else", () => {
       "limits.sendAtDays",
       "limits.requestsPerSecond",
       "limits.messagesPerSecond",
+      "limits.connectionsPerAccount",
       "dispatch.receiptWaitMs",
     ],
   );

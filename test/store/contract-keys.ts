@@ -52,9 +52,16 @@ export function keysContract(engine: string, make: MakeDatabase): void {
       await use(NOW + 1 + MINUTE);
       assert.deepEqual(await usedAt(), [NOW + 1 + MINUTE, null]);
 
-      const a = { id: "a", accountKey: "CLIENT", name: null, createdAtMs: NOW, usedAtMs: NOW + 1 + MINUTE };
-      const b = { id: "b", accountKey: "CLIENT", name: "for the shop", createdAtMs: NOW, usedAtMs: null };
-      const c = { id: "c", accountKey: "RESELLER", name: null, createdAtMs: NOW, usedAtMs: null };
+      const a = {
+        id: "a",
+        accountKey: "CLIENT",
+        name: null,
+        scopes: null,
+        createdAtMs: NOW,
+        usedAtMs: NOW + 1 + MINUTE,
+      };
+      const b = { id: "b", accountKey: "CLIENT", name: "for the shop", scopes: null, createdAtMs: NOW, usedAtMs: null };
+      const c = { id: "c", accountKey: "RESELLER", name: null, scopes: null, createdAtMs: NOW, usedAtMs: null };
       assert.deepEqual(await bench.store.apiKeys({ accountKey: "CLIENT" }), [a, b]);
       assert.deepEqual(await bench.store.apiKeys({ accountKey: null }), [c, a, b]);
       assert.deepEqual(await bench.store.apiKeys({ accountKey: "NOBODY" }), []);

@@ -779,8 +779,8 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       const before = await bench.store.changeCounter();
       const items = [
-        { kind: "carrier" as const, id: "a", body: "{}" },
-        { kind: "route" as const, id: "", body: "{}" },
+        { kind: "carrier" as const, id: "a", body: "{}", version: 1 },
+        { kind: "route" as const, id: "", body: "{}", version: 1 },
       ];
       await bench.store.putCatalogue({ items });
       assert.deepEqual(await bench.store.catalogue(), items);

@@ -1,6 +1,6 @@
 /** What an engine must bring so that the store's contract can be tried on it, and the makings of the cases. */
 import type { TestContext } from "node:test";
-import type { Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
+import type { AlertBatch, Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
 import type { Acceptance, Feed, LaneName, NewMessage, Store } from "../../src/store/port.ts";
@@ -34,6 +34,7 @@ export class Bench {
   messages: QueuedMessage[] = [];
   reports: DeliveryBatch[] = [];
   incoming: IncomingBatch[] = [];
+  alerts: AlertBatch[] = [];
   spilled: LaneName[] = [];
   accountId = 0;
   resellerId = 0;
@@ -93,6 +94,7 @@ export class Bench {
       this.messages.push(...feed.messages);
       this.reports.push(...feed.reports.filter((batch) => batch.kind === "delivery"));
       this.incoming.push(...feed.reports.filter((batch) => batch.kind === "incoming"));
+      this.alerts.push(...feed.reports.filter((batch) => batch.kind === "alert"));
       this.spilled.push(...feed.spilled);
     };
     this.#opened = await this.#database.open(this.clock, this.#lanes, onFeed);

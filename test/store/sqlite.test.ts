@@ -12,6 +12,7 @@ import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
+import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
@@ -32,6 +33,7 @@ trackingContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
 keysContract("SQLite", makeDatabase);
 octetsContract("SQLite", makeDatabase);
+managingContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 

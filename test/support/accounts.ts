@@ -7,14 +7,15 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { hashPassword } from "../../src/accounts/passwords.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import type { Account, AccountKind, Store } from "../../src/store/port.ts";
+import type { Account, AccountKind, NewAccount, Store } from "../../src/store/port.ts";
 import { databases } from "./service.ts";
 
-export interface TestAccount {
+export interface TestAccount extends Pick<NewAccount, "allowedSenders" | "allowedAddresses" | "limits"> {
   readonly key: string;
   readonly kind?: AccountKind;
   readonly parentKey?: string | null;
   readonly currency?: string;
+  readonly defaultSender?: string;
   readonly creditLimitMicros?: bigint;
   readonly balanceMicros?: bigint;
   readonly username?: string;
@@ -24,14 +25,17 @@ export interface TestAccount {
 
 /** A client of the demo reseller, with no money, unless it is said otherwise. */
 export async function addAccount(store: Store, account: TestAccount): Promise<Account> {
-  const { key, kind = "client", username = key } = account;
+  const { key, kind = "client", username = key, allowedSenders = null, allowedAddresses = null, limits = {} } = account;
   const made = await store.createAccount({
     key,
     kind,
     parentKey: account.parentKey === undefined ? (kind === "client" ? "RESELLER1" : null) : account.parentKey,
     currency: account.currency ?? "EUR",
     ratePlanId: "standard",
-    defaultSender: null,
+    defaultSender: account.defaultSender ?? null,
+    allowedSenders,
+    allowedAddresses,
+    limits,
     creditLimitMicros: account.creditLimitMicros ?? 0n,
     openingBalanceMicros: account.balanceMicros ?? 0n,
     callbackSecret: "whsec_AAAA",

@@ -99,6 +99,9 @@ export const TEST_STORE = process.env.TEST_STORE ?? "sqlite";
 /** By data directory. */
 export const databases = new Map<string, string>();
 
+/** Wrong logins that a test may make before they are slowed down: whoever tests that says how many. */
+const WRONG_LOGINS = 1_000_000;
+
 let running = 0;
 
 /** With the last service that runs: another one may have been started on the same data. */
@@ -128,7 +131,12 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
       store: { ...(url === "" ? {} : { url }), ...storeSettings, data: directory },
     },
     // A lease that outlasts any test: under a virtual clock nobody renews it.
-    mode: { node: { leaseMs: 300_000 }, ...mode, log: { level: "silent" } },
+    mode: {
+      node: { leaseMs: 300_000 },
+      ...mode,
+      limits: { loginAttempts: WRONG_LOGINS, ...mode.limits },
+      log: { level: "silent" },
+    },
   });
   const lease = new Lease();
   const opened = await openStore({

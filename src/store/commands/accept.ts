@@ -6,6 +6,7 @@ import { STATUS } from "../../sms/statuses.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
 import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
 import type { Bulks } from "./bulks.ts";
+import { alertBelow } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -175,6 +176,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
         messageKey: input.firstKey,
         partCount: chargedParts,
       });
+      alertBelow(unit(), accountId, purse, charged, receivedAtMs);
     }
     const uniform = statusIds.every((statusId) => statusId === statusIds[0]);
     const answer: KeptAnswer = { bulkId, firstKey: input.firstKey, statusIds: uniform ? statusIds[0]! : statusIds };

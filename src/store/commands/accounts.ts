@@ -1,18 +1,48 @@
 /** Who: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
-import type { Account, AccountCreation, CatalogueItem, CommandHandlers, NewAccount, Purpose } from "../port.ts";
+import type { Account, AccountCreation, CommandHandlers, NewAccount, Purpose } from "../port.ts";
 import type { Value } from "../sql.ts";
+import { auditWriter } from "./audit.ts";
 import type { CommandParts } from "./parts.ts";
 
-export interface AccountRow extends Omit<Account, "suspended"> {
+export interface AccountRow
+  extends Omit<Account, "suspended" | "allowedSenders" | "allowedAddresses" | "limits" | "scopes"> {
   readonly suspended: number;
+  readonly allowedSenders: string | null;
+  readonly allowedAddresses: string | null;
+  readonly limits: string;
+  /** Of the API key by which it was found. */
+  readonly scopes?: string | null;
 }
 
 export const ACCOUNT_COLUMNS = `account.id, account.key, account.kind, account.parent_id AS "parentId", account.currency,
-  account.rate_plan_id AS "ratePlanId", account.default_sender AS "defaultSender", account.suspended`;
+  account.rate_plan_id AS "ratePlanId", account.default_sender AS "defaultSender", account.suspended,
+  account.allowed_senders AS "allowedSenders", account.allowed_addresses AS "allowedAddresses", account.limits`;
 
 export function accountOf(row: AccountRow): Account {
   const { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended } = row;
-  return { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended: suspended === 1 };
+  return {
+    id,
+    key,
+    kind,
+    parentId,
+    currency,
+    ratePlanId,
+    defaultSender,
+    allowedSenders: parsed(row.allowedSenders),
+    allowedAddresses: parsed(row.allowedAddresses),
+    limits: JSON.parse(row.limits),
+    suspended: suspended === 1,
+    scopes: parsed(row.scopes ?? null),
+  };
+}
+
+/** JSON, or nothing. */
+export function parsed<Thing>(text: string | null): Thing | null {
+  return text === null ? null : JSON.parse(text);
+}
+
+function unparsed(thing: unknown): string | null {
+  return thing === null || thing === undefined ? null : JSON.stringify(thing);
 }
 
 /** A session's last use is written at most this often. */
@@ -30,19 +60,20 @@ type AccountCommand =
   | "claimPurpose"
   | "purpose"
   | "changeCounter"
-  | "catalogue"
-  | "putCatalogue"
+  | "optOuts"
   | "rotateCallbackSecret"
   | "dropOldCallbackSecret"
   | "forget";
 
-export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHandlers, AccountCommand> {
+export function accountCommands(parts: CommandParts): Pick<CommandHandlers, AccountCommand> {
+  const { sql, tables, unit } = parts;
+  const note = auditWriter(parts);
   const byKey = sql.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = sql.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
   const insertAccount = sql.prepare<Value[], { id: number }>(
     `INSERT INTO account (key, kind, parent_id, currency, rate_plan_id, default_sender, credit_limit_micros, callback_secret, retry_minutes,
-       created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+       allowed_senders, allowed_addresses, limits, alert_below_micros, alert_url, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   );
   const openPurse = sql.prepare<[number, string, string]>(
     "INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)",
@@ -67,15 +98,13 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
     "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const deleteOptOut = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
+  const optedOut = sql.prepare<[number, string, number], { number: string; atMs: number }>(
+    `SELECT number, at_ms AS "atMs" FROM opt_out WHERE account_id = ? AND number > ? ORDER BY number LIMIT ?`,
+  );
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
   const changes = sql.prepare<[], { changes: number }>("SELECT changes FROM counter");
   const setPurpose = sql.prepare<[Purpose]>("UPDATE counter SET purpose = ? WHERE purpose IS NULL");
   const purposeOf = sql.prepare<[], { purpose: Purpose | null }>("SELECT purpose FROM counter");
-  const items = sql.prepare<[], CatalogueItem>("SELECT kind, id, body FROM catalogue_item ORDER BY kind, id");
-  const clearItems = sql.prepare("DELETE FROM catalogue_item");
-  const insertItem = sql.prepare<[string, string, string]>(
-    "INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)",
-  );
   const rotateSecret = sql.prepare<[string, string]>(
     "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
   );
@@ -87,6 +116,11 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
   const forgetSessions = sql.prepare<[number, number]>(
     "DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)",
   );
+
+  const noteChange = async (): Promise<void> => {
+    await changed.run();
+    unit().changed = true;
+  };
 
   /** The list's account id: 0 for the service's own, null for an account that does not exist. */
   const optOutList = async (accountKey: string | null): Promise<number | null> =>
@@ -108,7 +142,12 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
         defaultSender,
         creditLimitMicros,
         callbackSecret,
-        input.retryMinutes === undefined ? null : JSON.stringify(input.retryMinutes),
+        unparsed(input.retryMinutes),
+        unparsed(input.allowedSenders),
+        unparsed(input.allowedAddresses),
+        JSON.stringify(input.limits ?? {}),
+        input.alert?.belowMicros ?? null,
+        input.alert?.url ?? null,
         atMs,
       );
       const { id } = inserted!;
@@ -125,7 +164,10 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
           description: "opening balance",
         });
       }
-      await changed.run();
+      const { passwordHash: _, callbackSecret: __, by, ...shown } = input;
+      const about = { kind: "account", subject: key, resellerId: parent?.id ?? null };
+      await note({ by, atMs, action: "create", ...about, before: null, after: shown });
+      await noteChange();
       return { kind: "created", account: accountOf((await byKey.get(key))!) };
     },
 
@@ -166,6 +208,11 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
       return "removed";
     },
 
+    async optOuts({ accountKey, after, limit }) {
+      const list = await optOutList(accountKey);
+      return list === null ? "unknown account" : optedOut.all(list, after, limit);
+    },
+
     async claimPurpose({ purpose }) {
       await setPurpose.run(purpose);
       return (await purposeOf.get())!.purpose!;
@@ -174,14 +221,6 @@ export function accountCommands({ sql, tables }: CommandParts): Pick<CommandHand
     purpose: async () => (await purposeOf.get())!.purpose,
 
     changeCounter: async () => (await changes.get())!.changes,
-
-    catalogue: async () => items.all(),
-
-    async putCatalogue({ items: wanted }) {
-      await clearItems.run();
-      for (const { kind, id, body } of wanted) await insertItem.run(kind, id, body);
-      await changed.run();
-    },
 
     rotateCallbackSecret: async ({ accountKey, secret }) =>
       (await rotateSecret.run(secret, accountKey)) === 0 ? "unknown account" : "done",

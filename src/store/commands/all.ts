@@ -3,15 +3,19 @@ import type { CommandHandlers } from "../port.ts";
 import { acceptCommand } from "./accept.ts";
 import { accountCommands } from "./accounts.ts";
 import { apiKeyCommands } from "./api-keys.ts";
+import { auditCommands } from "./audit.ts";
 import { Bulks } from "./bulks.ts";
+import { catalogueCommands } from "./catalogue.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { incomingCommands } from "./incoming.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { logCommands } from "./logs.ts";
+import { managingCommands } from "./managing.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
 import { reportCommands } from "./reports.ts";
+import { statementCommands } from "./statements.ts";
 
 /** What each engine does in its own way. */
 export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "retire">;
@@ -30,6 +34,10 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...ledgerCommands(parts),
     ...accountCommands(parts),
     ...apiKeyCommands(parts),
+    ...managingCommands(parts),
+    ...auditCommands(parts),
+    ...catalogueCommands(parts),
+    ...statementCommands(parts),
     ...own,
   };
 }

@@ -1,39 +1,68 @@
 /** API keys: kept as hashes, found by them. */
 import type { ApiKey, CommandHandlers } from "../port.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "./accounts.ts";
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed } from "./accounts.ts";
+import { auditWriter } from "./audit.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** A key's last use is written at most this often. */
 const USED_RESOLUTION_MS = 60_000;
 
-const LISTED = `api_key.id, account.key AS "accountKey", name, api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
+const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
   FROM api_key JOIN account ON account.id = api_key.account_id`;
 
 type ApiKeyCommand = "createApiKey" | "findApiKey" | "apiKeys" | "revokeApiKey";
 
-export function apiKeyCommands({ sql }: CommandParts): Pick<CommandHandlers, ApiKeyCommand> {
-  const accountId = sql.prepare<[string], { id: number }>("SELECT id FROM account WHERE key = ?");
+interface ApiKeyRow extends Omit<ApiKey, "scopes"> {
+  readonly scopes: string | null;
+}
+
+function keyOf({ scopes, ...row }: ApiKeyRow): ApiKey {
+  return { ...row, scopes: parsed(scopes) };
+}
+
+export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKeyCommand> {
+  const { sql, unit } = parts;
+  const note = auditWriter(parts);
+  const accountId = sql.prepare<[string], { id: number; parentId: number | null }>(
+    'SELECT id, parent_id AS "parentId" FROM account WHERE key = ?',
+  );
   const taken = sql.prepare<[string, string], unknown>("SELECT 1 FROM api_key WHERE id = ? OR key_hash = ?");
-  const insert = sql.prepare<[string, string, number, string | null, number]>(
-    "INSERT INTO api_key (id, key_hash, account_id, name, created_at_ms) VALUES (?, ?, ?, ?, ?)",
+  const insert = sql.prepare<[string, string, number, string | null, string | null, number]>(
+    "INSERT INTO api_key (id, key_hash, account_id, name, scopes, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const find = sql.prepare<[string], AccountRow & { usedAtMs: number | null }>(
-    `SELECT ${ACCOUNT_COLUMNS}, used_at_ms AS "usedAtMs"
+    `SELECT ${ACCOUNT_COLUMNS}, scopes, used_at_ms AS "usedAtMs"
      FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
   );
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
-  const all = sql.prepare<[], ApiKey>(`SELECT ${LISTED} ORDER BY api_key.account_id, api_key.id`);
-  const ofAccount = sql.prepare<[string], ApiKey>(`SELECT ${LISTED} WHERE account.key = ? ORDER BY api_key.id`);
+  /** A realm of null is everything. */
+  const inRealm = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
+  const all = sql.prepare<[number | null], ApiKeyRow>(
+    `SELECT ${LISTED} WHERE ${inRealm} ORDER BY api_key.account_id, api_key.id`,
+  );
+  const ofAccount = sql.prepare<[string, number | null], ApiKeyRow>(
+    `SELECT ${LISTED} WHERE account.key = ? AND ${inRealm} ORDER BY api_key.id`,
+  );
+  const one = sql.prepare<[string, number | null], ApiKeyRow & { parentId: number | null }>(
+    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${inRealm}`,
+  );
   const remove = sql.prepare<[string]>("DELETE FROM api_key WHERE id = ?");
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
 
+  const noteChange = async (): Promise<void> => {
+    await changed.run();
+    unit().changed = true;
+  };
+
   return {
-    async createApiKey({ id, keyHash, accountKey, name, atMs }) {
+    async createApiKey({ id, keyHash, accountKey, name, scopes = null, by, atMs }) {
       const owner = await accountId.get(accountKey);
       if (owner === undefined) return "unknown account";
       if ((await taken.get(id, keyHash)) !== undefined) return "taken";
-      await insert.run(id, keyHash, owner.id, name, atMs);
-      await changed.run();
+      await insert.run(id, keyHash, owner.id, name, scopes === null ? null : JSON.stringify(scopes), atMs);
+      const about = { kind: "apiKey", subject: id, resellerId: owner.parentId };
+      await note({ by, atMs, action: "create", ...about, before: null, after: { accountKey, name, scopes } });
+      await noteChange();
       return "created";
     },
 
@@ -44,11 +73,19 @@ export function apiKeyCommands({ sql }: CommandParts): Pick<CommandHandlers, Api
       return accountOf(row);
     },
 
-    apiKeys: async ({ accountKey }) => (accountKey === null ? all.all() : ofAccount.all(accountKey)),
+    async apiKeys({ accountKey, resellerId = null }) {
+      const rows = await (accountKey === null ? all.all(resellerId) : ofAccount.all(accountKey, resellerId));
+      return rows.map(keyOf);
+    },
 
-    async revokeApiKey({ id }) {
-      if ((await remove.run(id)) === 0) return "unknown key";
-      await changed.run();
+    async revokeApiKey({ id, resellerId = null, by, atMs = 0 }) {
+      const row = await one.get(id, resellerId);
+      if (row === undefined) return "unknown key";
+      await remove.run(id);
+      const { accountKey, name, parentId } = row;
+      const about = { kind: "apiKey", subject: id, resellerId: parentId };
+      await note({ by, atMs, action: "delete", ...about, before: { accountKey, name }, after: null });
+      await noteChange();
       return "revoked";
     },
   };

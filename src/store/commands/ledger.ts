@@ -1,9 +1,22 @@
 /** Money: postings between purses, and the check that they agree. */
 import { exchange, LARGEST_AMOUNT } from "../../ledger/money.ts";
 import type { CommandHandlers } from "../port.ts";
-import type { Tables } from "../tables.ts";
+import type { Purse, Tables } from "../tables.ts";
+import type { Unit } from "../unit.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
+
+/** An account's balance goes down: whoever watches it is told at the moment when it passes the mark. */
+export function alertBelow(unit: Unit, accountId: number, purse: Purse, amountMicros: bigint, atMs: number): void {
+  const { alert, currency } = purse;
+  const balanceMicros = purse.balanceMicros - amountMicros;
+  if (alert === null || purse.balanceMicros < alert.belowMicros || balanceMicros >= alert.belowMicros) return;
+  const { accountKey, belowMicros, url } = alert;
+  unit.alert(
+    { accountId, url, contentType: "application/json" },
+    { accountKey, balanceMicros, belowMicros, currency, atMs },
+  );
+}
 
 /** Gives a message's charge back to its account. */
 export function refund(
@@ -21,6 +34,7 @@ export function refund(
 export function ledgerCommands({
   sql,
   tables,
+  unit,
 }: CommandParts): Pick<CommandHandlers, "balance" | "fund" | "verifyLedger"> {
   const clientOf = sql.prepare<[string, number], { id: number; currency: string }>(
     "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client'",
@@ -91,6 +105,7 @@ export function ledgerCommands({
         description: input.description,
         actorId: input.resellerId,
       });
+      alertBelow(unit(), client.id, purse, -amountMicros, input.atMs);
       keepReplay(tables, names, { transactionId }, input.atMs);
       return { kind: "posted", transactionId };
     },

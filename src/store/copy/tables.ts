@@ -20,7 +20,7 @@ export const COPIED: readonly CopiedTable[] = [
     name: "account",
     key: ["id"],
     numbered: true,
-    watched: ["id", "key", "callback_secret", "old_callback_secret", "retry_minutes", "suspended"],
+    watched: ["id", "key", "callback_secret", "old_callback_secret", "retry_minutes", "suspended", "version"],
   },
   { name: "login", key: ["username"], watched: ["username", "password_hash"] },
   { name: "session", key: ["token_hash"] },
@@ -46,6 +46,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "incoming_message", key: ["key"] },
   { name: "incoming_set", key: ["id"], numbered: true },
   { name: "incoming_part", key: ["set_id", "sequence"] },
+  { name: "audit", key: ["id"], numbered: true },
 ];
 
 /** One row, which is written at the very end; what it says shows whether a service has run on the source since. */

@@ -69,6 +69,12 @@ const LOOKS: ReadonlySet<CommandName> = new Set([
   "findLogin",
   "countAccounts",
   "apiKeys",
+  "accounts",
+  "account",
+  "audit",
+  "postings",
+  "turnover",
+  "optOuts",
   "balance",
   "verifyLedger",
   "purpose",
@@ -79,9 +85,6 @@ const LOOKS: ReadonlySet<CommandName> = new Set([
 ]);
 /** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
 const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
-
-/** What other nodes want to hear of at once. */
-const CHANGES: ReadonlySet<CommandName> = new Set(["createAccount", "createApiKey", "revokeApiKey", "putCatalogue"]);
 
 const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
@@ -347,7 +350,7 @@ export class PostgresEngine implements Engine {
       unit.committed();
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
       this.#watch?.committed(unit, names);
-      if (calls.some(({ command }) => CHANGES.has(command))) this.#watch?.changed();
+      if (unit.changed) this.#watch?.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);

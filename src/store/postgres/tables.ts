@@ -17,6 +17,8 @@ import {
   type NewMessageRow,
   type NewReportRow,
   type PartRow,
+  type PurseRow,
+  purseOf,
   REPORT_COLUMNS,
   type ReportRow,
 } from "../rows.ts";
@@ -183,7 +185,8 @@ const FIND = {
   purses: selection(
     WANTED_KEY,
     `purse.account_id AS "accountId", purse.id, CAST(balance_micros AS TEXT) AS balance,
-     CAST(credit_limit_micros AS TEXT) AS "creditLimit", purse.currency`,
+     CAST(credit_limit_micros AS TEXT) AS "creditLimit", purse.currency, account.key AS "accountKey",
+     CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
     `JOIN purse ON purse.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY purse.id FOR UPDATE OF purse`,
   ),
   names: selection(
@@ -438,18 +441,12 @@ export class PostgresTables implements Tables {
 
   async #loadPurses(accountIds: readonly number[]): Promise<void> {
     const wanted = fresh(accountIds, this.#asked, (id) => `purse ${id}`).map((id) => ({ wanted_key: id }));
-    const { rows } = await sendRows<{
-      accountId: number;
-      id: number;
-      balance: string;
-      creditLimit: string;
-      currency: string;
-    }>(this.#parts.session(), FIND.purses, WANTED_KEY, wanted);
-    for (const { accountId, id, balance, creditLimit, currency } of rows) {
-      const money = { balanceMicros: BigInt(balance), creditLimitMicros: BigInt(creditLimit) };
-      const purse: WorkingPurse = { id, currency, ...money };
-      this.#purses.set(accountId, purse);
-      this.#pursesById.set(id, purse);
+    const session = this.#parts.session();
+    const { rows } = await sendRows<PurseRow & { accountId: number }>(session, FIND.purses, WANTED_KEY, wanted);
+    for (const row of rows) {
+      const purse: WorkingPurse = purseOf(row);
+      this.#purses.set(row.accountId, purse);
+      this.#pursesById.set(row.id, purse);
     }
     await this.#parts.servicePurses.ensure(rows.map(({ currency }) => currency));
   }

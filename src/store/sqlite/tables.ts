@@ -13,19 +13,14 @@ import {
   type NewMessageRow,
   type NewReportRow,
   type PartRow,
+  type PurseRow,
+  purseOf,
   REPORT_COLUMNS,
   type ReportRow,
 } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
 import type { Db } from "./database.ts";
-
-interface PurseRow {
-  readonly id: number;
-  readonly balance: string;
-  readonly creditLimit: string;
-  readonly currency: string;
-}
 
 type Columns = Readonly<Record<string, Value>>;
 
@@ -71,7 +66,8 @@ export class SqliteTables implements Tables {
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
       purse: db.prepare<[number], PurseRow>(
-        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency
+        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
+           account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
          FROM purse JOIN account ON account.id = purse.account_id WHERE purse.account_id = ?`,
       ),
       servicePurse: db.prepare<[string, string], { id: number }>(
@@ -221,8 +217,7 @@ export class SqliteTables implements Tables {
   purse(accountId: number): Purse {
     const row = this.#statements.purse.get(accountId);
     if (row === undefined) throw new Error(`account ${accountId} has no purse`);
-    const { id, currency, balance, creditLimit } = row;
-    return { id, currency, balanceMicros: BigInt(balance), creditLimitMicros: BigInt(creditLimit) };
+    return purseOf(row);
   }
 
   servicePurse(name: "payments" | "revenue", currency: string): number {

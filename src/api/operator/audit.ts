@@ -1,0 +1,81 @@
+/** The audit: who changed what. An operator reads all of it, a reseller what was changed of its clients. */
+import { Type } from "typebox";
+import { formatDateTime } from "../../schedule/date-time.ts";
+import type { AuditEntry, Store } from "../../store/port.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
+import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
+import { TextOrNull } from "../schemas.ts";
+import { MANAGER, Page, pageOf, pageParameters, realmOf } from "./managing.ts";
+
+export interface AuditParts {
+  readonly store: Pick<Store, "audit">;
+}
+
+const Facts = (description: string) =>
+  Type.Unsafe<object | null>({ type: ["object", "null"], additionalProperties: true, description });
+
+const AuditAnswer = Type.Object({
+  id: Type.String(),
+  at: Type.String(),
+  actor: Type.String({ description: "The key of the account that did it, or command line." }),
+  address: TextOrNull("Where the request came from. A reseller sees its own."),
+  action: Type.String({ description: "create, change, retire or delete." }),
+  kind: Type.String({ description: "What kind of thing it was." }),
+  subject: Type.String({ description: "Which one." }),
+  before: Facts("What was there, without secrets; amounts in millionths."),
+  after: Facts("What is there since."),
+});
+
+const AuditQuery = Type.Object({
+  kind: Type.Optional(Type.String({ description: "Such as account, password, apiKey, carrier or ratePlan." })),
+  subject: Type.Optional(Type.String({ description: "Such as an account's key." })),
+  actor: Type.Optional(Type.String({ description: "The key of the account that made the change." })),
+  ...pageParameters,
+});
+
+export function auditOperations(api: Api, { store }: AuditParts): void {
+  api.get(
+    "/operator/1/audit",
+    operation({
+      ...MANAGER,
+      summary: "Read who changed what, newest first",
+      query: AuditQuery,
+      answer: Page(AuditAnswer),
+    }),
+    async (request) => {
+      const fields = fieldsOf(request.query);
+      const limit = readLimit(request.query);
+      const before = readForm(fields, "after", /^\d{1,15}$/, "must be what the page before gave as next");
+      const realm = realmOf(request);
+      const entries = await store.audit({
+        ...realm,
+        kind: readText(fields, "kind"),
+        subject: readText(fields, "subject"),
+        actor: readText(fields, "actor"),
+        beforeId: before === null ? null : Number(before),
+        limit: limit + 1,
+      });
+      const { key } = accountOf(request);
+      const show = ({ id, atMs, actor, address, action, kind, subject, ...facts }: AuditEntry) => ({
+        id: String(id),
+        at: formatDateTime(atMs),
+        actor,
+        // Where the operator sits is none of its resellers' business.
+        address: realm.resellerId === null || actor === key ? address : null,
+        action,
+        kind,
+        subject,
+        before: parsed(facts.before),
+        after: parsed(facts.after),
+      });
+      return pageOf(entries, limit, ({ id }) => String(id), show);
+    },
+  );
+}
+
+/** What is no object has no place of its own in the answer. */
+function parsed(json: string | null): object | null {
+  if (json === null) return null;
+  const value: unknown = JSON.parse(json);
+  return typeof value === "object" ? value : { value };
+}

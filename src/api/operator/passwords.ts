@@ -1,0 +1,91 @@
+/** Passwords of an account's users, and the sessions that were opened with them. */
+import { Type } from "typebox";
+import { hashPassword } from "../../accounts/passwords.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { secret } from "../../runtime/random.ts";
+import type { Store } from "../../store/port.ts";
+import { ApiError, badField } from "../errors.ts";
+import { type Api, operation } from "../operation.ts";
+import { Turns } from "../turns.ts";
+import { actorOf, livingAccount, MANAGER, managedAccount, named, realmOf } from "./managing.ts";
+
+export interface PasswordParts {
+  readonly store: Pick<Store, "account" | "setPassword" | "endSessions">;
+  readonly clock: Clock;
+  readonly passwords: NewPasswords;
+}
+
+const MADE_UP_BYTES = 18;
+const SHORTEST = 8;
+const LONGEST = 256;
+
+/** A hash takes tens of milliseconds and 32 MB on purpose, so one is made at a time. */
+export class NewPasswords {
+  readonly #turns = new Turns();
+
+  hash(password: string): Promise<string> {
+    return this.#turns.take(() => hashPassword(password));
+  }
+}
+
+/** The password that was given, or one that nobody can guess. */
+export function readPassword(given: string | undefined): { readonly text: string; readonly madeUp: boolean } {
+  if (given === undefined) return { text: secret(MADE_UP_BYTES), madeUp: true };
+  const { length } = [...given];
+  if (length < SHORTEST || length > LONGEST)
+    throw badField("password", `must be ${SHORTEST} to ${LONGEST} characters long`);
+  return { text: given, madeUp: false };
+}
+
+const PasswordRequest = Type.Object(
+  { password: Type.Optional(Type.String({ description: "Made up, and shown this once, unless given." })) },
+  { additionalProperties: false },
+);
+const PasswordAnswer = Type.Object({
+  username: Type.String(),
+  password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
+});
+
+export function passwordOperations(api: Api, { store, clock, passwords }: PasswordParts): void {
+  api.put(
+    "/operator/1/accounts/:key/users/:username/password",
+    operation({
+      ...MANAGER,
+      summary: "Give a user another password; the account's sessions end",
+      schema: { body: PasswordRequest },
+      answer: PasswordAnswer,
+    }),
+    async (request) => {
+      const username = named(request, "username");
+      const password = readPassword(request.body.password);
+      const account = await livingAccount(store, request);
+      const unknown = () => new ApiError("notFound", { description: "The account has no such user." });
+      if (!account.usernames.includes(username)) throw unknown();
+      const done = await store.setPassword({
+        ...realmOf(request),
+        username,
+        passwordHash: await passwords.hash(password.text),
+        by: actorOf(request),
+        atMs: clock.now(),
+      });
+      if (done === "unknown user") throw unknown();
+      return { username, ...(password.madeUp ? { password: password.text } : {}) };
+    },
+  );
+
+  api.delete(
+    "/operator/1/accounts/:key/sessions",
+    operation({
+      ...MANAGER,
+      summary: "End all sessions of an account",
+      answer: Type.Object({ ended: Type.Integer() }),
+    }),
+    async (request) => {
+      const { key } = await managedAccount(store, request);
+      const by = { by: actorOf(request), atMs: clock.now() };
+      const ended = await store.endSessions({ ...realmOf(request), accountKey: key, ...by });
+      if (ended === "unknown account") throw new ApiError("accountNotFound");
+      return ended;
+    },
+  );
+}

@@ -1,0 +1,86 @@
+/** `heliograph account password` and `sessions`: who can get in. */
+import { Command } from "commander";
+import { hashPassword } from "../accounts/passwords.ts";
+import { secret } from "../runtime/random.ts";
+import { readSecret } from "./console.ts";
+import { withExample } from "./example.ts";
+import { counted } from "./show.ts";
+import {
+  accountNamed,
+  byCommandLine,
+  CommandFault,
+  type CommonOptions,
+  EVERYTHING,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
+
+/** Of a password that is made here. */
+export const PASSWORD_BYTES = 18;
+const SHORTEST_PASSWORD = 8;
+const LONGEST_PASSWORD = 256;
+
+interface PasswordOptions extends CommonOptions {
+  readonly stdin?: boolean;
+  readonly username?: string;
+}
+
+export function passwordCommand(): Command {
+  const command = new Command("password").description(
+    "Give an account a new password, and end its sessions. It is made here and printed once, or read from standard input; never from the command line, which others can see.",
+  );
+  return withExample(
+    withStoreOptions(command),
+    "heliograph account password ACME",
+    "pass show heliograph/acme | heliograph account password ACME --stdin",
+  )
+    .argument("<key>", "the account's")
+    .option("--stdin", "take the first line of standard input for the password")
+    .option("--username <name>", "which of its users, if it has several")
+    .action(async (key: string, options: PasswordOptions) => {
+      await onStore(options, async (store) => {
+        const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
+        const password = options.stdin === true ? given(await readSecret()) : secret(PASSWORD_BYTES);
+        const passwordHash = await hashPassword(password);
+        const done = await store.setPassword({ ...EVERYTHING, username, passwordHash, ...byCommandLine() });
+        if (done === "unknown user") throw new CommandFault(`the account ${key} is retired: nobody can log in to it`);
+        say(
+          options.stdin === true
+            ? `${username} has the new password, and the sessions of ${key} are ended.`
+            : `The sessions of ${key} are ended. ${username} logs in with this password, which is shown only now:\n${password}`,
+        );
+      });
+    });
+}
+
+function userOf(key: string, usernames: readonly string[], wanted: string | undefined): string {
+  if (wanted === undefined) {
+    if (usernames.length === 1) return usernames[0]!;
+    throw new UsageFault(`say which user of ${key} with --username: ${usernames.join(", ")}`);
+  }
+  if (usernames.includes(wanted)) return wanted;
+  throw new CommandFault(`the account ${key} has no user ${wanted}, only ${usernames.join(", ")}`);
+}
+
+function given(password: string): string {
+  if (password.length >= SHORTEST_PASSWORD && password.length <= LONGEST_PASSWORD) return password;
+  throw new CommandFault(`a password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`);
+}
+
+export function sessionsCommand(): Command {
+  const command = new Command("sessions").description(
+    "End all sessions of an account: whoever is logged in has to log in again. Passwords and keys stay good.",
+  );
+  return withExample(withStoreOptions(command), "heliograph account sessions ACME --end")
+    .argument("<key>", "the account's")
+    .requiredOption("--end", "end them; the store does not tell more about them")
+    .action(async (key: string, options: CommonOptions) => {
+      const outcome = await onStore(options, (store) =>
+        store.endSessions({ ...EVERYTHING, accountKey: key, ...byCommandLine() }),
+      );
+      if (outcome === "unknown account") throw new CommandFault(`there is no account ${key}`);
+      say(`${counted(outcome.ended, "session")} of ${key} ended.`);
+    });
+}

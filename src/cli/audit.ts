@@ -1,0 +1,71 @@
+/** `heliograph audit`: who changed what, and when. */
+import { Command } from "commander";
+import { formatDateTime } from "../schedule/date-time.ts";
+import type { AuditEntry } from "../store/port.ts";
+import { withExample } from "./example.ts";
+import { differenceLine, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
+import { type CommonOptions, EVERYTHING, limitOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";
+
+interface AuditOptions extends CommonOptions, JsonOption {
+  readonly kind?: string;
+  readonly subject?: string;
+  readonly actor?: string;
+  readonly before?: string;
+  readonly limit: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function auditCommand(): Command {
+  const command = new Command("audit").description(
+    "Show changes of accounts, keys and the catalogue, newest first: who made them, from where, and what was there before and after. Entries are never changed or deleted.",
+  );
+  return withExample(
+    withJson(withStoreOptions(command)),
+    "heliograph audit --kind account --subject ACME",
+    'heliograph audit --actor "command line" --limit 10',
+  )
+    .option("--kind <kind>", "only changes of: account, password, sessions, apiKey, carrier, route, ratePlan, …")
+    .option("--subject <name>", "only changes of one: an account's key, a carrier's id")
+    .option("--actor <name>", 'only changes by one: an account\'s key, or "command line"')
+    .option("--before <id>", "only entries older than this one")
+    .option("--limit <number>", "how many", "50")
+    .action(async (options: AuditOptions) => {
+      const { kind = null, subject = null, actor = null, before } = options;
+      const beforeId = before === undefined ? null : wholeOf(before, "--before", 1, Number.MAX_SAFE_INTEGER);
+      const limit = limitOf(options);
+      const entries = await onStore(options, (store) =>
+        store.audit({ ...EVERYTHING, kind, subject, actor, beforeId, limit }),
+      );
+      const rows = entries.map(shown);
+      if (options.json === true) showJson(rows);
+      else for (const row of rows) show(row);
+      if (options.json !== true && rows.length === 0) say("There are no such entries.");
+    });
+}
+
+function shown({ id, atMs, actor, address, action, kind, subject, before, after }: AuditEntry) {
+  return {
+    id,
+    at: formatDateTime(atMs),
+    actor,
+    address,
+    action,
+    kind,
+    subject,
+    before: before === null ? null : withoutSecrets(JSON.parse(before)),
+    after: after === null ? null : withoutSecrets(JSON.parse(after)),
+  };
+}
+
+/** Of a carrier's password only that there is one. */
+function withoutSecrets(fields: Fields): Fields {
+  return "password" in fields ? { ...fields, password: "(hidden)" } : fields;
+}
+
+function show({ id, at, actor, address, action, kind, subject, before, after }: ReturnType<typeof shown>): void {
+  const from = address === null ? "" : ` (${address})`;
+  say(printable(`${id}  ${at}  ${actor}${from}  ${action} ${kind} ${subject}`));
+  if (action === "create" || before === null || after === null) return;
+  for (const one of differences(before, after)) say(`    ${differenceLine(one)}`);
+}

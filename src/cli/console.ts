@@ -1,0 +1,76 @@
+/** What the commands say, ask and are told: standard output, standard error and standard input, which a test puts its own in place of. */
+import { createInterface } from "node:readline/promises";
+
+export interface Console {
+  out(text: string): void;
+  error(text: string): void;
+  /** Whether a person sits there who can be asked. */
+  readonly isTerminal: boolean;
+  /** A line from that person. */
+  ask(question: string): Promise<string>;
+  /** All of standard input. */
+  readInput(): Promise<string>;
+}
+
+const systemConsole: Console = {
+  out: (text) => process.stdout.write(text),
+  error: (text) => process.stderr.write(text),
+  get isTerminal() {
+    return process.stdin.isTTY === true && process.stdout.isTTY === true;
+  },
+  async ask(question) {
+    const lines = createInterface({ input: process.stdin, output: process.stdout });
+    try {
+      // Whoever ends the input, or the command, has said no.
+      const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+      return await Promise.race([lines.question(question), ended]);
+    } finally {
+      lines.close();
+    }
+  },
+  async readInput() {
+    let text = "";
+    process.stdin.setEncoding("utf8");
+    for await (const piece of process.stdin) text += piece;
+    return text;
+  },
+};
+
+let current: Console = systemConsole;
+
+/** Speaks to another console while `work` goes on. */
+export async function speakingTo<Result>(other: Console, work: () => Promise<Result>): Promise<Result> {
+  const before = current;
+  current = other;
+  try {
+    return await work();
+  } finally {
+    current = before;
+  }
+}
+
+export function say(line: string): void {
+  current.out(`${line}\n`);
+}
+
+/** As it is, without a line's end. */
+export function print(text: string): void {
+  current.out(text);
+}
+
+export function complain(text: string): void {
+  current.error(text);
+}
+
+export function isTerminal(): boolean {
+  return current.isTerminal;
+}
+
+export async function confirmed(question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await current.ask(`${question} [y/N] `)).trim());
+}
+
+/** A secret from standard input: its first line, without its end. */
+export async function readSecret(): Promise<string> {
+  return (await current.readInput()).split(/\r?\n/)[0]!;
+}

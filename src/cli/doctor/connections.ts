@@ -1,0 +1,179 @@
+/** The doctor on others: carriers, which are bound to for a moment, and receivers of reports. */
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { COMMAND_STATUSES, statusName } from "../../carriers/smpp/codec/statuses.ts";
+import type { SmppProfile } from "../../carriers/smpp/profile.ts";
+import { connectSocket } from "../../carriers/smpp/session/connect.ts";
+import { Session } from "../../carriers/smpp/session/session.ts";
+import type { CarrierProfile } from "../../catalogue/file.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import type { DeadLetter, Store } from "../../store/port.ts";
+import { counted } from "../show.ts";
+import { type Finding, Findings } from "./finding.ts";
+
+const PATIENCE_MS = 4_000;
+const MOST_LETTERS = 5_000;
+
+export interface LookOptions {
+  /** Whether others may be connected to. */
+  readonly connect: boolean;
+}
+
+export async function lookAtCarriers(
+  carriers: readonly CarrierProfile[],
+  { connect }: LookOptions,
+): Promise<readonly Finding[]> {
+  const all = await Promise.all(
+    carriers.map(async (carrier) => {
+      const found = new Findings("carriers");
+      if (carrier.kind === "simulator") found.ok(carrier.id, "simulated: no phone rings");
+      else if (!connect) found.ok(carrier.id, "not connected to, as you wish");
+      else await Promise.all(carrier.hosts.map((host) => lookAtHost(carrier, host, found)));
+      return found.all;
+    }),
+  );
+  return all.flat();
+}
+
+/** "host:port", the host of IPv6 in brackets. */
+function readHost(place: string): { host: string; port: number } {
+  const colon = place.lastIndexOf(":");
+  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
+}
+
+async function connected(
+  profile: Pick<SmppProfile, "tls" | "tlsCa" | "tlsName">,
+  place: string,
+): Promise<{ socket: Socket } | { problem: string }> {
+  const { tls, tlsCa, tlsName } = profile;
+  try {
+    const ca = tlsCa === undefined ? {} : { ca: readFileSync(tlsCa, "utf8") };
+    const name = tlsName === undefined ? {} : { serverName: tlsName };
+    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...(tls === true ? { tls: { ...ca, ...name } } : {}) };
+    const connection = await connectSocket(target, systemClock);
+    return connection.kind === "connected" ? { socket: connection.socket } : { problem: connection.error.message };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** As a transmitter: whoever binds as a receiver may be given receipts, and this is not the one to keep them. */
+async function lookAtHost(profile: SmppProfile, place: string, found: Findings): Promise<void> {
+  const about = `${profile.id} ${place}`;
+  const connection = await connected(profile, place);
+  if ("problem" in connection) {
+    const way = profile.tls === true ? "TLS, the certificate (tlsCa, tlsName)" : "whether the carrier wants TLS";
+    found.wrong(about, `no connection: ${connection.problem}`, `check hosts, the firewall on both sides, and ${way}`);
+    return;
+  }
+  const session = new Session(connection.socket, {
+    role: "esme",
+    clock: systemClock,
+    requestTimeoutMs: PATIENCE_MS,
+    bindTimeoutMs: PATIENCE_MS,
+    unbindTimeoutMs: 1_000,
+  });
+  const { systemId, password, systemType = "" } = profile;
+  const answer = await session.bind("transmitter", { systemId, password, systemType });
+  if (answer.kind === "answered" && answer.pdu.status === 0) {
+    found.ok(about, `bound as ${systemId}${profile.tls === true ? ", over TLS" : ""}`);
+    await session.unbind();
+    return;
+  }
+  await session.close();
+  if (answer.kind === "answered") toldRefusal(about, answer.pdu.status, profile, found);
+  else
+    found.wrong(
+      about,
+      "connected, but the bind was not answered",
+      "check that this port speaks SMPP, and whether it wants TLS",
+    );
+}
+
+function toldRefusal(about: string, status: number, profile: SmppProfile, found: Findings): void {
+  const says = `the bind was refused: ${statusName(status)}`;
+  const { ESME_RINVPASWD, ESME_RINVSYSID, ESME_RALYBND } = COMMAND_STATUSES;
+  if (status === ESME_RINVPASWD.code || status === ESME_RINVSYSID.code)
+    found.wrong(
+      about,
+      says,
+      `"heliograph carrier set ${profile.id} systemId=… --password-stdin" corrects what the carrier gave you`,
+    );
+  else if (status === ESME_RALYBND.code)
+    found.warn(
+      about,
+      says,
+      "the carrier allows no more binds: while the service has all of them this is as it should be",
+    );
+  else
+    found.warn(
+      about,
+      says,
+      "ask the carrier; while the service has all the binds that it allows, this is as it should be",
+    );
+}
+
+export async function lookAtCallbacks(store: Store, { connect }: LookOptions): Promise<readonly Finding[]> {
+  const found = new Findings("callbacks");
+  const letters = await deadLetters(store);
+  const byHost = Map.groupBy(letters, ({ url }) => URL.parse(url)?.origin ?? url);
+  await Promise.all([...byHost].map(([origin, some]) => lookAtReceiver(origin, some, connect, found)));
+  if (letters.length === 0) found.ok("dead letters", "there are none");
+
+  const { count: receipts } = await store.parkedReceipts({ limit: 1 });
+  if (receipts > 0)
+    found.warn(
+      "receipts",
+      `${counted(receipts, "receipt")} of carriers match no message`,
+      '"heliograph receipt list" shows them; look at receiptIds of the carrier',
+    );
+  const { count: incoming } = await store.unmatchedIncoming({ limit: 1 });
+  if (incoming > 0)
+    found.warn(
+      "incoming",
+      `${counted(incoming, "message")} from phones were to numbers that are nobody's`,
+      '"heliograph incoming list" shows them; "heliograph number set" gives a number to an account',
+    );
+  return found.all;
+}
+
+async function deadLetters(store: Store): Promise<DeadLetter[]> {
+  const limit = 500;
+  const letters: DeadLetter[] = [];
+  while (letters.length < MOST_LETTERS) {
+    const beforeId = letters.at(-1)?.id ?? null;
+    const page = await store.deadLetters({ accountKey: null, url: null, beforeId, limit });
+    letters.push(...page);
+    if (page.length < limit) break;
+  }
+  return letters;
+}
+
+async function lookAtReceiver(
+  origin: string,
+  letters: readonly DeadLetter[],
+  connect: boolean,
+  found: Findings,
+): Promise<void> {
+  const newest = letters[0]!;
+  const accounts = [...new Set(letters.map(({ accountKey }) => accountKey))].join(", ");
+  const told = `${counted(letters.length, "report")} of ${accounts} were not taken; the last: ${newest.reason}`;
+  const replay = `"heliograph report replay --url ${newest.url}" sends them again`;
+  const url = URL.parse(origin);
+  if (!connect || url === null) {
+    found.warn(origin, told, replay);
+    return;
+  }
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  const connection = await connected(url.protocol === "https:" ? { tls: true } : {}, `${url.hostname}:${port}`);
+  if ("problem" in connection) {
+    found.wrong(
+      origin,
+      `${told}. It cannot be reached from here: ${connection.problem}`,
+      `tell the client; then ${replay}`,
+    );
+    return;
+  }
+  connection.socket.destroy();
+  found.warn(origin, `${told}. It can be reached now`, replay);
+}

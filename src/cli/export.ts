@@ -1,0 +1,46 @@
+/** `heliograph export [FILE]`: the catalogue in force as the file that `heliograph apply` takes back. */
+import { writeFileSync } from "node:fs";
+import { Command } from "commander";
+import { bodyOf, KEEP, shownBody, writeCatalogueFile } from "./catalogue-file.ts";
+import { print } from "./console.ts";
+import { withExample } from "./example.ts";
+import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+
+interface ExportOptions extends CommonOptions {
+  readonly withSecrets?: boolean;
+  readonly force?: boolean;
+}
+
+export function exportCommand(): Command {
+  const command = new Command("export").description(
+    `Write the whole catalogue as one TOML file, which "heliograph apply" takes back unchanged. Carriers' passwords read "${KEEP}", which apply takes for the one in force, unless they are asked for.`,
+  );
+  return withExample(
+    withStoreOptions(command),
+    "heliograph export catalogue.toml",
+    "heliograph export --with-secrets > catalogue.toml     # whole, for another service",
+  )
+    .argument("[file]", "where to (default: standard output)")
+    .option("--with-secrets", "write the carriers' passwords too")
+    .option("--force", "write over a file that is there")
+    .action(async (file: string | undefined, options: ExportOptions) => {
+      const items = await onStore(options, (store) => store.catalogue());
+      const text = writeCatalogueFile(items, options.withSecrets === true ? bodyOf : shownBody);
+      if (file === undefined) {
+        print(text);
+        return;
+      }
+      try {
+        // For its owner alone: there may be passwords in it.
+        writeFileSync(file, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" });
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new CommandFault(
+          code === "EEXIST"
+            ? `${file} is there already: name another file, or say --force to write over it`
+            : `${file} cannot be written (${code})`,
+        );
+      }
+      say(`The catalogue is in ${file}; "heliograph apply ${file}" puts it in force.`);
+    });
+}

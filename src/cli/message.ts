@@ -1,0 +1,209 @@
+/** `heliograph message list|show`: messages as the store has them, for whoever is asked where one is. */
+import { Command } from "commander";
+import { formatMicros } from "../ledger/money.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
+import { errorById } from "../sms/errors.ts";
+import { statusById } from "../sms/statuses.ts";
+import type { LoggedMessage, LogPosition, LogQuery, Store } from "../store/port.ts";
+import { withExample } from "./example.ts";
+import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
+import {
+  accountNamed,
+  allAccounts,
+  CommandFault,
+  type CommonOptions,
+  limitOf,
+  momentOf,
+  onStore,
+  say,
+  withStoreOptions,
+} from "./support.ts";
+
+interface ListOptions extends CommonOptions, JsonOption {
+  readonly account: string;
+  readonly limit: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly bulk?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+const ALL: Omit<LogQuery, "accountId" | "limit" | "after"> = {
+  bulkIds: null,
+  messageIds: null,
+  from: null,
+  to: null,
+  statusIds: null,
+  mcc: null,
+  mnc: null,
+  sinceMs: 0,
+  // The end of the calendar: a message may be scheduled.
+  untilMs: 8_640_000_000_000_000,
+};
+
+function shown(message: LoggedMessage) {
+  const status = statusById(message.statusId);
+  return {
+    messageId: message.messageId,
+    bulkId: message.bulkId,
+    from: message.from,
+    to: message.to,
+    text: message.text,
+    parts: message.smsCount,
+    sentAt: formatDateTime(message.sentAtMs),
+    doneAt: message.doneAtMs === null ? null : formatDateTime(message.doneAtMs),
+    status: status.name,
+    final: status.final,
+    error: message.errorId === 0 ? null : errorById(message.errorId).name,
+    pricePerPart: formatMicros(message.pricePerPartMicros),
+    price: formatMicros(message.pricePerPartMicros * BigInt(message.smsCount)),
+    currency: message.currency,
+    mccMnc: message.mccMnc,
+    callbackData: message.callbackData,
+  };
+}
+
+type Shown = ReturnType<typeof shown>;
+
+const COLUMNS: readonly Column<Shown>[] = [
+  { title: "SENT", of: ({ sentAt }) => sentAt },
+  { title: "MESSAGE", of: ({ messageId }) => messageId },
+  { title: "FROM", of: ({ from }) => from },
+  { title: "TO", of: ({ to }) => to },
+  { title: "PARTS", of: ({ parts }) => parts, right: true },
+  { title: "PRICE", of: ({ price }) => price, right: true },
+  { title: "STATUS", of: ({ status }) => status },
+  { title: "ERROR", of: ({ error }) => error ?? "" },
+];
+
+export function messageCommand(): Command {
+  const list = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("list").description("Show an account's messages, newest first, without their text."),
+      ),
+    ),
+    "heliograph message list --account ACME --to 41793026727",
+    "heliograph message list --account ACME --since 2026-11-01 --until 2026-11-02 --limit 500 --json",
+  )
+    .requiredOption("--account <key>", "whose messages")
+    .option("--from <sender>", "only those of a sender")
+    .option("--to <number>", "only those to a number")
+    .option("--bulk <id>", "only those of a bulk")
+    .option("--since <time>", "sent at this time or later: a day, or a moment with its offset")
+    .option("--until <time>", "sent at this time or before")
+    .option("--limit <number>", "how many", "50")
+    .action(listMessages);
+
+  const show = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("show").description(
+          "Show one message: what it says, when it was sent and done, what became of it and what it cost.",
+        ),
+      ),
+    ),
+    "heliograph message show 1234567890123456789 --account ACME",
+  )
+    .argument("<id>", "the messageId that the client has")
+    .option("--account <key>", "whose it is (default: look at all accounts)")
+    .action(showMessage);
+
+  return new Command("message").description("Messages, as the store has them.").addCommand(list).addCommand(show);
+}
+
+/** Goes through the logs, page by page, until there are so many or no more. */
+async function logged(store: Store, query: Omit<LogQuery, "after">): Promise<LoggedMessage[]> {
+  const found: LoggedMessage[] = [];
+  for (let after: LogPosition | null = null; ; ) {
+    const page: { messages: LoggedMessage[]; next: LogPosition | null } = await store.logs({
+      ...query,
+      limit: query.limit - found.length,
+      after,
+    });
+    found.push(...page.messages);
+    if (found.length >= query.limit || page.next === null) return found;
+    after = page.next;
+  }
+}
+
+async function listMessages(options: ListOptions): Promise<void> {
+  const { since, until, from = null, to = null, bulk } = options;
+  const limit = limitOf(options);
+  const range = {
+    ...(since === undefined ? {} : { sinceMs: momentOf(since, "--since") }),
+    ...(until === undefined ? {} : { untilMs: momentOf(until, "--until") }),
+  };
+  const messages = await onStore(options, async (store) => {
+    const { id: accountId } = await accountNamed(store, options.account);
+    return logged(store, { ...ALL, ...range, accountId, limit, from, to, bulkIds: bulk === undefined ? null : [bulk] });
+  });
+  const more = messages.length === limit ? ' There may be more: see "--limit".' : "";
+  const lastLine =
+    messages.length === 0 ? "There are no such messages." : `${counted(messages.length, "message")}.${more}`;
+  showList(options, COLUMNS, messages.map(shown), lastLine);
+}
+
+interface Found {
+  readonly account: string;
+  readonly message: LoggedMessage;
+  /** Dead letters of its account from after it was sent: one of them may be its report. */
+  readonly deadLetters: number;
+}
+
+const MOST_LETTERS = 1_000;
+
+async function find(store: Store, id: string, accountKey: string | undefined): Promise<Found[]> {
+  const accounts = accountKey === undefined ? allAccounts(store) : [await accountNamed(store, accountKey)];
+  const found: Found[] = [];
+  for await (const { id: accountId, key: account } of accounts) {
+    for (const message of await logged(store, { ...ALL, accountId, messageIds: [id], limit: 100 })) {
+      const letters = await store.deadLetters({ accountKey: account, url: null, beforeId: null, limit: MOST_LETTERS });
+      const deadLetters = letters.filter(({ deadAtMs }) => deadAtMs >= message.sentAtMs).length;
+      found.push({ account, message, deadLetters });
+    }
+  }
+  return found;
+}
+
+async function showMessage(id: string, options: CommonOptions & JsonOption & { account?: string }): Promise<void> {
+  const found = await onStore(options, (store) => find(store, id, options.account));
+  if (found.length === 0)
+    throw new CommandFault(
+      `there is no message ${id}${options.account === undefined ? "" : ` of ${options.account}`}, or it was deleted after store.retentionDays`,
+    );
+  if (options.json === true) {
+    showJson(found.map(({ account, message, deadLetters }) => ({ account, ...shown(message), deadLetters })));
+    return;
+  }
+  for (const [index, one] of found.entries()) {
+    if (index > 0) say("");
+    showFields(fieldsOf(one));
+  }
+}
+
+function fieldsOf({ account, message, deadLetters }: Found): Record<string, Cell> {
+  const { description, groupName } = statusById(message.statusId);
+  const one = shown(message);
+  return {
+    Message: one.messageId,
+    Bulk: one.bulkId,
+    Account: account,
+    From: one.from,
+    To: one.to,
+    Text: JSON.stringify(one.text),
+    Parts: one.parts,
+    Sent: one.sentAt,
+    Done: one.doneAt ?? "not yet",
+    Status: `${one.status} (${groupName}: ${description})`,
+    Error: one.error ?? "none",
+    Price: `${one.price} ${one.currency} (${one.pricePerPart} a part)`,
+    Network: one.mccMnc,
+    "Callback data": one.callbackData,
+    "Dead letters":
+      deadLetters === 0
+        ? "none since"
+        : `${counted(deadLetters, "report")} of the account since: see "heliograph report dead"`,
+  };
+}

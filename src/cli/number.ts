@@ -1,0 +1,75 @@
+/** `heliograph number list|set|delete`: numbers to which phones write, and whose they are. */
+import { Command } from "commander";
+import { IncomingNumber } from "../catalogue/numbers.ts";
+import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
+import { withExample } from "./example.ts";
+import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
+import { type CommonOptions, EVERYTHING, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+
+const COLUMNS: readonly Column<IncomingNumber>[] = [
+  { title: "NUMBER", of: ({ number }) => number },
+  { title: "ACCOUNT", of: ({ account }) => account },
+  { title: "FORWARDED TO", of: ({ forwardUrl }) => forwardUrl ?? "fetched" },
+  { title: "STOP WORDS", of: ({ stopKeywords }) => stopKeywords?.join(",") ?? null },
+  { title: "KEYWORDS", of: ({ keywords }) => keywords?.join(",") ?? null },
+];
+
+export function numberCommand(): Command {
+  const list = withExample(
+    withJson(withStoreOptions(new Command("list").description("Show the numbers to which phones write."))),
+    "heliograph number list",
+  ).action(async (options: CommonOptions & JsonOption) => {
+    const numbers = await onStore(options, (store) => itemsOf<IncomingNumber>(store, "number"));
+    showList(
+      options,
+      COLUMNS,
+      numbers,
+      numbers.length === 0 ? "There are no numbers." : `${counted(numbers.length, "number")}.`,
+    );
+  });
+
+  const set = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("set").description(
+          "Give a number to an account, or change what is done with messages to it. docs/incoming.md lists the fields; name= takes one away.",
+        ),
+      ),
+    ),
+    "heliograph number set 12345 account=ACME forwardUrl=https://acme.example/incoming stopKeywords=STOP,END",
+    "heliograph number set 12345 forwardUrl=",
+  )
+    .argument("<number>", "in international form without a plus sign, or a short code")
+    .argument("<fields...>", "name=value; a list has commas")
+    .action(async (number: string, pairs: readonly string[], options: CommonOptions & JsonOption) => {
+      if (pairs.some((pair) => /^number=/.test(pair))) throw new UsageFault("a number stays: set another one");
+      await onStore(options, async (store) => {
+        let account = "";
+        const change = (before: Readonly<Record<string, unknown>> | null) => {
+          const fields = withFields(before ?? { number }, pairs, IncomingNumber);
+          account = String(fields.account ?? "");
+          return fields;
+        };
+        await putItem(store, { kind: "number", id: number }, change, options);
+        if ((await store.account({ ...EVERYTHING, key: account })) === null && options.json !== true)
+          say(
+            `There is no account ${account} yet: messages to the number are kept for you, in "heliograph incoming list".`,
+          );
+      });
+    });
+
+  const remove = withExample(
+    withStoreOptions(new Command("delete").description("Take a number away from its account.")),
+    "heliograph number delete 12345",
+  )
+    .argument("<number>", "as in the list")
+    .action((number: string, options: CommonOptions) =>
+      onStore(options, (store) => deleteItem(store, { kind: "number", id: number })),
+    );
+
+  return new Command("number")
+    .description("Numbers to which phones write.")
+    .addCommand(list)
+    .addCommand(set)
+    .addCommand(remove);
+}

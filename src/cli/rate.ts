@@ -1,0 +1,227 @@
+/** `heliograph rate list|set|delete|quote`: rate plans, and what becomes of one number. */
+import { Command } from "commander";
+import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
+import { Snapshot } from "../catalogue/snapshot.ts";
+import { formatMicros } from "../ledger/money.ts";
+import { isDestination } from "../sms/addresses.ts";
+import type { ManagedAccount, Store } from "../store/port.ts";
+import { bodyOf } from "./catalogue-file.ts";
+import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix, unknown } from "./catalogue-items.ts";
+import { withExample } from "./example.ts";
+import { Failed } from "./fault.ts";
+import { groupText } from "./route.ts";
+import { type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
+import {
+  accountNamed,
+  allAccounts,
+  CommandFault,
+  type CommonOptions,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
+
+interface Row {
+  readonly ratePlan: string;
+  readonly currency: string;
+  readonly prefix: string;
+  readonly price: string;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: "RATE PLAN", of: ({ ratePlan }) => ratePlan },
+  { title: "CURRENCY", of: ({ currency }) => currency },
+  { title: "PREFIX", of: ({ prefix }) => shownPrefix(prefix) },
+  { title: "PRICE A PART", of: ({ price }) => price, right: true },
+];
+
+interface SetOptions extends CommonOptions, JsonOption {
+  readonly currency?: string;
+}
+
+export function rateCommand(): Command {
+  const list = withExample(
+    withJson(withStoreOptions(new Command("list").description("Show prices, by rate plan and prefix."))),
+    "heliograph rate list standard",
+  )
+    .argument("[plan]", "one rate plan (default: all)")
+    .action(async (plan: string | undefined, options: CommonOptions & JsonOption) => {
+      const plans = await onStore(options, (store) => itemsOf<RatePlan>(store, "ratePlan"));
+      if (plan !== undefined && !plans.some(({ id }) => id === plan)) throw unknown({ kind: "ratePlan", id: plan });
+      const rows = plans
+        .filter(({ id }) => plan === undefined || id === plan)
+        .flatMap(({ id, currency, rate }) =>
+          rate.map(({ prefix, price }) => ({ ratePlan: id, currency, prefix, price })),
+        );
+      showList(
+        options,
+        COLUMNS,
+        rows,
+        rows.length === 0 ? "There are no rate plans." : `${counted(rows.length, "price")}.`,
+      );
+    });
+
+  const set = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("set").description(
+          "Set what a part costs to numbers with a prefix; the longest prefix that fits decides. A rate plan that is not there is made, and needs its currency. What was accepted before keeps its price.",
+        ),
+      ),
+    ),
+    "heliograph rate set standard 41 0.045",
+    "heliograph rate set gold '*' 0.03 --currency EUR",
+  )
+    .argument("<plan>", "the rate plan's id")
+    .argument("<prefix>", "digits, or * for all numbers")
+    .argument("<price>", "a decimal number with at most 6 places")
+    .option("--currency <code>", "of a plan that is new, ISO 4217")
+    .action(setRate);
+
+  const remove = withExample(
+    withStoreOptions(new Command("delete").description("Delete a price, or a rate plan that no account has.")),
+    "heliograph rate delete standard 41",
+    "heliograph rate delete gold",
+  )
+    .argument("<plan>", "the rate plan's id")
+    .argument("[prefix]", "digits, or * for the price of all numbers (default: the whole plan)")
+    .action(deleteRate);
+
+  const quote = withExample(
+    withJson(
+      withStoreOptions(
+        new Command("quote").description(
+          "Say which route, carriers and price a number gets when an account sends to it, and what stands in the way.",
+        ),
+      ),
+    ),
+    "heliograph rate quote 41793026727 --account ACME",
+  )
+    .argument("<number>", "in international form without a plus sign")
+    .requiredOption("--account <key>", "whose prices")
+    .action(quoteNumber);
+
+  return new Command("rate")
+    .description("Rate plans: what a part costs, by the longest prefix of the number.")
+    .addCommand(list)
+    .addCommand(set)
+    .addCommand(remove)
+    .addCommand(quote);
+}
+
+async function setRate(plan: string, prefixText: string, price: string, options: SetOptions): Promise<void> {
+  const prefix = prefixOf(prefixText);
+  await onStore(options, (store) =>
+    putItem(
+      store,
+      { kind: "ratePlan", id: plan },
+      (before) => {
+        const old = before as RatePlan | null;
+        if (old === null && options.currency === undefined)
+          throw new UsageFault(`there is no rate plan ${plan}: name its currency with --currency to make it`);
+        if (old !== null && options.currency !== undefined && options.currency !== old.currency)
+          throw new CommandFault(
+            `the rate plan ${plan} is in ${old.currency}, and its prices with it: make another plan`,
+          );
+        const known = old?.rate.some((rate) => rate.prefix === prefix) === true;
+        const rate = known
+          ? old!.rate.map((one) => (one.prefix === prefix ? { prefix, price } : one))
+          : [...(old?.rate ?? []), { prefix, price }];
+        return { id: plan, currency: old?.currency ?? options.currency, rate };
+      },
+      options,
+    ),
+  );
+}
+
+async function deleteRate(plan: string, prefixText: string | undefined, options: CommonOptions): Promise<void> {
+  const item = { kind: "ratePlan", id: plan } as const;
+  await onStore(options, async (store) => {
+    const old = (await itemsOf<RatePlan>(store, "ratePlan")).find(({ id }) => id === plan);
+    if (old === undefined) throw unknown(item);
+    if (prefixText === undefined) {
+      await refuseUsed(store, plan);
+      await deleteItem(store, item);
+      return;
+    }
+    const prefix = prefixOf(prefixText);
+    const rate = old.rate.filter((one) => one.prefix !== prefix);
+    if (rate.length === old.rate.length)
+      throw new CommandFault(`the rate plan ${plan} has no price for ${shownPrefix(prefix)}`);
+    if (rate.length === 0)
+      throw new CommandFault(`it is the last price of ${plan}: "heliograph rate delete ${plan}" deletes the plan`);
+    await putItem(store, item, () => ({ ...old, rate }), {});
+  });
+}
+
+async function refuseUsed(store: Store, plan: string): Promise<void> {
+  for await (const { key, ratePlanId, retiredAtMs, kind } of allAccounts(store)) {
+    if (ratePlanId !== plan || retiredAtMs !== null || kind !== "client") continue;
+    throw new CommandFault(
+      `the account ${key} has the rate plan ${plan}: give it another with "heliograph account change ${key} --rate-plan"`,
+    );
+  }
+}
+
+async function quoteNumber(number: string, options: CommonOptions & JsonOption & { account: string }): Promise<void> {
+  if (!isDestination(number)) throw new UsageFault(`"${number}" is not a phone number of 4 to 15 digits`);
+  const { account, items } = await onStore(options, async (store) => ({
+    account: await accountNamed(store, options.account),
+    items: await store.catalogue(),
+  }));
+  const routes = items.filter(({ kind }) => kind === "route").map((item) => bodyOf(item) as Route);
+  const route = longest(routes, number);
+  const plan = items.find(({ kind, id }) => kind === "ratePlan" && id === account.ratePlanId);
+  const rates = plan === undefined ? [] : (bodyOf(plan) as RatePlan).rate;
+  const price = new Snapshot(items).priceFor(account.ratePlanId, account.currency, number);
+  const problem = problemOf(account, route, plan === undefined ? null : (bodyOf(plan) as RatePlan), price);
+  const quote = {
+    number,
+    account: account.key,
+    route: route?.prefix ?? null,
+    groups: route === null ? [] : groupsOf(route),
+    ratePlan: account.ratePlanId,
+    pricePrefix: price === null ? null : (longest(rates, number)?.prefix ?? null),
+    price: price === null ? null : formatMicros(price),
+    currency: account.currency,
+    problem,
+  };
+  if (options.json === true) showJson(quote);
+  else {
+    showFields({
+      Number: number,
+      Route: route === null ? "none" : shownPrefix(route.prefix),
+      Carriers: quote.groups.map(groupText).join(", then ") || "none",
+      "Rate plan": account.ratePlanId,
+      Price:
+        price === null
+          ? "none"
+          : `${quote.price} ${account.currency} a part (prefix ${shownPrefix(quote.pricePrefix ?? "")})`,
+    });
+    if (problem !== null) say(`${problem}.`);
+  }
+  if (problem !== null) throw new Failed();
+}
+
+function longest<Item extends { readonly prefix: string }>(items: readonly Item[], number: string): Item | null {
+  const fitting = items.filter(({ prefix }) => number.startsWith(prefix));
+  return fitting.sort((first, second) => second.prefix.length - first.prefix.length)[0] ?? null;
+}
+
+function problemOf(
+  { key, suspended, currency, ratePlanId }: ManagedAccount,
+  route: Route | null,
+  plan: RatePlan | null,
+  price: bigint | null,
+): string | null {
+  if (suspended) return `The account ${key} is suspended, so it cannot send`;
+  if (route === null) return 'No route fits this number, so the message is rejected: "heliograph route set" makes one';
+  if (plan === null)
+    return `There is no rate plan ${ratePlanId}, so the message is rejected: "heliograph rate set" makes it`;
+  if (plan.currency !== currency)
+    return `The rate plan ${ratePlanId} is in ${plan.currency} and the account in ${currency}, so the message is rejected: give the account another plan`;
+  if (price === null)
+    return `The rate plan ${ratePlanId} has no price for this number, so the message is rejected: "heliograph rate set" sets one`;
+  return null;
+}

@@ -1,0 +1,110 @@
+/** How commands show things: aligned tables for people, JSON for scripts, and what a change has changed. */
+import type { Command } from "commander";
+import { say } from "./console.ts";
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+export function withJson(command: Command): Command {
+  return command.option("--json", "as JSON, for scripts: field names stay the same, amounts are strings");
+}
+
+export type Cell = string | number | null;
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => Cell;
+  readonly right?: true;
+}
+
+/** What a terminal takes for commands, or would break the line, is written out. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (letter) => JSON.stringify(letter).slice(1, -1));
+}
+
+export function showTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const cells = rows.map((row) => columns.map(({ of }) => printable(String(of(row) ?? "-"))));
+  const table = [columns.map(({ title }) => title), ...cells];
+  // Not with Math.max(…): a list may be longer than a call can have arguments.
+  const widths = columns.map((_, index) => table.reduce((most, row) => Math.max(most, [...row[index]!].length), 0));
+  for (const row of table) {
+    const padded = row.map((cell, index) => {
+      const gap = " ".repeat(widths[index]! - [...cell].length);
+      return columns[index]!.right === true ? gap + cell : cell + gap;
+    });
+    say(padded.join("  ").trimEnd());
+  }
+}
+
+/** A name and its value on each line. */
+export function showFields(fields: Readonly<Record<string, Cell>>): void {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  for (const [name, value] of Object.entries(fields))
+    say(`${name.padEnd(width)}  ${printable(String(value ?? "-"))}`.trimEnd());
+}
+
+export function showJson(value: unknown): void {
+  say(JSON.stringify(value, null, 2));
+}
+
+/** A list for whoever wants it: the rows as they are, or as a table with a last line that says how many there are. */
+export function showList<Row>(
+  options: JsonOption,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  lastLine: string,
+): void {
+  if (options.json === true) {
+    showJson(rows);
+    return;
+  }
+  if (rows.length > 0) showTable(columns, rows);
+  say(lastLine);
+}
+
+/** "1 key", "2 keys" */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** Two values are the same if they say the same, whatever the order of their fields. */
+export function isSame(first: unknown, second: unknown): boolean {
+  return ordered(first) === ordered(second);
+}
+
+function ordered(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    part !== null && typeof part === "object" && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([first], [second]) => (first < second ? -1 : 1)))
+      : part,
+  );
+}
+
+export interface Difference {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Field by field; what is not there is undefined. */
+export function differences(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Difference[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((field) => !isSame(before[field] ?? null, after[field] ?? null))
+    .map((field) => ({ field, before: before[field], after: after[field] }));
+}
+
+/** "price: 0.01 → 0.5" */
+export function differenceLine({ field, before, after }: Difference): string {
+  return `${field}: ${written(before)} → ${written(after)}`;
+}
+
+export function written(value: unknown): string {
+  if (value === undefined || value === null) return "none";
+  return typeof value === "string" ? printable(value === "" ? '""' : value) : JSON.stringify(value);
+}

@@ -1,0 +1,55 @@
+/** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
+import type { Actor, AuditEntry, CommandHandlers } from "../port.ts";
+import type { CommandParts } from "./parts.ts";
+
+export interface Change {
+  readonly by: Actor | undefined;
+  readonly atMs: number;
+  readonly action: "create" | "change" | "retire" | "delete";
+  readonly kind: string;
+  readonly subject: string;
+  /** The reseller whose client it is about. */
+  readonly resellerId: number | null;
+  /** What was there and what is there, without secrets. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Changes without an actor are the service's own, and not noted. */
+export function auditWriter({ sql }: CommandParts): (change: Change) => Promise<void> {
+  const insert = sql.prepare(
+    "INSERT INTO audit (at_ms, actor, address, action, kind, subject, parent_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  return async ({ by, atMs, action, kind, subject, resellerId, before, after }) => {
+    if (by === undefined) return;
+    await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
+  };
+}
+
+function asJson(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? part.toString() : part));
+}
+
+export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "audit"> {
+  const columns = `id, at_ms AS "atMs", actor, address, action, kind, subject, before, after`;
+  const rest = `id < ? AND kind = coalesce(?, kind) AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`;
+  const all = sql.prepare<[number, string | null, string | null, string | null, number], AuditEntry>(
+    `SELECT ${columns} FROM audit WHERE ${rest}`,
+  );
+  const ofSubject = sql.prepare<[string, string, number, string | null, number], AuditEntry>(
+    `SELECT ${columns} FROM audit WHERE kind = ? AND subject = ? AND id < ? AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`,
+  );
+  const ofReseller = sql.prepare<[number, number, string | null, string | null, string | null, number], AuditEntry>(
+    `SELECT ${columns} FROM audit WHERE parent_id = ? AND ${rest}`,
+  );
+
+  return {
+    async audit({ resellerId, kind, subject, actor, beforeId, limit }) {
+      const before = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (resellerId !== null) return ofReseller.all(resellerId, before, kind, subject, actor, limit);
+      if (kind !== null && subject !== null) return ofSubject.all(kind, subject, before, actor, limit);
+      return all.all(before, kind, subject, actor, limit);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** The catalogue's items, one by one: each has a version, so that two operators do not overwrite each other. */
+import type { CatalogueItem, CommandHandlers } from "../port.ts";
+import { auditWriter } from "./audit.ts";
+import type { CommandParts } from "./parts.ts";
+
+type CatalogueCommand = "catalogue" | "putCatalogue" | "putItem" | "deleteItem";
+
+export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, CatalogueCommand> {
+  const { sql, unit } = parts;
+  const note = auditWriter(parts);
+  const items = sql.prepare<[], CatalogueItem & { version: number }>(
+    "SELECT kind, id, body, version FROM catalogue_item ORDER BY kind, id",
+  );
+  const one = sql.prepare<[string, string], { body: string; version: number }>(
+    `SELECT body, version FROM catalogue_item WHERE kind = ? AND id = ? ${sql.dialect.lock()}`,
+  );
+  const insert = sql.prepare<[string, string, string]>("INSERT INTO catalogue_item (kind, id, body) VALUES (?, ?, ?)");
+  const update = sql.prepare<[string, string, string]>(
+    "UPDATE catalogue_item SET body = ?, version = version + 1 WHERE kind = ? AND id = ?",
+  );
+  const remove = sql.prepare<[string, string]>("DELETE FROM catalogue_item WHERE kind = ? AND id = ?");
+  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
+
+  const noteChange = async (): Promise<void> => {
+    await changed.run();
+    unit().changed = true;
+  };
+  const about = (kind: string, subject: string) => ({ kind, subject, resellerId: null });
+  /** For the audit: that there is a password is seen, and not which one. */
+  const parsed = (body: string | undefined): unknown =>
+    body === undefined ? null : JSON.parse(body, (name, value) => (name === "password" ? "(hidden)" : value));
+
+  return {
+    catalogue: async () => items.all(),
+
+    async putCatalogue({ items: wanted, by, atMs = 0 }) {
+      const old = new Map((await items.all()).map((item) => [`${item.kind} ${item.id}`, item]));
+      for (const { kind, id, body } of wanted) {
+        const before = old.get(`${kind} ${id}`);
+        old.delete(`${kind} ${id}`);
+        if (before?.body === body) continue;
+        if (before === undefined) await insert.run(kind, id, body);
+        else await update.run(body, kind, id);
+        const action = before === undefined ? "create" : "change";
+        await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
+      }
+      for (const { kind, id, body } of old.values()) {
+        await remove.run(kind, id);
+        await note({ by, atMs, action: "delete", ...about(kind, id), before: parsed(body), after: null });
+      }
+      await noteChange();
+    },
+
+    async putItem({ kind, id, body, version, by, atMs }) {
+      const before = await one.get(kind, id);
+      if ((before?.version ?? 0) !== version) return { kind: "outdated", version: before?.version ?? 0 };
+      if (before === undefined) await insert.run(kind, id, body);
+      else await update.run(body, kind, id);
+      const action = before === undefined ? "create" : "change";
+      await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
+      await noteChange();
+      return { kind: "written", version: version + 1 };
+    },
+
+    async deleteItem({ kind, id, version, by, atMs }) {
+      const before = await one.get(kind, id);
+      if (before === undefined) return "unknown";
+      if (version !== null && before.version !== version) return "outdated";
+      await remove.run(kind, id);
+      await note({ by, atMs, action: "delete", ...about(kind, id), before: parsed(before.body), after: null });
+      await noteChange();
+      return "deleted";
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** An account's postings, in the order of time, and what they come to: what a statement is made of. */
+import type { CommandHandlers, Posting, PostingRange } from "../port.ts";
+import type { CommandParts } from "./parts.ts";
+
+interface PostingRow extends Omit<Posting, "amountMicros" | "messageKey"> {
+  readonly amount: string;
+  readonly messageKey: string | null;
+}
+
+export function statementCommands({ sql }: CommandParts): Pick<CommandHandlers, "postings" | "turnover"> {
+  const purseOf = sql.prepare<[number], { id: number }>("SELECT id FROM purse WHERE account_id = ?");
+  const side = (purse: string, sign: string, kind: string): string =>
+    `SELECT id, at_ms AS "atMs", kind, CAST(${sign}amount_micros AS TEXT) AS amount, CAST(message_key AS TEXT) AS "messageKey",
+       part_count AS "partCount", description
+     FROM posting WHERE ${purse} = ? AND kind <> '${kind}' AND at_ms >= ? AND at_ms < ? AND (at_ms, id) > (?, ?) ORDER BY at_ms, id LIMIT ?`;
+  const outgoing = sql.prepare<[number, number, number, number, number, number], PostingRow>(
+    side("from_purse", "-", "refund"),
+  );
+  const arriving = sql.prepare<[number, number, number, number, number, number], PostingRow>(
+    side("to_purse", "", "charge"),
+  );
+
+  const page = async ({ accountId, sinceMs, untilMs, after, limit }: PostingRange): Promise<PostingRow[]> => {
+    const purse = await purseOf.get(accountId);
+    if (purse === undefined) return [];
+    const { atMs, id } = after ?? { atMs: -1, id: -1 };
+    const range = [purse.id, sinceMs, untilMs, atMs, id, limit] as const;
+    const rows = [...(await outgoing.all(...range)), ...(await arriving.all(...range))];
+    return rows.sort((first, second) => first.atMs - second.atMs || first.id - second.id).slice(0, limit);
+  };
+
+  return {
+    async postings(range) {
+      const rows = await page(range);
+      return rows.map(({ amount, ...row }) => ({ ...row, amountMicros: BigInt(amount) }));
+    },
+
+    async turnover(range) {
+      const rows = await page(range);
+      const last = rows.length === range.limit ? rows.at(-1)! : null;
+      return {
+        amountMicros: rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+        next: last === null ? null : { atMs: last.atMs, id: last.id },
+      };
+    },
+  };
+}

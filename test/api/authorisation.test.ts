@@ -1,0 +1,404 @@
+/**
+ * Who may do what: every operation of the service, for every kind of caller. The table has a row for each operation that the service
+ * describes; one without a row fails the test.
+ */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { Sessions } from "../../src/accounts/sessions.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { formatDateTime } from "../../src/schedule/date-time.ts";
+import { type Account, type CatalogueItem, SCOPES, type Scope } from "../../src/store/port.ts";
+import { addAccount } from "../support/accounts.ts";
+import { operationsOf } from "../support/operations.ts";
+import { basic, startTestService } from "../support/service.ts";
+
+const service = await startTestService({ after });
+const { store } = service;
+
+const CALLERS = [
+  "none",
+  "wrong",
+  "client",
+  "other client",
+  "reseller",
+  "other reseller",
+  "operator",
+  "suspended",
+] as const;
+type Caller = (typeof CALLERS)[number];
+type Statuses = readonly [
+  none: number,
+  wrong: number,
+  client: number,
+  otherClient: number,
+  reseller: number,
+  otherReseller: number,
+  operator: number,
+  suspended: number,
+];
+
+/** Whoever is known. */
+const ACCOUNTS: Partial<Record<Caller, Account>> = {
+  reseller: await addAccount(store, { key: "RESELLER", kind: "reseller" }),
+  "other reseller": await addAccount(store, { key: "OTHERRESELLER", kind: "reseller" }),
+  client: await addAccount(store, { key: "CLIENT", parentKey: "RESELLER", balanceMicros: 100_000_000n }),
+  "other client": await addAccount(store, { key: "OTHERCLIENT", parentKey: "OTHERRESELLER" }),
+  operator: await addAccount(store, { key: "OPERATOR", kind: "operator" }),
+  suspended: await addAccount(store, { key: "SUSPENDED", kind: "operator" }),
+};
+const BY = { by: { name: "test", address: null }, atMs: systemClock.now() };
+await store.changeAccount({ key: "SUSPENDED", resellerId: null, version: null, change: { suspended: true }, ...BY });
+
+async function keyFor(accountKey: string, scopes: readonly Scope[] | null = null): Promise<string> {
+  const key = newApiKey();
+  assert.equal(await store.createApiKey({ ...storedForm(key), accountKey, name: null, scopes, atMs: 0 }), "created");
+  return `App ${key}`;
+}
+
+const KEYS: Partial<Record<Caller, string>> = { wrong: `App ${newApiKey()}` };
+for (const [caller, { key }] of Object.entries(ACCOUNTS)) KEYS[caller as Caller] = await keyFor(key);
+const sessions = new Sessions(store, systemClock);
+
+/** How a caller shows who it is: an API key, or a session's token, or a password, where only that is taken. */
+async function authorizationOf(caller: Caller, by: Row["by"]): Promise<string | null> {
+  if (caller === "none") return null;
+  const account = ACCOUNTS[caller];
+  if (by === "password") return account === undefined ? basic("CLIENT", "wrong") : basic(account.key, "password");
+  if (by === "token") return account === undefined ? "IBSSO wrong" : `IBSSO ${await sessions.open(account)}`;
+  return KEYS[caller]!;
+}
+
+interface Call {
+  /** What stands in the path in place of the names. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+interface Row {
+  readonly statuses: Statuses;
+  readonly scope: Scope | null;
+  readonly by?: "token" | "password";
+  /** Each cell gets a call of its own, for what can be done once. */
+  readonly call?: () => Promise<Call> | Call;
+}
+
+const open = (): Statuses => [200, 200, 200, 200, 200, 200, 200, 200];
+const anybody = (good = 200): Statuses => [401, 401, good, good, good, good, good, 403];
+const owner = (good = 200): Statuses => [401, 401, good, 404, 404, 404, 404, 403];
+const operator = (good = 200): Statuses => [401, 401, 403, 403, 403, 403, good, 403];
+/** About a client of the reseller. */
+const manager = (good = 200): Statuses => [401, 401, 403, 403, good, 404, good, 403];
+/** About nobody in particular: each for itself. */
+const managers = (): Statuses => [401, 401, 403, 403, 200, 200, 200, 403];
+
+let count = 0;
+const fresh = (): string => `FRESH${count++}`;
+/** A number that no cell has had. */
+const freshNumber = (): string => String(4_100_000 + count++);
+
+/** A client of the reseller, for one cell. */
+async function freshAccount(): Promise<{ key: string; username: string }> {
+  const key = fresh();
+  await addAccount(store, { key, parentKey: "RESELLER" });
+  return { key, username: key };
+}
+
+async function freshItem(kind: CatalogueItem["kind"], id: string, item: object): Promise<string> {
+  await store.putItem({ kind, id, body: JSON.stringify(item), version: 0, ...BY });
+  return id;
+}
+
+const TO = "41793026727";
+const MESSAGE = { from: "a1", text: "x" };
+const OCTETS = { from: "a1", binary: { hex: "0f" } };
+const advanced = (message: object) => ({ messages: [{ ...message, destinations: [{ to: TO }] }] });
+const later = formatDateTime(systemClock.now() + 24 * 3_600_000);
+await service.call("POST", "/sms/1/text/advanced", {
+  authorization: KEYS.client!,
+  body: { bulkId: "bulk", messages: [{ ...MESSAGE, destinations: [{ to: TO }], sendAt: later }] },
+});
+const bulk = { query: "?bulkId=bulk" };
+const sending = (body: unknown): Row => ({ statuses: anybody(), scope: "send", call: () => ({ body }) });
+const ofClient = { names: { key: "CLIENT" } };
+const seen = (name: string, value: string): Row => ({
+  statuses: operator(),
+  scope: "manage",
+  call: () => ({ names: { [name]: value } }),
+});
+const listed: Row = { statuses: operator(), scope: "manage" };
+const RATE_PLAN = { currency: "EUR", rate: [{ prefix: "", price: "0.01" }] };
+let currencies = 0;
+/** A pair of currencies that no cell has had. */
+function freshPair(): { from: string; to: string } {
+  const letters = (number: number) => String.fromCharCode(65 + (Math.floor(number / 26) % 26), 65 + (number % 26));
+  return { from: `X${letters(currencies++)}`, to: "EUR" };
+}
+
+const MATRIX: Readonly<Record<string, Row>> = {
+  "POST /sms/1/text/advanced": sending(advanced(MESSAGE)),
+  "POST /sms/2/text/advanced": sending(advanced(MESSAGE)),
+  "POST /sms/1/text/multi": sending({ messages: [{ ...MESSAGE, to: TO }] }),
+  "POST /sms/1/text/single": sending({ ...MESSAGE, to: TO }),
+  "POST /sms/1/binary/advanced": sending(advanced(OCTETS)),
+  "POST /sms/2/binary/advanced": sending(advanced(OCTETS)),
+  "POST /sms/1/binary/multi": sending({ messages: [{ ...OCTETS, to: TO }] }),
+  "POST /sms/1/binary/single": sending({ ...OCTETS, to: TO }),
+  "GET /sms/1/text/query": { statuses: anybody(), scope: "send", call: () => ({ query: `?from=a1&text=x&to=${TO}` }) },
+  "POST /sms/1/preview": sending({ text: "x" }),
+  "GET /sms/1/inbox/reports": { statuses: anybody(), scope: "track" },
+  "GET /sms/1/bulks": { statuses: owner(), scope: "track", call: () => bulk },
+  "PUT /sms/1/bulks": { statuses: owner(), scope: "send", call: () => ({ ...bulk, body: { sendAt: later } }) },
+  "GET /sms/1/bulks/status": { statuses: owner(), scope: "track", call: () => bulk },
+  "PUT /sms/1/bulks/status": {
+    statuses: owner(),
+    scope: "send",
+    call: () => ({ ...bulk, body: { status: "PAUSED" } }),
+  },
+  "GET /sms/1/reports": { statuses: anybody(), scope: "track" },
+  "GET /sms/1/logs": { statuses: anybody(), scope: "track" },
+  "GET /account/1/balance": { statuses: anybody(), scope: "balance" },
+  "POST /sandbox/1/incoming": {
+    statuses: anybody(204),
+    scope: "send",
+    call: () => ({ body: { from: TO, to: "12345", text: "x" } }),
+  },
+
+  "POST /1/customerProfile/login": { statuses: anybody(), scope: null, by: "password" },
+  "POST /1/customerProfile/logout": { statuses: anybody(204), scope: null, by: "token" },
+  "POST /auth/1/session": { statuses: anybody(), scope: null, by: "password" },
+  "DELETE /auth/1/session": { statuses: anybody(204), scope: null, by: "token" },
+  "POST /1/customerProfile/payments/funds": {
+    statuses: [401, 401, 403, 403, 200, 404, 403, 403],
+    scope: null,
+    by: "token",
+    call: () => ({ body: { accountKey: "CLIENT", ammount: 1, description: "x" } }),
+  },
+
+  "POST /operator/1/accounts": {
+    statuses: managers(),
+    scope: "manage",
+    call: () => ({ body: { username: fresh(), password: "long enough", ratePlan: "standard" } }),
+  },
+  "GET /operator/1/accounts": { statuses: managers(), scope: "manage" },
+  "GET /operator/1/accounts/{key}": { statuses: manager(), scope: "manage", call: () => ofClient },
+  "PATCH /operator/1/accounts/{key}": {
+    statuses: manager(),
+    scope: "manage",
+    call: async () => ({ names: await freshAccount(), body: { version: 1, defaultSender: "Acme" } }),
+  },
+  "DELETE /operator/1/accounts/{key}": {
+    statuses: manager(204),
+    scope: "manage",
+    call: async () => ({ names: await freshAccount(), query: "?version=1" }),
+  },
+  "PUT /operator/1/accounts/{key}/users/{username}/password": {
+    statuses: manager(),
+    scope: "manage",
+    call: async () => ({ names: await freshAccount(), body: { password: "long enough" } }),
+  },
+  "DELETE /operator/1/accounts/{key}/sessions": { statuses: manager(), scope: "manage", call: () => ofClient },
+  "POST /operator/1/accounts/{key}/api-keys": {
+    statuses: manager(),
+    scope: "manage",
+    call: async () => ({ names: await freshAccount(), body: { name: "x" } }),
+  },
+  "GET /operator/1/accounts/{key}/api-keys": { statuses: manager(), scope: "manage", call: () => ofClient },
+  "DELETE /operator/1/accounts/{key}/api-keys/{id}": {
+    statuses: manager(204),
+    scope: "manage",
+    call: async () => ({ names: { key: "CLIENT", id: storedForm((await keyFor("CLIENT")).slice(4)).id } }),
+  },
+  "GET /operator/1/accounts/{key}/opt-outs": { statuses: manager(), scope: "manage", call: () => ofClient },
+  "PUT /operator/1/accounts/{key}/opt-outs/{number}": {
+    statuses: manager(204),
+    scope: "manage",
+    call: () => ({ names: { key: "CLIENT", number: freshNumber() } }),
+  },
+  "DELETE /operator/1/accounts/{key}/opt-outs/{number}": {
+    statuses: manager(204),
+    scope: "manage",
+    call: () => ({ names: { key: "CLIENT", number: freshNumber() } }),
+  },
+  "GET /operator/1/accounts/{key}/statement": {
+    statuses: manager(),
+    scope: "manage",
+    call: () => ({ ...ofClient, query: "?from=2026-01-01T00:00:00Z" }),
+  },
+  "GET /operator/1/audit": { statuses: managers(), scope: "manage" },
+
+  "GET /operator/1/carriers": listed,
+  "GET /operator/1/carriers/{id}": seen("id", "simulator"),
+  "PUT /operator/1/carriers/{id}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: { id: fresh() }, body: { kind: "simulator" } }),
+  },
+  "DELETE /operator/1/carriers/{id}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: async () => {
+      const id = fresh();
+      return { names: { id: await freshItem("carrier", id, { id, kind: "simulator" }) }, query: "?version=1" };
+    },
+  },
+  "GET /operator/1/routes": listed,
+  "GET /operator/1/routes/{prefix}": seen("prefix", "default"),
+  "PUT /operator/1/routes/{prefix}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: { prefix: freshNumber() }, body: { carrier: "simulator" } }),
+  },
+  "DELETE /operator/1/routes/{prefix}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: async () => {
+      const prefix = freshNumber();
+      const route = { prefix, carrier: "simulator" };
+      return { names: { prefix: await freshItem("route", prefix, route) }, query: "?version=1" };
+    },
+  },
+  "GET /operator/1/rate-plans": listed,
+  "GET /operator/1/rate-plans/{id}": seen("id", "standard"),
+  "PUT /operator/1/rate-plans/{id}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: { id: fresh() }, body: RATE_PLAN }),
+  },
+  "DELETE /operator/1/rate-plans/{id}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: async () => {
+      const id = fresh();
+      return { names: { id: await freshItem("ratePlan", id, { id, ...RATE_PLAN }) }, query: "?version=1" };
+    },
+  },
+  "GET /operator/1/exchange-rates": listed,
+  "GET /operator/1/exchange-rates/{from}/{to}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: { from: "USD", to: "EUR" } }),
+  },
+  "PUT /operator/1/exchange-rates/{from}/{to}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: freshPair(), body: { rate: "2" } }),
+  },
+  "DELETE /operator/1/exchange-rates/{from}/{to}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: async () => {
+      const names = freshPair();
+      await freshItem("exchangeRate", `${names.from}/${names.to}`, { ...names, rate: "2" });
+      return { names, query: "?version=1" };
+    },
+  },
+  "GET /operator/1/numbers": listed,
+  "GET /operator/1/numbers/{number}": {
+    statuses: operator(),
+    scope: "manage",
+    call: async () => {
+      const number = freshNumber();
+      return { names: { number: await freshItem("number", number, { number, account: "CLIENT" }) } };
+    },
+  },
+  "PUT /operator/1/numbers/{number}": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ names: { number: freshNumber() }, body: { account: "CLIENT" } }),
+  },
+  "DELETE /operator/1/numbers/{number}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: async () => {
+      const number = freshNumber();
+      const item = { number, account: "CLIENT" };
+      return { names: { number: await freshItem("number", number, item) }, query: "?version=1" };
+    },
+  },
+  "GET /operator/1/opt-outs": listed,
+  "PUT /operator/1/opt-outs/{number}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: () => ({ names: { number: freshNumber() } }),
+  },
+  "DELETE /operator/1/opt-outs/{number}": {
+    statuses: operator(204),
+    scope: "manage",
+    call: () => ({ names: { number: freshNumber() } }),
+  },
+  "GET /operator/1/ledger/verify": listed,
+  "GET /operator/1/receipts/parked": listed,
+  "GET /operator/1/incoming/unmatched": listed,
+  "GET /operator/1/reports/dead": listed,
+  "POST /operator/1/reports/replay": {
+    statuses: operator(),
+    scope: "manage",
+    call: () => ({ body: { accountKey: "CLIENT" } }),
+  },
+
+  "GET /healthz": { statuses: open(), scope: null },
+  "GET /readyz": { statuses: open(), scope: null },
+  "GET /metrics": { statuses: open(), scope: null },
+};
+
+async function callRow(name: string, row: Row, authorization: string | null) {
+  const [method = "", pattern = ""] = name.split(" ");
+  const { names = {}, query = "", body }: Call = (await row.call?.()) ?? {};
+  const path = pattern.replace(/\{(\w+)\}/g, (_, step: string) => encodeURIComponent(names[step] ?? ""));
+  const changes = await store.changeCounter();
+  const answer = await service.call(method, `${path}${query}`, { authorization, body });
+  return { answer, changed: (await store.changeCounter()) !== changes };
+}
+
+test("every operation that the service describes has its row, and no other", async () => {
+  const described = (await operationsOf(service)).map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(described.sort(), Object.keys(MATRIX).sort());
+});
+
+for (const [name, row] of Object.entries(MATRIX)) {
+  test(`who may: ${name}`, async () => {
+    for (const [index, caller] of CALLERS.entries()) {
+      const { answer, changed } = await callRow(name, row, await authorizationOf(caller, row.by));
+      assert.equal(answer.status, row.statuses[index], `${caller}: ${answer.text}`);
+      if (answer.status >= 400) assert.equal(changed, false, `${caller} was refused, and yet something changed`);
+    }
+  });
+}
+
+test("a key is good for its scopes and for nothing else, in every operation", async () => {
+  const keys = new Map<string, string>();
+  for (const accountKey of ["CLIENT", "OPERATOR"]) {
+    for (const scope of SCOPES) {
+      const others = SCOPES.filter((other) => other !== scope);
+      keys.set(`${accountKey} ${scope}`, await keyFor(accountKey, [scope]));
+      keys.set(`${accountKey} not ${scope}`, await keyFor(accountKey, others));
+    }
+  }
+  for (const [name, row] of Object.entries(MATRIX)) {
+    if (row.scope === null) continue;
+    const accountKey = row.scope === "manage" ? "OPERATOR" : "CLIENT";
+    const others = SCOPES.filter((other) => other !== row.scope).join(", ");
+    const { answer: refused, changed } = await callRow(name, row, keys.get(`${accountKey} not ${row.scope}`)!);
+    const says = `The API key is good for ${others}; this needs the scope ${row.scope}.`;
+    const { additionalDescription } = refused.json.requestError.serviceException;
+    assert.deepEqual([refused.status, additionalDescription, changed], [403, says, false], name);
+    const { answer: good } = await callRow(name, row, keys.get(`${accountKey} ${row.scope}`)!);
+    assert.ok(![401, 403].includes(good.status), `${name}: ${good.text}`);
+  }
+});
+
+test("an operator is one by password, by API key and by session token", async () => {
+  const ways = [basic("OPERATOR", "password"), KEYS.operator!, `IBSSO ${await sessions.open(ACCOUNTS.operator!)}`];
+  for (const authorization of ways) {
+    assert.equal((await service.call("GET", "/operator/1/carriers", { authorization })).status, 200, authorization);
+  }
+});
+
+test("to a reseller another's client is as unknown as one that does not exist", async () => {
+  const ask = (key: string) =>
+    service.call("GET", `/operator/1/accounts/${key}`, { authorization: KEYS["other reseller"]! });
+  const [there, notThere] = [await ask("CLIENT"), await ask("NOBODY")];
+  assert.deepEqual([there.status, there.json], [404, notThere.json]);
+});

@@ -1,0 +1,267 @@
+/** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { AccountChange, Actor, Realm } from "../../src/store/port.ts";
+import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
+
+const BY: Actor = { name: "OPERATOR", address: "192.0.2.1" };
+const ALL: Realm = { resellerId: null };
+
+export function managingContract(engine: string, make: MakeDatabase): void {
+  const change = async (bench: Bench, what: AccountChange, version: number | null = null, realm: Realm = ALL) =>
+    bench.store.changeAccount({ ...realm, key: "CLIENT", version, change: what, by: BY, atMs: NOW });
+
+  describe(`managing on ${engine}: accounts`, () => {
+    test("accounts are listed by key, filtered and in pages, and a reseller sees its own only", async (t) => {
+      const bench = await Bench.start(t, make);
+      const everything = { kind: null, suspended: null, afterKey: null, limit: 10 };
+      const keys = async (input: Partial<Parameters<typeof bench.store.accounts>[0]>) =>
+        (await bench.store.accounts({ ...ALL, ...everything, ...input })).map(({ key }) => key);
+      assert.deepEqual(await keys({}), ["CLIENT", "RESELLER"]);
+      assert.deepEqual(await keys({ limit: 1 }), ["CLIENT"]);
+      assert.deepEqual(await keys({ afterKey: "CLIENT" }), ["RESELLER"]);
+      assert.deepEqual(await keys({ kind: "reseller" }), ["RESELLER"]);
+      assert.deepEqual(await keys({ suspended: true }), []);
+      assert.deepEqual(await keys({ resellerId: bench.resellerId }), ["CLIENT"]);
+      assert.deepEqual(await keys({ resellerId: bench.accountId }), []);
+      assert.equal(await bench.store.account({ key: "CLIENT", resellerId: bench.accountId }), null);
+    });
+
+    test("a change is whole, counted, and refused to whoever has not seen the last one", async (t) => {
+      const bench = await Bench.start(t, make);
+      const first = await bench.store.account({ key: "CLIENT", ...ALL });
+      assert.equal(first?.version, 1);
+      assert.deepEqual(
+        [first?.usernames, first?.parentKey, first?.balanceMicros],
+        [["client"], "RESELLER", 1_000_000_000n],
+      );
+      const wanted: AccountChange = {
+        defaultSender: "Acme",
+        allowedSenders: ["Acme", "447700900000"],
+        allowedAddresses: ["192.0.2.0/24"],
+        limits: { messagesPerSecond: 50 },
+        alert: { belowMicros: 5_000_000n, url: "https://example.com/low" },
+        retryMinutes: [1, 5],
+        creditLimitMicros: 7n,
+      };
+      const changed = await change(bench, wanted, 1);
+      assert.equal(changed.kind, "changed");
+      const after = await bench.store.account({ key: "CLIENT", ...ALL });
+      const { defaultSender, allowedSenders, allowedAddresses, limits, alert, retryMinutes, creditLimitMicros } =
+        after!;
+      assert.deepEqual(
+        { defaultSender, allowedSenders, allowedAddresses, limits, alert, retryMinutes, creditLimitMicros },
+        wanted,
+      );
+      assert.deepEqual([after!.version, after!.ratePlanId], [2, "standard"]);
+      const late = await change(bench, { defaultSender: "Other" }, 1);
+      assert.deepEqual([late.kind, late.kind === "outdated" && late.account.version], ["outdated", 2]);
+      assert.equal((await change(bench, { defaultSender: null }, 2, { resellerId: bench.accountId })).kind, "unknown");
+      assert.deepEqual((await bench.store.findLogin({ username: "client" }))?.account.limits, {
+        messagesPerSecond: 50,
+      });
+    });
+
+    test("a credit limit cannot be taken from under a debt", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 0n, creditLimitMicros: 20_000n });
+      await bench.accept([bench.message()]);
+      assert.equal((await change(bench, { creditLimitMicros: 9_999n })).kind, "owes more");
+      assert.equal((await change(bench, { creditLimitMicros: 10_000n })).kind, "changed");
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("a suspended account loses its sessions, a retired one its keys too, for good", async (t) => {
+      const bench = await Bench.start(t, make);
+      const alive = { tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR };
+      const open = () => bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.createApiKey({
+        id: "k",
+        keyHash: "h",
+        accountKey: "CLIENT",
+        name: null,
+        scopes: ["send"],
+        atMs: NOW,
+      });
+      const before = await bench.store.changeCounter();
+      await open();
+      await change(bench, { suspended: true });
+      assert.equal(await bench.store.findSession(alive), null);
+      const byKey = await bench.store.findApiKey({ keyHash: "h", nowMs: NOW });
+      assert.deepEqual([byKey?.suspended, byKey?.scopes], [true, ["send"]]);
+      assert.ok((await bench.store.changeCounter()) > before);
+      await change(bench, { suspended: false });
+      await open();
+      const ended = await bench.store.endSessions({ ...ALL, accountKey: "CLIENT", by: BY, atMs: NOW });
+      assert.deepEqual(ended, { ended: 1 });
+      await change(bench, { retired: true });
+      assert.equal(await bench.store.findApiKey({ keyHash: "h", nowMs: NOW }), null);
+      assert.equal((await bench.store.findLogin({ username: "client" }))?.account.suspended, true);
+      assert.equal((await change(bench, { suspended: false })).kind, "unknown");
+      assert.equal((await bench.store.account({ key: "CLIENT", ...ALL }))?.retiredAtMs, NOW);
+    });
+
+    test("a password is changed by who may, and ends what was open under the old one", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      const set = (username: string, resellerId: number | null) =>
+        bench.store.setPassword({ username, resellerId, passwordHash: "new", by: BY, atMs: NOW });
+      assert.equal(await set("nobody", null), "unknown user");
+      assert.equal(await set("reseller", bench.resellerId), "unknown user");
+      assert.equal(await set("client", bench.resellerId), "done");
+      assert.equal((await bench.store.findLogin({ username: "client" }))?.passwordHash, "new");
+      assert.equal(await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR }), null);
+    });
+
+    test("every change is in the audit, newest first, without secrets, and a reseller reads of its clients", async (t) => {
+      const bench = await Bench.start(t, make);
+      await change(bench, { defaultSender: "Acme" });
+      await bench.store.setPassword({ ...ALL, username: "client", passwordHash: "secret-hash", by: BY, atMs: NOW + 1 });
+      await bench.store.createApiKey({
+        id: "k",
+        keyHash: "secret-key",
+        accountKey: "CLIENT",
+        name: "n",
+        by: BY,
+        atMs: NOW,
+      });
+      await bench.store.revokeApiKey({ id: "k", by: BY, atMs: NOW + 2 });
+      await bench.store.putItem({
+        kind: "route",
+        id: "41",
+        body: '{"prefix":"41"}',
+        version: 0,
+        by: BY,
+        atMs: NOW + 3,
+      });
+      const everything = { kind: null, subject: null, actor: null, beforeId: null, limit: 10 };
+      const entries = await bench.store.audit({ ...ALL, ...everything });
+      assert.deepEqual(
+        entries.map(({ action, kind, subject }) => `${action} ${kind} ${subject}`),
+        ["create route 41", "delete apiKey k", "create apiKey k", "change password client", "change account CLIENT"],
+      );
+      assert.ok(entries.every(({ actor, address }) => actor === "OPERATOR" && address === "192.0.2.1"));
+      assert.ok(!JSON.stringify(entries).includes("secret"));
+      const [account] = await bench.store.audit({ ...ALL, ...everything, kind: "account", subject: "CLIENT" });
+      assert.deepEqual(
+        [JSON.parse(account!.before!).defaultSender, JSON.parse(account!.after!).defaultSender],
+        [null, "Acme"],
+      );
+      const own = await bench.store.audit({ resellerId: bench.resellerId, ...everything });
+      assert.equal(own.length, 4);
+      assert.deepEqual(await bench.store.audit({ resellerId: bench.accountId, ...everything }), []);
+      assert.equal((await bench.store.audit({ ...ALL, ...everything, beforeId: entries[3]!.id })).length, 1);
+    });
+  });
+
+  describe(`managing on ${engine}: catalogue and money`, () => {
+    test("an item is written over the version that was seen, and over no other", async (t) => {
+      const bench = await Bench.start(t, make);
+      const put = (body: string, version: number) =>
+        bench.store.putItem({ kind: "ratePlan", id: "p", body, version, by: BY, atMs: NOW });
+      assert.deepEqual(await put("1", 0), { kind: "written", version: 1 });
+      assert.deepEqual(await put("2", 0), { kind: "outdated", version: 1 });
+      assert.deepEqual(await put("2", 1), { kind: "written", version: 2 });
+      assert.deepEqual(await bench.store.catalogue(), [{ kind: "ratePlan", id: "p", body: "2", version: 2 }]);
+      const remove = (version: number | null) =>
+        bench.store.deleteItem({ kind: "ratePlan", id: "p", version, by: BY, atMs: NOW });
+      assert.equal(await remove(1), "outdated");
+      assert.equal(await remove(2), "deleted");
+      assert.equal(await remove(null), "unknown");
+    });
+
+    test("a whole catalogue leaves what is the same as it was", async (t) => {
+      const bench = await Bench.start(t, make);
+      const item = (id: string, body: string) => ({ kind: "ratePlan" as const, id, body });
+      await bench.store.putCatalogue({ items: [item("a", "1"), item("b", "1")], by: BY, atMs: NOW });
+      await bench.store.putCatalogue({ items: [item("a", "1"), item("b", "2"), item("c", "1")], by: BY, atMs: NOW });
+      assert.deepEqual(
+        (await bench.store.catalogue()).map(({ id, version }) => [id, version]),
+        [
+          ["a", 1],
+          ["b", 2],
+          ["c", 1],
+        ],
+      );
+    });
+
+    test("postings add up to the balance, in the order of time and in pages", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
+      await bench.accept([bench.message(), bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.clock.advance(HOUR);
+      const atMs = bench.clock.now();
+      await bench.store.finish({ endings: [{ key: message!.key, event: "refused", errorId: 1, atMs }] });
+      const range = { accountId: bench.accountId, sinceMs: 0, untilMs: atMs + 1, after: null, limit: 10 };
+      const postings = await bench.store.postings(range);
+      assert.deepEqual(
+        postings.map(({ kind, amountMicros }) => [kind, amountMicros]),
+        [
+          ["funds", 100_000n],
+          ["charge", -20_000n],
+          ["refund", 10_000n],
+        ],
+      );
+      const [first] = await bench.store.postings({ ...range, limit: 1 });
+      const rest = await bench.store.postings({ ...range, after: { atMs: first!.atMs, id: first!.id } });
+      assert.deepEqual(rest, postings.slice(1));
+      assert.deepEqual(await bench.store.turnover(range), { amountMicros: await bench.balance(), next: null });
+      const page = await bench.store.turnover({ ...range, limit: 2 });
+      assert.equal(page.amountMicros, 80_000n);
+      assert.deepEqual(await bench.store.turnover({ ...range, limit: 2, after: page.next }), {
+        amountMicros: 10_000n,
+        next: null,
+      });
+      assert.deepEqual((await bench.store.postings({ ...range, sinceMs: atMs })).length, 1);
+    });
+
+    test("whoever watches a balance is told once when it passes the mark, and again after it was filled up", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
+      await change(bench, { alert: { belowMicros: 75_000n, url: "https://example.com/low" } });
+      const send = async (count: number): Promise<void> => {
+        await bench.accept(Array.from({ length: count }, () => bench.message()));
+      };
+      await send(2);
+      assert.deepEqual(bench.alerts, []);
+      await send(1);
+      await send(1);
+      const facts = { accountKey: "CLIENT", belowMicros: 75_000n, currency: "EUR", atMs: NOW };
+      assert.deepEqual(
+        bench.alerts.splice(0).map(({ url, items }) => ({ url, items })),
+        [{ url: "https://example.com/low", items: [{ ...facts, balanceMicros: 70_000n }] }],
+      );
+      const funding = { resellerId: bench.resellerId, accountKey: "CLIENT", currency: null, ratesMicros: {} };
+      const fund = async (amountMicros: bigint): Promise<void> => {
+        await bench.store.fund({ ...funding, amountMicros, description: "d", replay: null, atMs: NOW });
+      };
+      await fund(40_000n);
+      assert.deepEqual(bench.alerts, []);
+      await fund(-40_000n);
+      assert.deepEqual(
+        bench.alerts.flatMap(({ items }) => items),
+        [{ ...facts, balanceMicros: 60_000n }],
+      );
+      await bench.restart();
+      const { batches } = await bench.store.dueReports({ nowMs: NOW, limit: 10 });
+      assert.deepEqual(
+        batches.map(({ kind, items }) => [kind, items]),
+        [
+          ["alert", [{ ...facts, balanceMicros: 70_000n }]],
+          ["alert", [{ ...facts, balanceMicros: 60_000n }]],
+        ],
+      );
+    });
+
+    test("a list of opt-outs is read in pages", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const number of ["3", "1", "2"]) await bench.store.optOut({ accountKey: "CLIENT", number, atMs: NOW });
+      const list = (accountKey: string | null, after: string) => bench.store.optOuts({ accountKey, after, limit: 2 });
+      assert.deepEqual(await list("CLIENT", ""), [
+        { number: "1", atMs: NOW },
+        { number: "2", atMs: NOW },
+      ]);
+      assert.deepEqual(await list("CLIENT", "2"), [{ number: "3", atMs: NOW }]);
+      assert.deepEqual(await list(null, ""), []);
+      assert.equal(await list("NOBODY", ""), "unknown account");
+    });
+  });
+}
