@@ -63,6 +63,8 @@ async function sessionOf(t: TestContext, url: string): Promise<Session> {
 /** Resolves when so many others wait for a lock. */
 async function waiting(session: Session, count: number): Promise<void> {
   await eventually(async () => {
+    // In a transaction this view stays as it was first seen.
+    await session.script("SELECT pg_stat_clear_snapshot()");
     const { rows } = await session.query<{ count: number }>(
       `SELECT count(DISTINCT pid) AS count FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`,
     );
@@ -134,10 +136,10 @@ test("reports that were handed out in a commit whose answer was lost come with t
 
 test("a store that is being closed takes nothing more, and what was under way is finished before the node is gone", async (t) => {
   const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
   const node = await openNode(t, url);
   await node.start();
   const bench = await benchOn(t, node);
-  const session = await sessionOf(t, url);
   await session.script("BEGIN; SELECT 1 FROM purse FOR UPDATE");
   const accepted = bench.accept([bench.message()]);
   await waiting(session, 1);
@@ -157,9 +159,9 @@ test("a store that is being closed takes nothing more, and what was under way is
 
 test("the lease is renewed while every connection for reading is busy", async (t) => {
   const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
   const node = await openNode(t, url, { leaseMs: 3_000, statementTimeoutMs: 60_000 });
   await node.start();
-  const session = await sessionOf(t, url);
   await session.script("BEGIN; LOCK TABLE purse IN ACCESS EXCLUSIVE MODE");
   const reads = [1, 2, 3].map((accountId) => node.store.balance({ accountId }).catch(() => null));
   await waiting(session, 2);
