@@ -110,6 +110,32 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(again.kind === "accepted" && again.replayed, true);
     });
 
+    test("old replays and sessions are forgotten a page at a time, the young ones never", async (t) => {
+      const bench = await Bench.start(t, make);
+      const later = NOW + 25 * HOUR;
+      const forget = (limit: number) =>
+        bench.store.forget({ nowMs: later, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit });
+      const accept = (key: string, receivedAtMs = NOW) => {
+        const replay = { key, bulk: false, bodyHash: "one" };
+        return bench.store.accept(bench.acceptance([bench.message()], {}, { replay, receivedAtMs }));
+      };
+      for (const key of ["a", "b", "c", "d", "e"]) await accept(key);
+      await accept("young", later);
+      assert.deepEqual(
+        [await forget(2), await forget(2), await forget(2)],
+        [{ more: true }, { more: true }, { more: false }],
+      );
+      const young = await accept("young", later);
+      assert.equal(young.kind === "accepted" && young.replayed, true);
+
+      const session = { accountId: bench.accountId, nowMs: NOW };
+      for (const tokenHash of ["a", "b", "c"]) await bench.store.createSession({ ...session, tokenHash });
+      await bench.store.createSession({ ...session, tokenHash: "young", nowMs: later });
+      assert.deepEqual([await forget(2), await forget(2)], [{ more: true }, { more: false }]);
+      const look = { nowMs: later, idleMs: HOUR, longestMs: 24 * HOUR };
+      assert.notEqual(await bench.store.findSession({ ...look, tokenHash: "young" }), null);
+    });
+
     test("a messageId of the client's names one message, also within one request", async (t) => {
       const bench = await Bench.start(t, make);
       const named = bench.message({ clientMessageId: "mine" });

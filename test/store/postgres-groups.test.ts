@@ -1,6 +1,7 @@
 /** Groups of commands on nodes that share a database: commits that fail, answers that are lost, and nodes that no longer own what they speak of. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
@@ -11,7 +12,7 @@ import { cutProxy } from "../support/cut-proxy.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
-import { Bench, NOW } from "./harness.ts";
+import { Bench, CARRIER, HOUR, NOW } from "./harness.ts";
 
 interface Node {
   readonly engine: PostgresEngine;
@@ -47,10 +48,14 @@ async function openNode(t: TestContext, url: string, changes: Partial<PostgresOp
 }
 
 /** Accounts and messages for this node's store. */
-function benchOn(t: TestContext, node: Node): Promise<Bench> {
-  return Bench.start(t, async () => ({
-    open: async () => ({ store: node.store, spilled: [], close: async () => undefined }),
-  }));
+function benchOn(t: TestContext, { store }: Node): Promise<Bench> {
+  const opened = { store, spilled: [], close: async () => undefined };
+  return Bench.start(t, async () => ({ open: async () => opened }));
+}
+
+/** What this node was given to send since the last time. */
+function taken({ feeds }: Node): QueuedMessage[] {
+  return feeds.splice(0).flatMap(({ messages }) => messages);
 }
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
@@ -63,6 +68,8 @@ async function sessionOf(t: TestContext, url: string): Promise<Session> {
 /** Resolves when so many others wait for a lock. */
 async function waiting(session: Session, count: number): Promise<void> {
   await eventually(async () => {
+    // In a transaction this view stays as it was first seen.
+    await session.script("SELECT pg_stat_clear_snapshot()");
     const { rows } = await session.query<{ count: number }>(
       `SELECT count(DISTINCT pid) AS count FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`,
     );
@@ -86,10 +93,9 @@ test("connections whose sharing out was not committed are neither remembered nor
     CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON carrier_bind DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
   await assert.rejects(share("one", "two"), /not now/);
   await assert.rejects(share("one", "two"), /not now/, "nor is it answered from memory");
-  node.feeds.length = 0;
   await bench.accept([bench.message({ carrierId: "two" }), bench.message({ carrierId: "one" })]);
-  const taken = node.feeds.flatMap(({ messages }) => messages.map(({ carrierId }) => carrierId));
-  assert.deepEqual(taken, ["one"], "what is for the other carrier is left to whoever serves it");
+  const carriers = taken(node).map(({ carrierId }) => carrierId);
+  assert.deepEqual(carriers, ["one"], "what is for the other carrier is left to whoever serves it");
 
   await session.script("DROP TRIGGER fail ON carrier_bind");
   const shares = await share("one", "two");
@@ -134,10 +140,10 @@ test("reports that were handed out in a commit whose answer was lost come with t
 
 test("a store that is being closed takes nothing more, and what was under way is finished before the node is gone", async (t) => {
   const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
   const node = await openNode(t, url);
   await node.start();
   const bench = await benchOn(t, node);
-  const session = await sessionOf(t, url);
   await session.script("BEGIN; SELECT 1 FROM purse FOR UPDATE");
   const accepted = bench.accept([bench.message()]);
   await waiting(session, 1);
@@ -157,9 +163,9 @@ test("a store that is being closed takes nothing more, and what was under way is
 
 test("the lease is renewed while every connection for reading is busy", async (t) => {
   const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
   const node = await openNode(t, url, { leaseMs: 3_000, statementTimeoutMs: 60_000 });
   await node.start();
-  const session = await sessionOf(t, url);
   await session.script("BEGIN; LOCK TABLE purse IN ACCESS EXCLUSIVE MODE");
   const reads = [1, 2, 3].map((accountId) => node.store.balance({ accountId }).catch(() => null));
   await waiting(session, 2);
@@ -175,4 +181,78 @@ test("the lease is renewed while every connection for reading is busy", async (t
   }
   await session.script("COMMIT");
   await Promise.all(reads);
+});
+
+// --- Who owns what ---------------------------------------------------------------------------------------------------------
+
+test("what a node says of a message that another has by now changes nothing", async (t) => {
+  const url = await postgresUrl(t);
+  const [node, other] = [await openNode(t, url), await openNode(t, url)];
+  const bench = await benchOn(t, node);
+  const session = await sessionOf(t, url);
+  await bench.accept([bench.message()]);
+  const [{ key }] = taken(node) as [QueuedMessage];
+  await session.query("UPDATE message SET owner = $1", [other.engine.epoch]);
+  const row = async (): Promise<unknown> => (await session.query("SELECT * FROM message")).rows;
+  const before = await row();
+  const balance = await bench.balance();
+  const { store } = node;
+  const words: Record<string, () => Promise<unknown>> = {
+    release: () => store.release({ keys: [key] }),
+    reroute: () => store.reroute({ messages: [{ key, carrierId: "elsewhere" }] }),
+    postpone: () => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR }] }),
+    countUnknown: () => store.countUnknown({ keys: [key] }),
+    finish: () => store.finish({ endings: [{ key, event: "refused", errorId: 1, atMs: NOW }] }),
+  };
+  for (const [command, say] of Object.entries(words)) {
+    await say();
+    assert.deepEqual(await row(), before, command);
+  }
+  assert.equal(await bench.balance(), balance, "nor is anything given back");
+
+  await other.store.release({ keys: [key] });
+  assert.deepEqual((await session.query("SELECT owner FROM message")).rows, [{ owner: null }], "the owner may");
+});
+
+test("a submission that is told twice, because the answer was lost, makes room for one message only", async (t) => {
+  const node = await openNode(t, await postgresUrl(t), { lanes: { lane: 2, total: 1_000 } });
+  const bench = await benchOn(t, node);
+  await bench.accept([bench.message(), bench.message()]);
+  const [first] = taken(node);
+  await bench.submit([first!]);
+  await bench.submit([first!]);
+  await bench.accept([bench.message(), bench.message()]);
+  assert.equal(taken(node).length, 1);
+  assert.deepEqual(
+    await node.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 }),
+    { claimed: 0, more: true },
+    "the lane is full",
+  );
+});
+
+test("a report that another node has seen confirmed, after it was found here, is not handed out again", async (t) => {
+  const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
+  const node = await openNode(t, url);
+  const bench = await benchOn(t, node);
+  await bench.accept(["a", "b"].map((clientMessageId) => bench.message({ clientMessageId })));
+  const messages = taken(node);
+  await bench.submit(messages);
+  await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
+
+  await session.script("BEGIN; UPDATE message SET pull = NULL, pull_at_ms = NULL WHERE client_message_id = 'a'");
+  const fetched = node.store.fetchReports({
+    accountId: bench.accountId,
+    bulkIds: null,
+    messageIds: ["a", "b"],
+    sinceMs: 0,
+    nowMs: NOW,
+    againAtMs: NOW + HOUR,
+    limit: 10,
+  });
+  await waiting(session, 1);
+  await session.script("COMMIT");
+  assert.deepEqual((await fetched).keys, [messages[1]!.key]);
+  const { rows } = await session.query("SELECT pull FROM message ORDER BY key");
+  assert.deepEqual(rows, [{ pull: null }, { pull: 1 }]);
 });

@@ -29,7 +29,7 @@ export interface PostgresServer {
 }
 
 /** The environment variable that tells the tests of a run of the server they share. */
-export const SHARED_URL = "HELIOGRAPH_TEST_POSTGRES";
+export const SHARED_URL = "TEST_POSTGRES_URL";
 const KEEPER = join(import.meta.dirname, "postgres-keeper.ts");
 const USER = "heliograph";
 /** The database with the schema. */
