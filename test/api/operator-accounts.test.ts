@@ -206,6 +206,14 @@ test("nobody shuts himself out", async () => {
   const self = [409, null, "You cannot suspend or retire yourself."];
   assert.deepEqual(refusal(await call("PATCH", "/accounts/OPERATOR1", { version, suspended: true })), self);
   assert.deepEqual(refusal(await call("DELETE", `/accounts/OPERATOR1?version=${version}`)), self);
+  const elsewhere = { version, allowedAddresses: ["192.0.2.0/24"] };
+  assert.deepEqual(refusal(await call("PATCH", "/accounts/OPERATOR1", elsewhere)), [
+    409,
+    ["allowedAddresses"],
+    "You would shut yourself out: 127.0.0.1 is not among them.",
+  ]);
+  good(await call("PATCH", "/accounts/OPERATOR1", { version, allowedAddresses: ["127.0.0.0/8"] }));
+  good(await call("PATCH", "/accounts/OPERATOR1", { version: version + 1, allowedAddresses: null }));
 });
 
 test("what no account can be called names none", async () => {

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { microsToNumber } from "../../ledger/money.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { parseNetwork } from "../../runtime/networks.ts";
+import { Networks, parseNetwork } from "../../runtime/networks.ts";
 import { publicId, webhookSecret } from "../../runtime/random.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { isSender } from "../../sms/addresses.ts";
@@ -365,9 +365,17 @@ export function accountOperations(api: Api, parts: AccountParts): void {
   }
 
   /** Whoever shuts itself out cannot undo it. */
+  const isSelf = (request: FastifyRequest): boolean => named(request, "key") === accountOf(request).key;
   function checkNotSelf(request: FastifyRequest): void {
-    if (named(request, "key") === accountOf(request).key)
-      throw new ApiError("conflict", { description: "You cannot suspend or retire yourself." });
+    if (isSelf(request)) throw new ApiError("conflict", { description: "You cannot suspend or retire yourself." });
+  }
+  function checkStillHere(request: FastifyRequest, addresses: readonly string[]): void {
+    const networks = new Networks(addresses.map((address) => parseNetwork(address)!));
+    if (isSelf(request) && !networks.has(request.ip))
+      throw new ApiError("conflict", {
+        variables: ["allowedAddresses"],
+        description: `You would shut yourself out: ${request.ip} is not among them.`,
+      });
   }
 
   api.patch(
@@ -387,6 +395,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
       const { currency } = await livingAccount(store, request);
       if (ratePlan !== undefined) await checkPlan(ratePlan, currency);
       if (suspended === true) checkNotSelf(request);
+      if (body.allowedAddresses !== undefined) checkStillHere(request, body.allowedAddresses);
       const account = await change(request, version, {
         ...wanted,
         ...(ratePlan === undefined ? {} : { ratePlanId: ratePlan }),

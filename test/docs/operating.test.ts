@@ -1,0 +1,158 @@
+/** docs/operating.md, block by block, as pasted into terminals: on the embedded store and on PostgreSQL. Only directories and ports are others. */
+import assert from "node:assert/strict";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { command, startPostgres } from "../support/postgres-server.ts";
+import { eventually, temporaryDirectory } from "../support/service.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const PAGE = readFileSync(join(ROOT, "docs/operating.md"), "utf8");
+const BLOCKS = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
+
+/** Commands that go on until they are stopped, and so have a terminal of their own. */
+const GOES_ON = /^npx heliograph (serve|smsc|receive) /;
+
+/** A shell that is typed into. What it says is heard at once, and a block is over when the shell says so. */
+class Terminal {
+  readonly #shell: ChildProcessWithoutNullStreams;
+  #output = "";
+  #pasted = 0;
+
+  constructor(t: TestContext) {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("HELIOGRAPH_"));
+    // A group of its own, so that what the shell started ends with it.
+    this.#shell = spawn("sh", [], {
+      cwd: ROOT,
+      detached: true,
+      env: { ...Object.fromEntries(inherited), PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}` },
+    });
+    const hear = (data: Buffer): void => {
+      this.#output += data;
+    };
+    this.#shell.stdout.on("data", hear);
+    this.#shell.stderr.on("data", hear);
+    const ended = new Promise((resolve) => this.#shell.once("close", resolve));
+    t.after(async () => {
+      if (this.#shell.exitCode === null) process.kill(-this.#shell.pid!, "SIGKILL");
+      await ended;
+    });
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  type(text: string): void {
+    this.#shell.stdin.write(text);
+  }
+
+  /** Every line has to succeed. */
+  async paste(block: string): Promise<string> {
+    const from = this.#output.length;
+    const mark = `block ${++this.#pasted} ended with`;
+    this.type(`set -e; trap 'echo "${mark} $?"' EXIT\n${block}\ntrap - EXIT; echo "${mark} 0"\n`);
+    const end = await eventually(async () => new RegExp(`${mark} (\\d+)`).exec(this.#output.slice(from)), 30_000);
+    const said = this.#output.slice(from, from + end.index);
+    assert.equal(end[1], "0", `${block}\n${said}`);
+    return said;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function follow(t: TestContext, database: string | null): Promise<void> {
+  const directory = await temporaryDirectory(t);
+  const ports = new Map<string, number>();
+  for (const port of ["8080", "2775", "9000"]) ports.set(port, await freePort());
+  const asPasted = (block: string): string => {
+    let text = block
+      .replaceAll("npx heliograph", `node ${join(ROOT, "bin/heliograph.js")}`)
+      .replaceAll(/\/(etc|var\/lib|var\/backups)\/heliograph/g, `${directory}/$1`)
+      .replaceAll("curl ", "curl -sS --fail-with-body ");
+    for (const [port, free] of ports) text = text.replaceAll(new RegExp(`\\b${port}\\b`, "g"), String(free));
+    return database === null
+      ? text
+      : text
+          .replace(/HELIOGRAPH_STORE_DATA=.*/, `HELIOGRAPH_STORE_URL=${database}`)
+          .replace(/^data = .*\n/m, `url = "${database}"\n`);
+  };
+
+  const here = new Terminal(t);
+  const others = new Map<string, Terminal>();
+  const said = new Map<string, string>();
+  for (const block of BLOCKS) {
+    const goesOn = GOES_ON.exec(block)?.[1];
+    if (goesOn === undefined) {
+      said.set(block, await here.paste(asPasted(block)));
+      // The message is on its way; what comes next is about a delivered one.
+      if (block.startsWith("curl ")) await eventually(async () => others.get("receive")?.output.includes("DELIVERED"));
+      continue;
+    }
+    const terminal = new Terminal(t);
+    terminal.type(asPasted(block));
+    others.set(goesOn, terminal);
+    await eventually(async () => /on (http:\/\/)?127\.0\.0\.1:\d+/.test(terminal.output), 30_000);
+  }
+  const saidBy = (words: string): string => {
+    const block = BLOCKS.find((block) => block.includes(words)) ?? assert.fail(`the page has no "${words}"`);
+    return said.get(block)!;
+  };
+
+  assert.match(saidBy("heliograph init"), /Log in as operator with this password, which is shown only now:\n\S{20,}\n/);
+  assert.match(
+    saidBy("heliograph apply"),
+    /^\+ carrier first: [\s\S]*^3 items to make\.$[\s\S]*^In force: carriers 1, routes 1, /m,
+  );
+  assert.match(saidBy("heliograph account create"), /Log in as acme with this password/);
+  assert.match(saidBy("heliograph doctor"), /^Nothing is wrong; \d+ warnings?\.$/m);
+  assert.equal(JSON.parse(saidBy("curl ")).messages[0].status.name, "PENDING_ENROUTE");
+  assert.match(others.get("smsc")!.output, /Acme.*41793026727.*Hello over SMPP/);
+  assert.match(others.get("receive")!.output, /"name": "DELIVERED_TO_HANDSET"/);
+  const looked = saidBy("heliograph message list");
+  assert.match(looked, /41793026727 +1 +0\.05 +DELIVERED_TO_HANDSET/);
+  assert.match(looked, /^Charged +-0\.05 +1 posting, 1 part$/m);
+  assert.match(looked, /^The books agree\.$/m);
+  assert.match(saidBy("heliograph rate quote"), /0\.045 EUR a part \(prefix 41\)/);
+  assert.match(saidBy("heliograph report dead"), /There are no dead letters\.[\s\S]*0 reports go out again\./);
+  assert.match(saidBy("heliograph backup"), /^Its books agree\.$/m);
+  assert.equal(readdirSync(join(directory, "var/backups")).length, 1);
+}
+
+describe("the page works as pasted, from nothing to a delivered message and its report, and day by day", {
+  concurrency: true,
+  timeout: 90_000,
+}, () => {
+  test("on the embedded store", (t) => follow(t, null));
+
+  test("on PostgreSQL", async (t) => {
+    // One that flushes, unlike that of other tests: the doctor looks.
+    const server = await startPostgres({ durable: true });
+    t.after(() => server.remove());
+    await command(server.url, "CREATE DATABASE empty TEMPLATE template0");
+    await follow(t, server.url.replace(/[^/]+$/, "empty"));
+  });
+});
+
+test("the figures that the page tells to watch are there", () => {
+  const source = [
+    "src/delivery.ts",
+    "src/reports/counters.ts",
+    "src/api/server.ts",
+    "src/runtime/metrics.ts",
+    "src/edge.ts",
+  ]
+    .map((file) => readFileSync(join(ROOT, file), "utf8"))
+    .join("\n");
+  const figures = [...PAGE.matchAll(/`heliograph_(http|dispatch|incoming)_(\w+)`/g)];
+  assert.ok(figures.length > 5);
+  for (const [, part, name] of figures) assert.ok(source.includes(`${part}_${name}`), `${part}_${name} is a figure`);
+});
