@@ -72,8 +72,8 @@ export function accountCommand(): Command {
       const secret = webhookSecret();
       const done = await onStore(options, (store) =>
         options.finish === true
-          ? store.dropOldCallbackSecret({ accountKey: key })
-          : store.rotateCallbackSecret({ accountKey: key, secret }),
+          ? store.dropOldCallbackSecret({ accountKey: key, ...byCommandLine() })
+          : store.rotateCallbackSecret({ accountKey: key, secret, ...byCommandLine() }),
       );
       if (done === "unknown account") throw new CommandFault(`there is no account ${key}`);
       say(

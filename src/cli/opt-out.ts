@@ -1,11 +1,18 @@
 /** `heliograph opt-out list|add|remove`: numbers that want no messages, of one account or of the whole service. */
 import { Command } from "commander";
-import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { isDestination } from "../sms/addresses.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { CommandFault, type CommonOptions, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+import {
+  byCommandLine,
+  CommandFault,
+  type CommonOptions,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
 
 interface OptOutOptions extends CommonOptions, JsonOption {
   readonly account?: string;
@@ -37,7 +44,7 @@ export function optOutCommand(): Command {
         if (!isDestination(number)) throw new UsageFault(`"${number}" is not a phone number of 4 to 15 digits`);
         const list = { accountKey: options.account ?? null, number };
         const done = await onStore(options, (store) =>
-          name === "add" ? store.optOut({ ...list, atMs: systemClock.now() }) : store.optIn(list),
+          name === "add" ? store.optOut({ ...list, ...byCommandLine() }) : store.optIn({ ...list, ...byCommandLine() }),
         );
         if (done === "unknown account") throw new CommandFault(`there is no account ${options.account}`);
         say(

@@ -571,8 +571,13 @@ export interface Store {
   mergeReports(input: { ids: readonly string[] }): Promise<void>;
   callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
   /** Gives the account a new signing secret; the one before it stays good until it is dropped. */
-  rotateCallbackSecret(input: { accountKey: string; secret: string }): Promise<"done" | "unknown account">;
-  dropOldCallbackSecret(input: { accountKey: string }): Promise<"done" | "unknown account">;
+  rotateCallbackSecret(input: {
+    accountKey: string;
+    secret: string;
+    by?: Actor;
+    atMs?: number;
+  }): Promise<"done" | "unknown account">;
+  dropOldCallbackSecret(input: { accountKey: string; by?: Actor; atMs?: number }): Promise<"done" | "unknown account">;
   /** Dead letters, newest first, from before `beforeId` on. */
   deadLetters(input: DeadLetterFilter & { beforeId: string | null; limit: number }): Promise<DeadLetter[]>;
   /** Sends dead letters again, as if for the first time, at most `limit` of them, oldest first. */
@@ -630,8 +635,18 @@ export interface Store {
   turnover(input: PostingRange): Promise<{ amountMicros: bigint; next: PostingPosition | null }>;
 
   /** An accountKey of null is the service's own list. */
-  optOut(input: { accountKey: string | null; number: string; atMs: number }): Promise<"added" | "unknown account">;
-  optIn(input: { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
+  optOut(input: {
+    accountKey: string | null;
+    number: string;
+    by?: Actor;
+    atMs: number;
+  }): Promise<"added" | "unknown account">;
+  optIn(input: {
+    accountKey: string | null;
+    number: string;
+    by?: Actor;
+    atMs?: number;
+  }): Promise<"removed" | "unknown account">;
   /** A list's numbers in order, from behind `after` on. */
   optOuts(input: {
     accountKey: string | null;

@@ -283,6 +283,6 @@ test("the sandbox as it is started, on its three threads, takes what a phone wri
   assert.equal((await callService(url, "POST", WRITE, { body: { ...body, to: "999", text: "a\nb" } })).status, 204);
   assert.match(
     (await list()).stdout,
-    /^\S+\+0000 {2}simulator {2}41793026727 to 999 {2}"a\\nb"\n1 message was to numbers that are nobody's\.\n$/,
+    /\S+\+0000 +simulator +41793026727 +999 +"a\\nb"\s+1 message was to numbers that are nobody's\.\n$/,
   );
 });

@@ -214,6 +214,32 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual((await bench.store.postings({ ...range, sinceMs: atMs })).length, 1);
     });
 
+    test("opt-outs and secrets are in the audit when somebody changes them, and no secret is", async (t) => {
+      const bench = await Bench.start(t, make);
+      const by = { by: BY, atMs: NOW };
+      for (const accountKey of ["CLIENT", null]) {
+        await bench.store.optOut({ accountKey, number: "41790000001", ...by });
+        await bench.store.optOut({ accountKey, number: "41790000001", ...by });
+      }
+      await bench.store.optIn({ accountKey: "CLIENT", number: "41790000001", ...by });
+      await bench.store.rotateCallbackSecret({ accountKey: "CLIENT", secret: "whsec_secret", ...by });
+      await bench.store.dropOldCallbackSecret({ accountKey: "CLIENT", ...by });
+      const everything = { kind: null, subject: null, actor: null, beforeId: null, limit: 10 };
+      const entries = await bench.store.audit({ ...ALL, ...everything });
+      assert.deepEqual(
+        entries.map(({ action, kind, subject }) => `${action} ${kind} ${subject}`),
+        [
+          "change callbackSecret CLIENT",
+          "change callbackSecret CLIENT",
+          "delete optOut CLIENT 41790000001",
+          "create optOut service 41790000001",
+          "create optOut CLIENT 41790000001",
+        ],
+      );
+      assert.ok(!JSON.stringify(entries).includes("whsec"));
+      assert.equal((await bench.store.audit({ resellerId: bench.resellerId, ...everything })).length, 4);
+    });
+
     test("whoever watches a balance is told once when it passes the mark, and again after it was filled up", async (t) => {
       const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
       await change(bench, { alert: { belowMicros: 75_000n, url: "https://example.com/low" } });

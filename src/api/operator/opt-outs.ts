@@ -8,7 +8,17 @@ import type { Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
-import { livingAccount, MANAGER, managedAccount, named, OPERATOR, Page, pageOf, pageParameters } from "./managing.ts";
+import {
+  actorOf,
+  livingAccount,
+  MANAGER,
+  managedAccount,
+  named,
+  OPERATOR,
+  Page,
+  pageOf,
+  pageParameters,
+} from "./managing.ts";
 
 export interface OptOutParts {
   readonly store: Pick<Store, "account" | "optOuts" | "optOut" | "optIn">;
@@ -66,7 +76,8 @@ export function optOutOperations(api: Api, { store, clock }: OptOutParts): void 
       operation({ ...who, summary: `Put a number on ${whose} opt-out list` }),
       async (request, reply) => {
         const number = numberIn(request);
-        await store.optOut({ accountKey: await accountKey(request, true), number, atMs: clock.now() });
+        const by = { by: actorOf(request), atMs: clock.now() };
+        await store.optOut({ accountKey: await accountKey(request, true), number, ...by });
         return reply.code(204).send();
       },
     );
@@ -76,7 +87,8 @@ export function optOutOperations(api: Api, { store, clock }: OptOutParts): void 
       operation({ ...who, summary: `Take a number off ${whose} opt-out list` }),
       async (request, reply) => {
         const number = numberIn(request);
-        await store.optIn({ accountKey: await accountKey(request, true), number });
+        const by = { by: actorOf(request), atMs: clock.now() };
+        await store.optIn({ accountKey: await accountKey(request, true), number, ...by });
         return reply.code(204).send();
       },
     );

@@ -122,9 +122,20 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
     unit().changed = true;
   };
 
-  /** The list's account id: 0 for the service's own, null for an account that does not exist. */
-  const optOutList = async (accountKey: string | null): Promise<number | null> =>
-    accountKey === null ? 0 : ((await byKey.get(accountKey))?.id ?? null);
+  /** A list: whose it is (0 for the service's own), and the reseller who may hear of it; null for an account that does not exist. */
+  const optOutList = async (accountKey: string | null): Promise<{ id: number; resellerId: number | null } | null> => {
+    if (accountKey === null) return { id: 0, resellerId: null };
+    const account = await byKey.get(accountKey);
+    return account === undefined ? null : { id: account.id, resellerId: account.parentId };
+  };
+
+  /** The audit says that an account's secret was changed, and never what it is. */
+  const secretOf = async (accountKey: string) => {
+    const resellerId = (await byKey.get(accountKey))?.parentId ?? null;
+    return { kind: "callbackSecret", subject: accountKey, resellerId, before: null };
+  };
+
+  const listed = (accountKey: string | null, number: string): string => `${accountKey ?? "service"} ${number}`;
 
   return {
     async createAccount(input: NewAccount): Promise<AccountCreation> {
@@ -194,23 +205,27 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
       await endSession.run(tokenHash);
     },
 
-    async optOut({ accountKey, number, atMs }) {
+    async optOut({ accountKey, number, by, atMs }) {
       const list = await optOutList(accountKey);
       if (list === null) return "unknown account";
-      await insertOptOut.run(list, number, atMs);
+      const added = await insertOptOut.run(list.id, number, atMs);
+      const about = { kind: "optOut", subject: listed(accountKey, number), resellerId: list.resellerId };
+      if (added > 0) await note({ by, atMs, action: "create", ...about, before: null, after: { number } });
       return "added";
     },
 
-    async optIn({ accountKey, number }) {
+    async optIn({ accountKey, number, by, atMs = 0 }) {
       const list = await optOutList(accountKey);
       if (list === null) return "unknown account";
-      await deleteOptOut.run(list, number);
+      const removed = await deleteOptOut.run(list.id, number);
+      const about = { kind: "optOut", subject: listed(accountKey, number), resellerId: list.resellerId };
+      if (removed > 0) await note({ by, atMs, action: "delete", ...about, before: { number }, after: null });
       return "removed";
     },
 
     async optOuts({ accountKey, after, limit }) {
       const list = await optOutList(accountKey);
-      return list === null ? "unknown account" : optedOut.all(list, after, limit);
+      return list === null ? "unknown account" : optedOut.all(list.id, after, limit);
     },
 
     async claimPurpose({ purpose }) {
@@ -222,11 +237,17 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
 
     changeCounter: async () => (await changes.get())!.changes,
 
-    rotateCallbackSecret: async ({ accountKey, secret }) =>
-      (await rotateSecret.run(secret, accountKey)) === 0 ? "unknown account" : "done",
+    async rotateCallbackSecret({ accountKey, secret, by, atMs = 0 }) {
+      if ((await rotateSecret.run(secret, accountKey)) === 0) return "unknown account";
+      await note({ by, atMs, action: "change", ...(await secretOf(accountKey)), after: { secrets: 2 } });
+      return "done";
+    },
 
-    dropOldCallbackSecret: async ({ accountKey }) =>
-      (await dropSecret.run(accountKey)) === 0 ? "unknown account" : "done",
+    async dropOldCallbackSecret({ accountKey, by, atMs = 0 }) {
+      if ((await dropSecret.run(accountKey)) === 0) return "unknown account";
+      await note({ by, atMs, action: "change", ...(await secretOf(accountKey)), after: { secrets: 1 } });
+      return "done";
+    },
 
     async forget({ nowMs, replayMs, sessionMs, limit }) {
       const replays = await forgetReplays.run(nowMs - replayMs, limit);
