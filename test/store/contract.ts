@@ -129,9 +129,12 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(young.kind === "accepted" && young.replayed, true);
 
       const session = { accountId: bench.accountId, nowMs: NOW };
-      for (const tokenHash of ["a", "b", "c"]) await bench.store.createSession({ ...session, tokenHash });
+      for (const tokenHash of ["a", "b", "c", "d", "e"]) await bench.store.createSession({ ...session, tokenHash });
       await bench.store.createSession({ ...session, tokenHash: "young", nowMs: later });
-      assert.deepEqual([await forget(2), await forget(2)], [{ more: true }, { more: false }]);
+      assert.deepEqual(
+        [await forget(2), await forget(2), await forget(2)],
+        [{ more: true }, { more: true }, { more: false }],
+      );
       const look = { nowMs: later, idleMs: HOUR, longestMs: 24 * HOUR };
       assert.notEqual(await bench.store.findSession({ ...look, tokenHash: "young" }), null);
     });

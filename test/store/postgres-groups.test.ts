@@ -161,6 +161,40 @@ test("a store that is being closed takes nothing more, and what was under way is
   assert.deepEqual(node.deposed, []);
 });
 
+test("a group that was still connecting when the close began is refused, and does not take its node for deposed", async (t) => {
+  const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
+  const lost = Promise.withResolvers<void>();
+  const log = { ...silentLog, warn: () => lost.resolve() };
+  const node = await openNode(t, url, { log });
+  const bench = await benchOn(t, node);
+  await bench.accept([bench.message()]);
+  // The connection that writes: the last that was committed was committed there.
+  await eventually(async () => {
+    const { rows } = await session.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'COMMIT'",
+    );
+    return rows.length > 0;
+  });
+  await lost.promise;
+  // The goodbye gets as far as the node's messages, and waits.
+  await session.script("BEGIN; SELECT 1 FROM message FOR UPDATE");
+  const refused = assert.rejects(node.store.countUnknown({ keys: ["1"] }), /being closed|was closed/);
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const closed = node.engine.close();
+  await waiting(session, 1);
+  await eventually(async () => {
+    await session.script("SELECT pg_stat_clear_snapshot()");
+    const { rows } = await session.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'heliograph deliver'",
+    );
+    return rows.length >= 2;
+  });
+  await session.script("COMMIT");
+  await refused;
+  await closed;
+});
+
 test("the lease is renewed while every connection for reading is busy", async (t) => {
   const url = await postgresUrl(t);
   const session = await sessionOf(t, url);

@@ -322,9 +322,11 @@ export class PostgresEngine implements Engine {
 
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
     if (this.#deposed) throw new StoreUnavailable(DEPOSED);
-    if (this.#closing) throw new StoreUnavailable("the store is being closed");
+    if (this.#closing) throw new StoreUnavailable(CLOSING);
     await this.#resolve();
     const session = await this.#connection.session();
+    // To connect takes a while, and a node that has left meanwhile would be taken for deposed.
+    if (this.#closing) throw new StoreUnavailable(CLOSING);
     const moment = Lease.moment();
     const group = ++this.#group;
     const workspace = this.#writing;
@@ -445,6 +447,7 @@ export class PostgresEngine implements Engine {
   }
 }
 
+const CLOSING = "the store is being closed";
 const DEPOSED = "another node took over what this one had, because its lease had run out";
 
 export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
