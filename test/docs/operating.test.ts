@@ -1,12 +1,12 @@
 /** docs/operating.md, block by block, as pasted into terminals: on the embedded store and on PostgreSQL. Only directories and ports are others. */
 import assert from "node:assert/strict";
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { command, startPostgres } from "../support/postgres-server.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
+import { Terminal } from "../support/terminal.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/operating.md"), "utf8");
@@ -14,52 +14,6 @@ const BLOCKS = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => bl
 
 /** Commands that go on until they are stopped, and so have a terminal of their own. */
 const GOES_ON = /^npx heliograph (serve|smsc|receive) /;
-
-/** A shell that is typed into. What it says is heard at once, and a block is over when the shell says so. */
-class Terminal {
-  readonly #shell: ChildProcessWithoutNullStreams;
-  #output = "";
-  #pasted = 0;
-
-  constructor(t: TestContext) {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("HELIOGRAPH_"));
-    // A group of its own, so that what the shell started ends with it.
-    this.#shell = spawn("sh", [], {
-      cwd: ROOT,
-      detached: true,
-      env: { ...Object.fromEntries(inherited), PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}` },
-    });
-    const hear = (data: Buffer): void => {
-      this.#output += data;
-    };
-    this.#shell.stdout.on("data", hear);
-    this.#shell.stderr.on("data", hear);
-    const ended = new Promise((resolve) => this.#shell.once("close", resolve));
-    t.after(async () => {
-      if (this.#shell.exitCode === null) process.kill(-this.#shell.pid!, "SIGKILL");
-      await ended;
-    });
-  }
-
-  get output(): string {
-    return this.#output;
-  }
-
-  type(text: string): void {
-    this.#shell.stdin.write(text);
-  }
-
-  /** Every line has to succeed. */
-  async paste(block: string): Promise<string> {
-    const from = this.#output.length;
-    const mark = `block ${++this.#pasted} ended with`;
-    this.type(`set -e; trap 'echo "${mark} $?"' EXIT\n${block}\ntrap - EXIT; echo "${mark} 0"\n`);
-    const end = await eventually(async () => new RegExp(`${mark} (\\d+)`).exec(this.#output.slice(from)), 30_000);
-    const said = this.#output.slice(from, from + end.index);
-    assert.equal(end[1], "0", `${block}\n${said}`);
-    return said;
-  }
-}
 
 async function freePort(): Promise<number> {
   const server = createServer();

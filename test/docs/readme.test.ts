@@ -96,6 +96,8 @@ test("every page that the README and the docs link to is there", () => {
     "README.md",
     "CONTRIBUTING.md",
     "docs/api.md",
+    "docs/backup.md",
+    "docs/reselling.md",
     "docs/limits.md",
     "docs/security.md",
     "docs/sandbox.md",

@@ -58,6 +58,13 @@ async function fill(
   // If this is interrupted nobody looks at the file again, so nothing has to be undone or flushed.
   db.pragma("journal_mode = OFF");
   db.pragma("synchronous = OFF");
+  // Made at the end, from all rows at once: 200,000 messages took 9 s so, and 18 to 22 when each row found its place in ten indexes.
+  const indexes = db
+    .prepare<[], { name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    )
+    .all();
+  for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
   const counts = new Map<string, number>();
   for (const { name } of COPIED) counts.set(name, await moment.count(name));
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -79,6 +86,7 @@ async function fill(
       onProgress?.({ table: table.name, done, total });
     }
   }
+  for (const { sql } of indexes) db.exec(sql);
   const { changes, starts, purpose } = await moment.counter();
   db.prepare("UPDATE counter SET changes = ?, starts = ?, purpose = ?").run(changes, starts, purpose);
   db.pragma("journal_mode = WAL");
