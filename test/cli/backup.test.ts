@@ -10,9 +10,10 @@ import { copyStore } from "../../src/store/copy/copy.ts";
 import { lockDirectory } from "../../src/store/sqlite/database.ts";
 import { type Child, runProgram, startChild } from "../support/child.ts";
 import { postgresUrl } from "../support/postgres.ts";
-import { callService, eventually, temporaryDirectory } from "../support/service.ts";
+import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
+import { startSmsc } from "../support/smsc.ts";
 import { expectedRows, fillAndKill, onDatabase, startMoving } from "./copy-source.ts";
-import { commandsOn } from "./in-process.ts";
+import { commandsOn, newService } from "./in-process.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -180,6 +181,39 @@ test("a backup that is killed does not look whole, and is made anew", async (t) 
     assert.deepEqual(outcome.ledgerFaults, []);
     assert.deepEqual(readdirSync(to), ["heliograph.sqlite"]);
   }
+});
+
+test("a restored service sends nothing while its carriers lead nowhere, and what waits when they are set right", async (t) => {
+  const smsc = await startSmsc(t);
+  const { data, done, run } = await newService(t);
+  const nowhere = "hosts=127.0.0.1:9";
+  const profile = ["kind=smpp", nowhere, "systemId=me", "--password-stdin"];
+  assert.equal((await run(["carrier", "set", "first", ...profile], { input: "secret" })).code, 0);
+  await done("route", "set", "*", "first");
+  const made = await done("account", "create", "--key", "ACME", "--username", "acme", "--funds", "1");
+  const authorization = basic("acme", made.trimEnd().split("\n").at(-1)!);
+  const service = await startChild(t, ["serve", "--port", "0", "--data", data]);
+  const body = { from: "Acme", to: "41793026727", text: "It waits" };
+  const sent = await callService(service.url, "POST", "/sms/1/text/single", { body, authorization });
+  assert.equal(sent.status, 200, sent.text);
+  await service.end("SIGTERM");
+  await done("carrier", "set", "first", `hosts=127.0.0.1:${smsc.port}`);
+  const to = join(await temporaryDirectory(t), "backup");
+  await done("backup", to);
+
+  const restored = commandsOn("--data", to);
+  await restored.done("carrier", "set", "first", nowhere);
+  const again = await startChild(t, ["serve", "--port", "0", "--data", to]);
+  await eventually(async () => again.output().includes("a carrier could not be reached"));
+  const list = ["message", "list", "--account", "ACME"];
+  assert.match(await restored.done(...list), /PENDING_ENROUTE/);
+  assert.deepEqual(smsc.parts, []);
+  await restored.done("carrier", "set", "first", `hosts=127.0.0.1:${smsc.port}`);
+  await eventually(async () => /DELIVERED_TO_HANDSET/.test(await restored.done(...list)));
+  assert.deepEqual(
+    smsc.parts.map(({ text }) => text),
+    ["It waits"],
+  );
 });
 
 test("a backup with books that do not agree is kept, and said to be so", async (t) => {

@@ -90,17 +90,27 @@ export async function backupStore(options: BackupOptions): Promise<BackupOutcome
 function takeDirectory(directory: string): () => void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const [other] = readdirSync(directory).filter((name) => !OURS.has(name));
-    if (other !== undefined)
-      throw new CopyRefused(
-        `${directory} is not empty (${other} is in it): name a directory that is empty or not there`,
-      );
-    return lockDirectory(directory);
+    requireEmpty(directory);
+    const unlock = lockDirectory(directory);
+    try {
+      // Another backup may have ended just before.
+      requireEmpty(directory);
+      return unlock;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   } catch (error) {
     if (error instanceof CopyRefused) throw error;
     if (error instanceof DataDirectoryInUse) throw new CopyRefused(`another backup into ${directory} is under way`);
     throw new CopyRefused(`${directory} cannot be written: ${(error as Error).message}`);
   }
+}
+
+function requireEmpty(directory: string): void {
+  const [other] = readdirSync(directory).filter((name) => !OURS.has(name));
+  if (other === undefined) return;
+  throw new CopyRefused(`${directory} is not empty (${other} is in it): name a directory that is empty or not there`);
 }
 
 function countRows(directory: string): Map<string, number> {
