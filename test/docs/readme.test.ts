@@ -97,6 +97,8 @@ test("every page that the README and the docs link to is there", () => {
     "CONTRIBUTING.md",
     "docs/api.md",
     "docs/backup.md",
+    "docs/operating.md",
+    "docs/scaling.md",
     "docs/reselling.md",
     "docs/limits.md",
     "docs/security.md",
