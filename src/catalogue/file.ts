@@ -2,6 +2,7 @@
 import { parse } from "smol-toml";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
+import { HANDSET_OUTCOMES, isErrorName } from "../carriers/simulator/handsets.ts";
 import { SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../ledger/money.ts";
 import type { NumberRule } from "../message/incoming.ts";
@@ -17,6 +18,15 @@ const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
 const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
 const strict = { additionalProperties: false };
 
+const OwnHandset = Type.Object(
+  {
+    suffix: Type.String({ pattern: "^[0-9]{3,15}$" }),
+    outcome: Type.Union(HANDSET_OUTCOMES.map((outcome) => Type.Literal(outcome))),
+    error: Type.Optional(Type.String()),
+    laterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
+  },
+  strict,
+);
 export const SimulatorCarrier = Type.Object(
   {
     id: Id,
@@ -25,6 +35,8 @@ export const SimulatorCarrier = Type.Object(
     answerAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
     /** Parts in its hands at once. */
     capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    /** Phones that behave as the operator says. */
+    handset: Type.Optional(Type.Array(OwnHandset, { maxItems: 1_000 })),
   },
   strict,
 );
@@ -106,7 +118,14 @@ function checkedCarrier(profile: { kind: string }, place: string): CarrierProfil
       "kind",
     );
   check(schema, profile, place);
-  return profile as CarrierProfile;
+  const checked = profile as CarrierProfile;
+  const handsets = checked.kind === "simulator" ? (checked.handset ?? []) : [];
+  const unknown = handsets.findIndex(({ error }) => error !== undefined && !isErrorName(error));
+  if (unknown >= 0) {
+    const path = `${place === "" ? "" : `${place}.`}handset.${unknown}.error`;
+    throw new CatalogueFault(`${path}: is not the name of an error that a report can have`, path);
+  }
+  return checked;
 }
 
 type Kind = CatalogueItem["kind"];

@@ -469,3 +469,33 @@ describe("after a restart", () => {
     assert.equal(ids.size, 200);
   });
 });
+
+test("phones behave as the operator says, the longest ending first, and all others as before", async (t) => {
+  const { clock, carrier, receipts } = await network(t, {
+    handset: [
+      { suffix: "777", outcome: "undeliverable", error: "EC_ABSENT_SUBSCRIBER", laterMs: 5 * SECOND_MS },
+      { suffix: "4777", outcome: "delivered" },
+      { suffix: "888", outcome: "refused" },
+      { suffix: "889", outcome: "silent" },
+      { suffix: "999003", outcome: "delivered" },
+    ],
+  });
+  const startedMs = clock.now();
+  const refused = await carrier.submit(part(clock, "385991000888"));
+  assert.deepEqual(refused, { kind: "refused", errorId: errorByName("EC_DESTINATION_BLOCKED_BY_OPERATOR").id });
+  const ids = new Map<string, string>();
+  for (const to of ["385991000777", "385991004777", "385991000889", "385991999003", "385991999004"]) {
+    ids.set(await accepted(carrier.submit(part(clock, to))), to);
+  }
+  await clock.advance(60 * SECOND_MS);
+  const told = new Map(receipts.map((receipt) => [ids.get(receipt.carrierMessageId), summary(receipt, startedMs)]));
+  assert.deepEqual(
+    told,
+    new Map([
+      ["385991000777", { outcome: "undeliverable", error: "EC_ABSENT_SUBSCRIBER", afterSeconds: 6 }],
+      ["385991004777", { outcome: "delivered", error: "NO_ERROR", afterSeconds: 1 }],
+      ["385991999003", { outcome: "delivered", error: "NO_ERROR", afterSeconds: 1 }],
+      ["385991999004", { outcome: "undeliverable", error: "EC_SM_DF_MEMORYCAPACITYEXCEEDED", afterSeconds: 1 }],
+    ]),
+  );
+});

@@ -35,6 +35,11 @@ describe("a file that cannot be is refused with the place and the reason", () =>
       `${SMPP}[[route]]\nprefix = ""\ncarrier = "acme"\ngroups = [[{ carrier = "acme" }]]`,
       /^route "" must have either/,
     ],
+    [
+      "a phone with an error that there is none of",
+      `[[carrier]]\nid = "s"\nkind = "simulator"\nhandset = [{ suffix = "777", outcome = "rejected", error = "EC_MOOD" }]`,
+      /^carrier\.0\.handset\.0\.error: is not the name of an error/,
+    ],
     ["an exchange rate of zero", `[[exchangeRate]]\nfrom = "USD"\nto = "EUR"\nrate = "0"`, /must be above zero$/],
   ];
   for (const [name, text, says] of cases) {

@@ -101,6 +101,53 @@ export function handsetOf(number: string): Handset {
   return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
 }
 
+/** What an operator may make of the phones whose numbers end in some digits. */
+export const HANDSET_OUTCOMES = ["delivered", "undeliverable", "rejected", "expired", "refused", "silent"] as const;
+
+export interface OwnHandset {
+  readonly suffix: string;
+  /** The last word of its network. "refused": at once, so that nothing was sent. "silent": none ever. */
+  readonly outcome: (typeof HANDSET_OUTCOMES)[number];
+  /** The name of an error; what the outcome usually has unless it is given. */
+  readonly error?: string;
+  /** On top of the time that every handset takes. */
+  readonly laterMs?: number;
+}
+
+const USUAL_ERRORS: Readonly<Record<OwnHandset["outcome"], string>> = {
+  delivered: "NO_ERROR",
+  undeliverable: "EC_UNKNOWN_SUBSCRIBER",
+  rejected: "EC_SMS_REJECTED_BY_MOBILE_OPERATOR",
+  expired: "EC_MESSAGE_EXPIRED",
+  refused: "EC_DESTINATION_BLOCKED_BY_OPERATOR",
+  silent: "NO_ERROR",
+};
+
+export function isErrorName(name: string): boolean {
+  try {
+    errorByName(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How a phone behaves, the operator's own handsets first, and of those the longest ending. */
+export function handsetsWith(own: readonly OwnHandset[]): (number: string) => Handset {
+  if (own.length === 0) return handsetOf;
+  const bySuffix = own
+    .toSorted((one, other) => other.suffix.length - one.suffix.length)
+    .map((handset) => ({ suffix: handset.suffix, handset: ownHandset(handset) }));
+  return (number) => bySuffix.find(({ suffix }) => number.endsWith(suffix))?.handset ?? handsetOf(number);
+}
+
+function ownHandset({ suffix, outcome, error, laterMs = 0 }: OwnHandset): Handset {
+  const errorId = errorByName(error ?? USUAL_ERRORS[outcome]).id;
+  const name = `${outcome} (…${suffix})`;
+  if (outcome === "refused") return { name, answers: [{ kind: "refused", errorId }], receipts: [] };
+  return { name, answers: ACCEPT, receipts: outcome === "silent" ? [] : [{ outcome, errorId, laterMs }] };
+}
+
 /** A part that a handset will say something about. */
 export interface PartForHandset {
   readonly handset: Handset;

@@ -24,7 +24,15 @@ import type {
   Submission,
 } from "../port.ts";
 import { Answers } from "./answers.ts";
-import { answerTime, BUSY_FOR_MS, dueReceipt, type Handset, handsetOf, type PartForHandset } from "./handsets.ts";
+import {
+  answerTime,
+  BUSY_FOR_MS,
+  dueReceipt,
+  type Handset,
+  handsetsWith,
+  type OwnHandset,
+  type PartForHandset,
+} from "./handsets.ts";
 import { Timetable } from "./timetable.ts";
 
 export interface SimulatorSettings {
@@ -33,6 +41,8 @@ export interface SimulatorSettings {
   readonly answerAfterMs?: number;
   /** How many parts the network holds at most before it says "later". */
   readonly capacity?: number;
+  /** Phones that behave as the operator says, beside those that every simulated network has. */
+  readonly handset?: readonly OwnHandset[];
 }
 
 /** What a phone of this network sends to a number of ours. */
@@ -72,6 +82,7 @@ export class SimulatedCarrier implements Carrier {
   readonly #random: Random;
   readonly #answerAfterMs: number;
   readonly #capacity: number;
+  readonly #handsetOf: (number: string) => Handset;
   readonly #idPrefix: string;
   #idsGiven = 0;
   #running = false;
@@ -90,6 +101,7 @@ export class SimulatedCarrier implements Carrier {
     this.#random = random;
     this.#answerAfterMs = settings.answerAfterMs ?? DEFAULT_ANSWER_AFTER_MS;
     this.#capacity = settings.capacity ?? DEFAULT_CAPACITY;
+    this.#handsetOf = handsetsWith(settings.handset ?? []);
     this.#agenda = new Timetable({
       clock,
       run: (expected) => this.#send(expected),
@@ -154,7 +166,7 @@ export class SimulatedCarrier implements Carrier {
   async submit(part: PartToSubmit): Promise<Submission> {
     if (this.room() === 0) return { kind: "later", retryAfterMs: BUSY_FOR_MS };
     const { to, expiresAtMs } = part.message;
-    const handset = handsetOf(to);
+    const handset = this.#handsetOf(to);
     const answer = this.#answers.next(handset, to, this.#clock.monotonic());
     if (answer !== "accept") return answer;
 
@@ -170,7 +182,7 @@ export class SimulatedCarrier implements Carrier {
    * passed on already is sent again, since nobody here knows.
    */
   resume(parts: readonly OutstandingPart[]): void {
-    for (const part of parts) this.#take(part, handsetOf(part.to));
+    for (const part of parts) this.#take(part, this.#handsetOf(part.to));
     this.#noteRoom();
   }
 
