@@ -31,28 +31,33 @@ function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, COST);
+  return stored(salt, await derive(password, salt, COST));
+}
+
+/** The form in which a hash is kept. */
+function stored(salt: Buffer, hash: Buffer): string {
   return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
-async function matches(password: string, stored: string): Promise<boolean> {
-  const [, N, r, p, salt = "", hash = ""] = stored.split("$");
+async function matches(password: string, kept: string): Promise<boolean> {
+  const [, N, r, p, salt = "", hash = ""] = kept.split("$");
   const expected = Buffer.from(hash, "base64url");
   const actual = await derive(password, Buffer.from(salt, "base64url"), { N: Number(N), r: Number(r), p: Number(p) });
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
 export class PasswordChecker {
-  readonly #decoy = hashPassword(randomBytes(SALT_BYTES).toString("hex"));
+  /** Of no password: to check against it takes as long as against another. */
+  readonly #decoy = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   /** Takes the same time whether there is a stored hash (a known user) or not. */
-  async check(password: string, stored: string | null): Promise<boolean> {
+  async check(password: string, kept: string | null): Promise<boolean> {
     await this.#enter();
     try {
-      const right = await matches(password, stored ?? (await this.#decoy));
-      return right && stored !== null;
+      const right = await matches(password, kept ?? this.#decoy);
+      return right && kept !== null;
     } finally {
       this.#leave();
     }

@@ -154,11 +154,24 @@ export function checkScope({ scopes }: Account, scope: Scope | null): void {
   throw new ApiError("forbidden", { description: `The API key is good for ${good}; this needs the scope ${scope}.` });
 }
 
+/** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
+const NETWORKS_KEPT = 1_000;
+const readNetworks = new Map<string, Networks>();
+
+function networksOf(list: readonly string[]): Networks {
+  const text = list.join();
+  const known = readNetworks.get(text);
+  if (known !== undefined) return known;
+  const networks = new Networks(list.map(parseNetwork).filter((network) => network !== null));
+  if (readNetworks.size >= NETWORKS_KEPT) readNetworks.delete(readNetworks.keys().next().value!);
+  readNetworks.set(text, networks);
+  return networks;
+}
+
 /** An account may be for use from some networks only. */
 export function checkAddress({ allowedAddresses }: Account, address: string): void {
   if (allowedAddresses === null) return;
-  const networks = allowedAddresses.map(parseNetwork).filter((network) => network !== null);
-  if (new Networks(networks).has(address)) return;
+  if (networksOf(allowedAddresses).has(address)) return;
   throw new ApiError("forbidden", {
     description: `The account may not be used from ${plainAddress(address) ?? "this address"}.`,
   });

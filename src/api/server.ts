@@ -145,17 +145,36 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     methodsOf.set(path, methods);
   });
 
+  /** What has to be done when a connection breaks, for each request on it. */
+  const ends = new WeakMap<Socket, Set<() => void>>();
+  const endsOf = (socket: Socket): Set<() => void> => {
+    const known = ends.get(socket);
+    if (known !== undefined) return known;
+    const made = new Set<() => void>();
+    ends.set(socket, made);
+    socket.once("close", () => {
+      for (const end of [...made]) end();
+    });
+    return made;
+  };
+
   api.addHook("onRequest", async (request, reply) => {
     requests++;
     newest.set(request.raw.socket, reply.raw);
-    // However it ends, answered or abandoned, the answer is closed once.
+    // However it ends, answered or abandoned, it ends once. An answer that waits behind another on its connection is not told when that
+    // connection breaks, so the connection is asked too.
     let closed = false;
     let release = (): void => undefined;
-    reply.raw.once("close", () => {
-      requests--;
+    const done = (): void => {
+      if (closed) return;
       closed = true;
+      underWay.delete(done);
+      requests--;
       release();
-    });
+    };
+    const underWay = endsOf(request.raw.socket);
+    underWay.add(done);
+    reply.raw.once("close", done);
     const { auth = "none", scope = null, form = false, csv = false, json = false } = request.routeOptions.config;
     if (draining)
       throw new ApiError("unavailable", {

@@ -17,7 +17,10 @@ const ADDRESS_BITS = { ipv4: 32, ipv6: 128 };
 const SITE_BITS = 64;
 
 /** The address in the one spelling that everything compares, or null for what is none. A zone ("%eth0") does not count. */
-export function plainAddress(text: string): string | null {
+export function plainAddress(written: string): string | null {
+  // Some proxies write the port behind it.
+  const text =
+    /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? /^\[([^\]]+)\](?::\d+)?$/.exec(written)?.[1] ?? written;
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return null;
   const { address } = new SocketAddress({ address: text.replace(/%.*$/, ""), family: "ipv6" });

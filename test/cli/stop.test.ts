@@ -51,7 +51,10 @@ for (const name of ["SIGTERM", "SIGINT"] as const) {
 
     await signal(child, name);
     await Promise.all([silent.closed(), used.closed()]);
-    await assert.rejects(RawClient.connect(child.url), /ECONNREFUSED/);
+    // One that comes in the same moment may still get through, to be closed at once.
+    await eventually(async () =>
+      /ECONNREFUSED/.test(String(await RawClient.connect(child.url).catch((error) => error))),
+    );
     await working.write(BODY);
     const { status, headers, body } = await working.answer();
     assert.equal(status, 200);

@@ -59,6 +59,19 @@ test("a tool working beside the service is seen by it", async (t) => {
   assert.equal(await localStore(service, () => undefined).changeCounter(), before + 1);
 });
 
+test("a tool that reads keeps nobody from writing", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const options = { directory, clock: systemClock, lanes: LANES };
+  const service = new SqliteEngine({ ...options, mode: "deliver" });
+  const tool = new SqliteEngine({ ...options, mode: "tool" });
+  t.after(() => service.close());
+  t.after(() => tool.close());
+  // The tool's transaction is open from the first statement to the answer; the service writes in between.
+  const reading = tool.run([{ command: "verifyLedger", input: undefined }]);
+  await localStore(service, () => undefined).putCatalogue({ items: [] });
+  assert.deepEqual((await reading).outcomes, [{ ok: true, value: [] }]);
+});
+
 test("every commit is flushed, and migrations run once", async (t) => {
   const directory = await temporaryDirectory(t);
   const db = openDatabase(directory);

@@ -20,6 +20,13 @@ import { openStore } from "../../src/store/open.ts";
 import type { Feed, Store } from "../../src/store/port.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
+/** What is kept of the sandbox's passwords, made once: each would take a tenth of a second of every service that a test starts. */
+const SANDBOX_HASHES: Readonly<Record<string, string>> = {
+  "operator-password": "scrypt$32768$8$1$tqlb2l3R25Ybl-w7cj1P7w$AiLhfXpIfX61JSRpvFf2iY0UsiMlRTnQrM0upxyK-rE",
+  "reseller-password": "scrypt$32768$8$1$3_zm6jYw1Lo472xOA-3YLg$U-WtUMIJkdMNdfHY8A7uY-NFERiauyO6919ZDv6kDYc",
+  "demo-password": "scrypt$32768$8$1$HujDAV7TyNLlKh9ETqK7GA$_LYB7YYkn3j40qF7dYKuNEnqSCp2MDT7O61KketiWRU",
+};
+
 export const CATALOGUE = `
 [[carrier]]
 id = "simulator"
@@ -164,7 +171,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   if (clock instanceof VirtualClock) clock.waitFor(() => underWay === 0);
   const store = storeOver(send);
   await store.putCatalogue({ items: readCatalogueFile(options.catalogue ?? CATALOGUE) });
-  await prepareSandbox(store);
+  await prepareSandbox(store, async (password) => SANDBOX_HASHES[password]!);
   const { sandbox = true } = options;
   const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox, lease });
   await delivery.start(opened.spilled);

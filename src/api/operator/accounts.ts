@@ -47,13 +47,14 @@ const MOST_ENTRIES = 1_000;
 const strict = { additionalProperties: false };
 
 const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
-const Rate = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
+const Rate = (description: string, minimum = 0) =>
+  Type.Optional(Type.Integer({ minimum, maximum: 1_000_000_000, description }));
 const Limits = Type.Object(
   {
     requestsPerSecond: Rate("Requests a second."),
     messagesPerSecond: Rate("Messages a second."),
     connections: Rate("Connections at a time."),
-    destinationsPerRequest: Rate("Destinations in a request."),
+    destinationsPerRequest: Rate("Destinations in a request.", 1),
   },
   { ...strict, description: "What it may do at most, where it differs from the service's settings." },
 );
@@ -324,7 +325,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
       const parent = readText(fields, "parent");
       const afterKey = readText(fields, "after");
       let realm = realmOf(request);
-      if (parent !== null && parent !== accountOf(request).key) {
+      if (parent !== null && (realm.resellerId === null || parent !== accountOf(request).key)) {
         const reseller = await store.account({ ...realm, key: parent });
         if (reseller === null || realm.resellerId !== null) return { results: [], next: null };
         realm = { resellerId: reseller.id };

@@ -169,13 +169,17 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
 
   api.get(
     "/operator/1/accounts/:key/statement",
-    operation({
-      ...MANAGER,
-      csv: true,
-      summary: "Read an account's statement for a period, as JSON in pages or as CSV",
-      query: StatementQuery,
-      answer: StatementAnswer,
-    }),
+    {
+      ...operation({
+        ...MANAGER,
+        csv: true,
+        summary: "Read an account's statement for a period, as JSON in pages or as CSV",
+        query: StatementQuery,
+        answer: StatementAnswer,
+      }),
+      // HEAD would read all of it for nobody.
+      exposeHeadRoute: false,
+    },
     async (request, reply) => {
       const fields = fieldsOf(request.query);
       const limit = readLimit(request.query);

@@ -129,7 +129,8 @@ export function deliveryCommands(
     });
     if (refunded) {
       const { account_id: accountId, key, charged_micros, part_count: partCount } = row;
-      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, atMs);
+      // Booked when it is booked: a statement of a time that is over does not change any more.
+      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, now());
     }
     report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
   }

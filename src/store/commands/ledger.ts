@@ -37,7 +37,7 @@ export function ledgerCommands({
   unit,
 }: CommandParts): Pick<CommandHandlers, "balance" | "fund" | "verifyLedger"> {
   const clientOf = sql.prepare<[string, number], { id: number; currency: string }>(
-    "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client'",
+    "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client' AND retired_at_ms IS NULL",
   );
   const balanceOf = sql.prepare<[number], { balance: string; currency: string }>(
     "SELECT CAST(balance_micros AS TEXT) AS balance, currency FROM purse WHERE account_id = ?",

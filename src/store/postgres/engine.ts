@@ -11,6 +11,7 @@ import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
+import { LOOKS } from "../commands/looks.ts";
 import { NEEDS } from "../commands/needs.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
@@ -56,33 +57,6 @@ export interface PostgresOptions {
   readonly lease?: Lease;
 }
 
-/** Reads that need no transaction: each is one look. */
-const LOOKS: ReadonlySet<CommandName> = new Set([
-  "parkedReceipts",
-  "outstanding",
-  "bulk",
-  "lookThroughBulk",
-  "unmatchedIncoming",
-  "logs",
-  "callbackPolicy",
-  "deadLetters",
-  "findLogin",
-  "countAccounts",
-  "apiKeys",
-  "accounts",
-  "account",
-  "audit",
-  "postings",
-  "turnover",
-  "optOuts",
-  "balance",
-  "verifyLedger",
-  "purpose",
-  "changeCounter",
-  "catalogue",
-  "cluster",
-  "retire",
-]);
 /** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
 const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
 
@@ -243,7 +217,7 @@ export class PostgresEngine implements Engine {
   runBeside(call: Call): Promise<Outcome> | null {
     const known = this.#watch === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
-    if (LOOKS.has(call.command)) return this.#beside(call, false);
+    if (LOOKS.has(call.command) || call.command === "retire") return this.#beside(call, false);
     return BESIDE.has(call.command) ? this.#beside(call, true) : null;
   }
 

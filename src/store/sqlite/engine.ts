@@ -6,6 +6,7 @@ import Database from "better-sqlite3";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import { allCommands } from "../commands/all.ts";
+import { LOOKS } from "../commands/looks.ts";
 import type { CommandParts } from "../commands/parts.ts";
 import { flushReports } from "../commands/reports.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
@@ -130,7 +131,9 @@ export class SqliteEngine implements Engine {
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
     const unit = new Unit();
     this.#unit = unit;
-    this.#db.exec("BEGIN IMMEDIATE");
+    // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place.
+    const reads = calls.every(({ command }) => LOOKS.has(command));
+    this.#db.exec(reads ? "BEGIN" : "BEGIN IMMEDIATE");
     try {
       const outcomes: Outcome[] = [];
       for (const call of calls) {
