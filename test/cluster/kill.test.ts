@@ -21,7 +21,7 @@ import { ReportReceiver } from "../support/report-receiver.ts";
 import { eventually } from "../support/service.ts";
 
 const SEED = Number(process.env.SEED ?? systemClock.now() % 1_000_000);
-const KILLS = 3;
+const KILLS = 2;
 const BINDS = 4;
 const LEASE_MS = 2_000;
 const DELIVERED = 5;

@@ -11,7 +11,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { callService, eventually, temporaryDirectory } from "../support/service.ts";
 
-const KILLS = 6;
+const KILLS = 4;
 const SENDERS = 4;
 const SEED = Number(process.env.SEED ?? systemClock.now() % 1_000_000);
 
