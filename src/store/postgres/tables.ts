@@ -5,13 +5,11 @@
  */
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { PARKED_COLUMNS, receiptNames } from "../commands/delivery.ts";
+import { receiptNames } from "../commands/delivery.ts";
 import type { BulkName, ParkedReceipt, PartName } from "../port.ts";
 import {
-  BULK_COLUMNS,
   type BulkRow,
   isRejected,
-  MESSAGE_COLUMNS,
   type MessageChange,
   type MessageRow,
   type NewMessageRow,
@@ -19,237 +17,31 @@ import {
   type PartRow,
   type PurseRow,
   purseOf,
-  REPORT_COLUMNS,
   type ReportRow,
 } from "../rows.ts";
 import type { Needs, NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
-import { type ColumnTypes, deletion, insertion, selection, sendRows, updating } from "./columns.ts";
+import { type ColumnTypes, sendRows, updating } from "./columns.ts";
 import type { Session } from "./link.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServicePurses } from "./service-purses.ts";
-
-const CHANGING: ColumnTypes = {
-  key: "bigint",
-  state: "integer",
-  status_id: "integer",
-  error_id: "integer",
-  owner: "bigint",
-  carrier_id: "text",
-  unknown_count: "integer",
-  charged_micros: "bigint",
-  due_at_ms: "bigint",
-  expires_at_ms: "bigint",
-  sent_at_ms: "bigint",
-  done_at_ms: "bigint",
-  mcc_mnc: "text",
-  parts_pending: "integer",
-  worst_event: "text",
-  last_report_id: "bigint",
-  bulk_version: "integer",
-  pull: "integer",
-  pull_at_ms: "bigint",
-};
-const NEW_MESSAGE: ColumnTypes = {
-  key: "bigint",
-  account_id: "bigint",
-  bulk_id: "text",
-  client_message_id: "text",
-  state: "integer",
-  status_id: "integer",
-  error_id: "integer",
-  owner: "bigint",
-  carrier_id: "text",
-  sender: "text",
-  recipient: "text",
-  body: "text",
-  encoding: "text",
-  part_count: "integer",
-  flash: "integer",
-  price_micros: "bigint",
-  charged_micros: "bigint",
-  currency: "text",
-  notify_url: "text",
-  notify_type: "text",
-  callback_data: "text",
-  intermediate: "integer",
-  due_at_ms: "bigint",
-  delivery_window: "text",
-  expires_at_ms: "bigint",
-  validity_ms: "bigint",
-  bulk_version: "integer",
-  received_at_ms: "bigint",
-  done_at_ms: "bigint",
-  pull: "integer",
-  pull_at_ms: "bigint",
-};
-const NAME: ColumnTypes = { account_id: "bigint", client_message_id: "text" };
-const NEW_NAME: ColumnTypes = { ...NAME, message_key: "bigint" };
-const NEW_PART: ColumnTypes = {
-  carrier_id: "text",
-  carrier_message_id: "text",
-  message_key: "bigint",
-  counts: "integer",
-  submitted_at_ms: "bigint",
-  expires_at_ms: "bigint",
-};
-const NEW_PARKED: ColumnTypes = {
-  carrier_id: "text",
-  carrier_message_id: "text",
-  outcome: "text",
-  error_id: "integer",
-  at_ms: "bigint",
-  mcc_mnc: "text",
-  recipient: "text",
-};
-const POSTING: ColumnTypes = {
-  at_ms: "bigint",
-  kind: "text",
-  from_purse: "bigint",
-  to_purse: "bigint",
-  amount_micros: "bigint",
-  message_key: "bigint",
-  part_count: "integer",
-  description: "text",
-  actor_id: "bigint",
-};
-const BULK_NAME: ColumnTypes = { account_id: "bigint", bulk_id: "text" };
-const BULK: ColumnTypes = {
-  ...BULK_NAME,
-  state: "text",
-  send_at_ms: "bigint",
-  version: "integer",
-  moved_version: "integer",
-  holds: "integer",
-  sent: "integer",
-  turn: "bigint",
-};
-const REPLAY: ColumnTypes = { account_id: "bigint", kind: "text", token: "text", body_hash: "text" };
-const NEW_REPLAY: ColumnTypes = { ...REPLAY, answer: "text", at_ms: "bigint" };
-const REPORT: ColumnTypes = {
-  id: "bigint",
-  kind: "text",
-  account_id: "bigint",
-  url: "text",
-  content_type: "text",
-  items: "text",
-  attempts: "integer",
-  due_at_ms: "bigint",
-  held_by: "bigint",
-  after_id: "bigint",
-  dead_at_ms: "bigint",
-  reason: "text",
-  history: "text",
-  tried: "integer",
-};
-const NEW_REPORT = pick(REPORT, [
-  "id",
-  "kind",
-  "account_id",
-  "url",
-  "content_type",
-  "items",
-  "due_at_ms",
-  "held_by",
-  "after_id",
-]);
-const ID: ColumnTypes = { id: "bigint" };
-
-const WANTED_KEY: ColumnTypes = { wanted_key: "bigint" };
-const WANTED_PART: ColumnTypes = { wanted_carrier: "text", wanted_id: "text" };
-const FIND = {
-  messages: selection(
-    WANTED_KEY,
-    MESSAGE_COLUMNS,
-    "JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message",
-  ),
-  parts: selection(
-    WANTED_PART,
-    `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts`,
-    `JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id FOR UPDATE OF part`,
-  ),
-  messagesOfParts: `SELECT ${MESSAGE_COLUMNS} FROM (${selection(
-    WANTED_PART,
-    "message_key AS wanted_key",
-    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id",
-  )}) AS found JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message`,
-  parked: selection(
-    WANTED_PART,
-    PARKED_COLUMNS,
-    `JOIN parked_receipt ON carrier_id = wanted_carrier AND carrier_message_id = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
-  ),
-  parkedForPhone: selection(
-    WANTED_PART,
-    PARKED_COLUMNS,
-    `JOIN parked_receipt ON carrier_id = wanted_carrier AND recipient = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
-  ),
-  purses: selection(
-    WANTED_KEY,
-    `purse.account_id AS "accountId", purse.id, CAST(balance_micros AS TEXT) AS balance,
-     CAST(credit_limit_micros AS TEXT) AS "creditLimit", purse.currency, account.key AS "accountKey",
-     CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
-    `JOIN purse ON purse.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY purse.id FOR UPDATE OF purse`,
-  ),
-  names: selection(
-    { wanted_account: "bigint", wanted_name: "text" },
-    `account_id AS "accountId", client_message_id AS "clientMessageId"`,
-    "JOIN message_name ON account_id = wanted_account AND client_message_id = wanted_name",
-  ),
-  optOuts: selection(
-    { wanted_list: "bigint", wanted_number: "text" },
-    "account_id AS list, number",
-    "JOIN opt_out ON account_id = wanted_list AND number = wanted_number",
-  ),
-  bulks: selection(
-    { wanted_account: "bigint", wanted_bulk: "text" },
-    BULK_COLUMNS,
-    "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id",
-  ),
-  replays: selection(
-    { wanted_account: "bigint", wanted_kind: "text", wanted_token: "text", wanted_hash: "text" },
-    `account_id AS "accountId", kind, token, body_hash AS "bodyHash", answer`,
-    `JOIN replay ON account_id = wanted_account AND kind = wanted_kind AND token = wanted_token
-     WHERE kind = 'key' OR body_hash = wanted_hash`,
-  ),
-  reports: selection(
-    WANTED_KEY,
-    REPORT_COLUMNS,
-    "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report",
-  ),
-  // Locked for sharing, so that whoever settles it waits until what is to come after it can be seen.
-  waiting: selection(
-    WANTED_KEY,
-    "CAST(id AS TEXT) AS id",
-    "JOIN report ON report.id = wanted_key WHERE dead_at_ms IS NULL ORDER BY report.id FOR SHARE OF report",
-  ),
-  leaders: selection(WANTED_KEY, "1", "JOIN report ON report.id = wanted_key ORDER BY report.id FOR UPDATE OF report"),
-  followers: selection(
-    WANTED_KEY,
-    REPORT_COLUMNS,
-    "JOIN report ON report.after_id = wanted_key ORDER BY report.id FOR UPDATE OF report",
-  ),
-} as const;
-
-const WRITE = {
-  insertMessages: insertion("message", NEW_MESSAGE),
-  changeMessages: updating("message", ["key"], CHANGING),
-  insertNames: insertion("message_name", NEW_NAME),
-  freeNames: deletion("message_name", NEW_NAME),
-  insertParts: insertion("part", NEW_PART),
-  deleteParts: deletion("part", ID),
-  park: insertion("parked_receipt", NEW_PARKED),
-  unpark: deletion("parked_receipt", ID),
-  post: insertion("posting", POSTING),
-  move: `UPDATE purse SET balance_micros = balance_micros + moved.amount
-    FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE purse.id = moved.id`,
-  insertBulks: insertion("bulk", BULK),
-  insertReplays: insertion("replay", NEW_REPLAY),
-  insertReports: insertion("report", NEW_REPORT),
-  deleteReports: deletion("report", ID),
-} as const;
-
-function pick(types: ColumnTypes, columns: readonly string[]): ColumnTypes {
-  return Object.fromEntries(columns.map((column) => [column, types[column]!]));
-}
+import {
+  BULK,
+  CHANGING,
+  FIND,
+  ID,
+  NEW_MESSAGE,
+  NEW_NAME,
+  NEW_PARKED,
+  NEW_PART,
+  NEW_REPLAY,
+  NEW_REPORT,
+  POSTING,
+  pick,
+  REPORT,
+  WANTED_KEY,
+  WANTED_PART,
+  WRITE,
+} from "./statements.ts";
 
 const partId = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 const bulkId = ({ accountId, bulkId }: BulkName): string => `${accountId} ${bulkId}`;
