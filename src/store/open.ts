@@ -74,7 +74,10 @@ function openSqlite({ settings, clock, deliver }: StoreOptions): OpenStore {
     lastKey: engine.lastKey(),
     spilled: deliver === null ? [] : engine.spilledLanes(),
     start: () => undefined,
-    close: async () => engine.close(),
+    close: async () => {
+      engine.settle();
+      engine.close();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { COPIED } from "../../src/store/copy/tables.ts";
 import { localStore } from "../../src/store/group.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { catchUp } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
@@ -219,8 +220,9 @@ function asText(row: Record<string, unknown>): Record<string, string | null> {
 
 /** The source's rows as they are to arrive. */
 export function expectedRows(directory: string): Map<string, Table> {
-  const db = new Database(join(directory, "heliograph.sqlite"), { readonly: true });
+  const db = new Database(join(directory, "heliograph.sqlite"));
   try {
+    catchUp(db);
     const tables = [...COPIED.map(({ name }) => name), "counter"];
     const found = new Map<string, Table>();
     for (const name of tables) {

@@ -1,4 +1,4 @@
-/** The embedded store as the source of a copy: held so that nobody writes to it meanwhile, read page by page, and never changed. */
+/** The embedded store as the source of a copy: held so that nobody writes to it meanwhile, read page by page. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { firstIdAt } from "../../runtime/ids.ts";
 import type { ColumnTypes } from "../postgres/columns.ts";
 import { IS_NOT_REJECTED } from "../rows.ts";
 import { DataDirectoryInUse, type Db, lockDirectory, migrate, openDatabase } from "../sqlite/database.ts";
+import { catchUp } from "../sqlite/journal.ts";
 import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./tables.ts";
 
 /** The values of a primary key, in its order; numbers as text, because they may be beyond 2^53. */
@@ -52,6 +53,7 @@ export class Source {
     try {
       guard = openDatabase(directory);
       migrate(guard);
+      catchUp(guard);
       // The command line may write beside a service, and so beside us: with the one writer's place taken it cannot.
       guard.exec("BEGIN IMMEDIATE");
       this.#db = new Database(file, { readonly: true, fileMustExist: true });

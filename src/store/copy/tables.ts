@@ -58,5 +58,8 @@ export const BY_DAY: readonly string[] = ["message", "incoming_message"];
 /** Tables of the target that the source does not have: names are made from the messages, the others say who runs. */
 export const TARGET_ONLY: readonly string[] = ["message_name", "node", "carrier_bind", "heliograph_schema"];
 
+/** The source's journal is empty when it is copied: all of it is in the other tables by then. */
+export const SOURCE_ONLY: readonly string[] = ["journal"];
+
 /** Something stands in the way of the copy; the message says what to do. */
 export class CopyRefused extends Error {}

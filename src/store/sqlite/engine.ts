@@ -14,6 +14,7 @@ import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { Unit } from "../unit.ts";
 import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
+import { catchUp } from "./journal.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
@@ -34,6 +35,8 @@ const NODE = 0;
 
 export class SqliteEngine implements Engine {
   readonly #db: Db;
+  readonly #tables: SqliteTables;
+  readonly #delivers: boolean;
   readonly #unlock: () => void;
   readonly #parts: CommandParts;
   readonly #handlers: CommandHandlers;
@@ -46,15 +49,18 @@ export class SqliteEngine implements Engine {
     try {
       this.#unlock = options.mode === "deliver" ? lockDirectory(options.directory) : () => undefined;
       migrate(db);
+      catchUp(db);
     } catch (error) {
       db.close();
       throw error;
     }
+    this.#delivers = options.mode === "deliver";
+    this.#tables = new SqliteTables({ db, now: () => options.clock.now(), writeBehind: this.#delivers });
     // A tool owns nothing: no message it might accept is taken into memory.
     this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
     this.#parts = {
-      sql: new SqliteSql(db),
-      tables: new SqliteTables(db),
+      sql: new SqliteSql(db, this.#tables),
+      tables: this.#tables,
       lanes: this.#lanes,
       unit: () => this.#unit,
       ids: new IdSource(options.clock, NODE, this.#lastOwnId()),
@@ -62,7 +68,7 @@ export class SqliteEngine implements Engine {
       pushes: options.mode === "deliver",
       now: () => options.clock.now(),
     };
-    this.#handlers = allCommands(this.#parts, ownCommands(db));
+    this.#handlers = allCommands(this.#parts, ownCommands(db, this.#tables));
   }
 
   /** This process is the only one here (it has the lock), so whatever an earlier one owned is free. */
@@ -131,10 +137,14 @@ export class SqliteEngine implements Engine {
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
     const unit = new Unit();
     this.#unit = unit;
-    // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place.
     const reads = calls.every(({ command }) => LOOKS.has(command));
-    this.#db.exec(reads ? "BEGIN" : "BEGIN IMMEDIATE");
+    // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place. For that the tables have to
+    // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
+    if (reads && !this.#delivers) catchUp(this.#db);
+    const writes = !reads || (this.#delivers && this.#tables.isBehind);
+    this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
+      if (writes) this.#tables.begin();
       const outcomes: Outcome[] = [];
       for (const call of calls) {
         const handler = this.#handlers[call.command] as (input: unknown) => unknown;
@@ -142,13 +152,21 @@ export class SqliteEngine implements Engine {
         outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
       }
       const reports = flushReports(this.#parts, unit);
+      if (writes) this.#tables.commit();
       this.#db.exec("COMMIT");
       return { outcomes, feed: unit.feed(reports) };
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      this.#tables.forget();
       unit.rollback();
       throw error;
     }
+  }
+
+  /** Writes what is only in the journal to its tables. */
+  settle(): void {
+    catchUp(this.#db);
+    this.#tables.forget();
   }
 
   close(): void {

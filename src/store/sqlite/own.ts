@@ -1,10 +1,10 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { OwnCommands } from "../commands/all.ts";
-
 import type { Db } from "./database.ts";
+import type { SqliteTables } from "./tables.ts";
 
-export function ownCommands(db: Db): OwnCommands {
+export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
   const oldMessages = db.prepare<[bigint, number], { accountId: number; chargedMicros: bigint }>(
     `DELETE FROM message WHERE key IN (SELECT key FROM message WHERE key < ? AND state = 4 ORDER BY key LIMIT ?)
      RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
@@ -26,6 +26,7 @@ export function ownCommands(db: Db): OwnCommands {
       claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),
 
     retire({ beforeMs, limit }) {
+      tables.flush();
       const rows = oldMessages.safeIntegers().all(firstIdAt(beforeMs), limit);
       const charges = new Map<number, bigint>();
       for (const { accountId, chargedMicros } of rows) {

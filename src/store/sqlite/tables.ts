@@ -1,309 +1,555 @@
-/** The tables on SQLite: each row is read and written when it is asked for. */
+/**
+ * The tables on SQLite. Messages, their parts, reports and postings are written behind: a commit puts what it changed into the journal, as one
+ * row, and the rows themselves stay in memory for a moment. Most have changed several times, and many are gone again, by the time that they
+ * are written to their tables:
+ *
+ *      changes of a commit ──▶ journal (one row, flushed with the commit)
+ *            └──▶ rows in memory ──(a second later, a slice with each commit)──▶ tables, and their entries leave the journal
+ *
+ * The journal is the truth: whenever memory may be wrong, after a failed transaction or when another process has written, it is forgotten and the
+ * tables are brought up to date from the journal. A statement of SQL that looks at one of these tables has all written first (sql.ts).
+ */
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { PARKED_COLUMNS } from "../commands/delivery.ts";
 import type { ParkedReceipt, PartName } from "../port.ts";
 import {
-  BULK_COLUMNS,
   type BulkRow,
-  IS_NOT_REJECTED,
-  MESSAGE_COLUMNS,
+  isRejected,
   type MessageChange,
   type MessageRow,
   type NewMessageRow,
   type NewReportRow,
   type PartRow,
-  type PurseRow,
   purseOf,
-  REPORT_COLUMNS,
   type ReportRow,
 } from "../rows.ts";
-import type { Value } from "../sql.ts";
 import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
 import type { Db } from "./database.ts";
+import { type Change, Journal } from "./journal.ts";
+import { messageValues, type StoredPart, type StoredPosting, WrittenRows } from "./written.ts";
 
-type Columns = Readonly<Record<string, Value>>;
+/** How long a row stays in memory after its first change. */
+const KEEP_MS = 1_000;
+/** How often rows are written, at most. */
+const WRITE_EVERY_MS = 25;
+/** Rows written at once: a bound on how long a commit takes. */
+const SLICE = 1_000;
+/** Messages in memory; beyond that they are written sooner. */
+const MOST_MESSAGES = 20_000;
+
+/** A row in memory. `since` is the journal's first entry about it that is not in its table. */
+interface Kept<Row, Changes> {
+  row: Row;
+  readonly isNew: boolean;
+  change: Changes;
+  readonly since: number;
+}
+
+interface KeptPart extends PartRow {
+  readonly id: number;
+  readonly part: StoredPart;
+  readonly since: number;
+}
+
+interface WorkingPurse extends Purse {
+  balanceMicros: bigint;
+}
+
+const partName = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
+const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;
+
+export interface TablesOptions {
+  readonly db: Db;
+  readonly now: () => number;
+  /** Without it all is written with the commit, as the command line does. */
+  readonly writeBehind: boolean;
+}
 
 export class SqliteTables implements Tables {
-  readonly #db: Db;
-  readonly #updates = new Map<string, { run(...values: Value[]): unknown }>();
-  readonly #insertMessage;
-  readonly #statements;
+  readonly #written: WrittenRows;
+  readonly #journal: Journal;
+  readonly #options: TablesOptions;
+  readonly #dataVersion;
 
-  constructor(db: Db) {
-    this.#db = db;
-    this.#insertMessage = db.prepare(
-      `INSERT INTO message (key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, sender, recipient, body,
-         encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms,
-         delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, done_at_ms, pull, pull_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#statements = {
-      message: db.prepare<[bigint], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`),
-      named: db.prepare<[number, string], unknown>(
-        `SELECT 1 FROM message WHERE account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
-      ),
-      anyOptOut: db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1"),
-      optedOut: db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?"),
-      part: db.prepare<[string, string], PartRow>(
-        `SELECT id, CAST(message_key AS TEXT) AS key, counts FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT 1`,
-      ),
-      insertPart: db.prepare<[string, string, bigint, number, number, number]>(
-        `INSERT INTO part (carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms)
-         VALUES (?, ?, ?, ?, ?, ?)`,
-      ),
-      deletePart: db.prepare<[number]>("DELETE FROM part WHERE id = ?"),
-      anyParked: db.prepare<[string], unknown>("SELECT 1 FROM parked_receipt WHERE carrier_id = ? LIMIT 1"),
-      parked: db.prepare<[string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
-      ),
-      parkedForPhone: db.prepare<[string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? ORDER BY id`,
-      ),
-      park: db.prepare<[string, string, string, number, number, string | null, string | null]>(
-        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
-      purse: db.prepare<[number], PurseRow>(
-        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
-           account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
-         FROM purse JOIN account ON account.id = purse.account_id WHERE purse.account_id = ?`,
-      ),
-      servicePurse: db.prepare<[string, string], { id: number }>(
-        "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ?",
-      ),
-      openServicePurse: db.prepare<[string, string]>("INSERT INTO purse (name, currency) VALUES (?, ?)"),
-      post: db.prepare(
-        `INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      move: db.prepare<[bigint, number]>("UPDATE purse SET balance_micros = balance_micros + ? WHERE id = ?"),
-      bulk: db.prepare<[number, string], BulkRow>(
-        `SELECT ${BULK_COLUMNS} FROM bulk WHERE account_id = ? AND bulk_id = ?`,
-      ),
-      insertBulk: db.prepare<[number, string, number]>(
-        "INSERT INTO bulk (account_id, bulk_id, send_at_ms) VALUES (?, ?, ?)",
-      ),
-      replay: db.prepare<[number, string, string, string], { answer: string }>(
-        "SELECT answer FROM replay WHERE account_id = ? AND kind = ? AND token = ? AND body_hash = ?",
-      ),
-      otherReplay: db.prepare<[number, string, string], unknown>(
-        "SELECT 1 FROM replay WHERE account_id = ? AND kind = 'key' AND token = ? AND body_hash <> ? LIMIT 1",
-      ),
-      insertReplay: db.prepare(
-        "INSERT INTO replay (account_id, kind, token, body_hash, answer, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      ),
-      report: db.prepare<[bigint], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE id = ?`),
-      reportWaits: db.prepare<[bigint], unknown>("SELECT 1 FROM report WHERE id = ? AND dead_at_ms IS NULL"),
-      insertReport: db.prepare(
-        "INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms, held_by, after_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      ),
-      deleteReport: db.prepare<[bigint]>("DELETE FROM report WHERE id = ?"),
-      followers: db.prepare<[bigint], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE after_id = ?`),
-    };
+  /** What is in memory may be wrong. */
+  #stale = true;
+  #knownVersion = 0;
+  /** The number that the journal's entry of this transaction will have. */
+  #seq = 1;
+  #changes: Change[] = [];
+  /** The journal's entries, oldest first, and when they were made. */
+  #entries: { readonly seq: number; readonly atMs: number }[] = [];
+  #lastSliceMs = 0;
+
+  // Each in the order of `since`.
+  #messages = new Map<MessageKey, Kept<MessageRow, MessageChange>>();
+  #parts = new Map<number, KeptPart>();
+  #goneParts = new Map<number, number>();
+  #reports = new Map<string, Kept<ReportRow, Partial<ReportRow>>>();
+  #goneReports = new Map<string, number>();
+  /** Of the reports in memory those that wait for another. */
+  #following = new Set<string>();
+  #postings: { readonly posting: StoredPosting; readonly since: number }[] = [];
+
+  /** Names of new messages in memory that no other may have. */
+  #names = new Map<string, MessageKey>();
+  #partsByName = new Map<string, KeptPart[]>();
+  #lastPartId = 0;
+  #lastPostingId = 0;
+
+  // What was read and has not changed since.
+  #purses = new Map<number, WorkingPurse>();
+  #pursesById = new Map<number, WorkingPurse>();
+  #servicePurses = new Map<string, number>();
+  #optOutLists = new Map<number, boolean>();
+  #parkedCarriers = new Map<string, boolean>();
+
+  constructor(options: TablesOptions) {
+    this.#options = options;
+    this.#written = new WrittenRows(options.db);
+    this.#journal = new Journal(options.db);
+    this.#dataVersion = options.db.prepare<[], number>("PRAGMA data_version").pluck();
   }
 
-  // Nothing has to be fetched, or is kept back.
+  // --- The transaction's side --------------------------------------------------------------------------------------------
+
+  /** A transaction that may write has begun. */
+  begin(): void {
+    const version = this.#dataVersion.get()!;
+    if (this.#stale || version !== this.#knownVersion) this.#startAnew();
+    this.#knownVersion = version;
+  }
+
+  /** The transaction has failed. */
+  forget(): void {
+    this.#stale = true;
+  }
+
+  #startAnew(): void {
+    this.#journal.catchUp(this.#written);
+    this.#messages = new Map();
+    this.#parts = new Map();
+    this.#goneParts = new Map();
+    this.#reports = new Map();
+    this.#goneReports = new Map();
+    this.#following = new Set();
+    this.#postings = [];
+    this.#names = new Map();
+    this.#partsByName = new Map();
+    this.#changes = [];
+    this.#entries = [];
+    this.#seq = 1;
+    this.#lastPartId = this.#written.lastId("part");
+    this.#lastPostingId = this.#written.lastId("posting");
+    this.dropRead();
+    this.#stale = false;
+  }
+
+  /** A statement of SQL may have changed what was read. */
+  dropRead(): void {
+    this.#purses = new Map();
+    this.#pursesById = new Map();
+    this.#servicePurses = new Map();
+    this.#optOutLists = new Map();
+    this.#parkedCarriers = new Map();
+  }
+
+  /** The last thing before the commit. */
+  commit(): void {
+    if (!this.#options.writeBehind) {
+      this.flush();
+      return;
+    }
+    const atMs = this.#options.now();
+    if (this.#changes.length > 0) {
+      this.#journal.append(this.#seq, this.#changes);
+      this.#entries.push({ seq: this.#seq++, atMs });
+      this.#changes = [];
+    }
+    this.#writeSlice(atMs);
+  }
+
+  /** Whether the tables lack something. */
+  get isBehind(): boolean {
+    return this.#stale || this.#changes.length + this.#entries.length > 0;
+  }
+
+  // --- Writing -----------------------------------------------------------------------------------------------------------
+
+  flush(): void {
+    if (!this.isBehind) return;
+    this.#write(this.#seq, Number.POSITIVE_INFINITY);
+    this.#changes = [];
+    if (this.#entries.length > 0) this.#journal.drop(this.#entries.at(-1)!.seq);
+    this.#entries = [];
+  }
+
+  #writeSlice(nowMs: number): void {
+    const crowded = this.#messages.size > MOST_MESSAGES;
+    // Also after the clock was set back.
+    if (!crowded && Math.abs(nowMs - this.#lastSliceMs) < WRITE_EVERY_MS) return;
+    this.#lastSliceMs = nowMs;
+    const ripe = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
+    if (ripe === undefined) return;
+    this.#write(ripe.seq, crowded ? this.#messages.size - MOST_MESSAGES + SLICE : SLICE);
+    const firstKept = this.#firstKept();
+    const written = this.#entries.findLastIndex(({ seq }) => seq <= ripe.seq && seq < firstKept);
+    if (written < 0) return;
+    this.#journal.drop(this.#entries[written]!.seq);
+    this.#entries.splice(0, written + 1);
+  }
+
+  /** The first entry of the journal that is about a row in memory. */
+  #firstKept(): number {
+    const [message] = this.#messages.values();
+    const [part] = this.#parts.values();
+    const [gonePart = Number.POSITIVE_INFINITY] = this.#goneParts.values();
+    const [report] = this.#reports.values();
+    const [goneReport = Number.POSITIVE_INFINITY] = this.#goneReports.values();
+    const kept = [message, part, report, this.#postings[0]].map((row) => row?.since ?? Number.POSITIVE_INFINITY);
+    return Math.min(...kept, gonePart, goneReport);
+  }
+
+  /** Writes the rows that have been in memory since this entry of the journal or an earlier one, so many of each table. */
+  #write(upTo: number, most: number): void {
+    const rows = this.#written;
+    this.#writePostings(upTo);
+    take(
+      this.#messages,
+      most,
+      ({ since }) => since <= upTo,
+      (key, kept) => {
+        if (kept.isNew) rows.insertMessage(messageValues(kept.row));
+        else rows.changeMessage(key, kept.change);
+        const { client_message_id, account_id } = kept.row;
+        if (client_message_id === null) return;
+        const name = clientName(account_id, client_message_id);
+        if (this.#names.get(name) === key) this.#names.delete(name);
+      },
+    );
+    take(
+      this.#parts,
+      most,
+      ({ since }) => since <= upTo,
+      (_, kept) => {
+        rows.insertPart(kept.part);
+        this.#dropName(kept);
+      },
+    );
+    take(
+      this.#goneParts,
+      most,
+      (since) => since <= upTo,
+      (id) => rows.deletePart(id),
+    );
+    take(
+      this.#reports,
+      most,
+      ({ since }) => since <= upTo,
+      (id, kept) => {
+        if (kept.isNew) rows.insertReport(kept.row);
+        else rows.changeReport(id, kept.change);
+        this.#following.delete(id);
+      },
+    );
+    take(
+      this.#goneReports,
+      most,
+      (since) => since <= upTo,
+      (id) => rows.deleteReport(id),
+    );
+  }
+
+  #writePostings(upTo: number): void {
+    const first = this.#postings.findIndex(({ since }) => since > upTo);
+    const count = first < 0 ? this.#postings.length : first;
+    if (count > 0) this.#written.post(this.#postings.splice(0, count).map(({ posting }) => posting));
+  }
+
+  // --- The commands' side ------------------------------------------------------------------------------------------------
+
   load(): void {}
-  flush(): void {}
+
+  /** Whoever has read rows by SQL has had all written before: they are as they are. */
   adopt(rows: readonly MessageRow[]): MessageRow[] {
     return [...rows];
   }
 
-  /** Only the columns that change are named, so that only their indexes are touched. */
-  #update(table: string, where: string, change: Columns, ...key: Value[]): void {
-    const columns = Object.keys(change);
-    const id = `${table} ${columns}`;
-    let statement = this.#updates.get(id);
-    if (statement === undefined) {
-      const set = columns.map((column) => `${column} = ?`).join(", ");
-      statement = this.#db.prepare<Value[]>(`UPDATE ${table} SET ${set} WHERE ${where}`);
-      this.#updates.set(id, statement);
-    }
-    statement.run(...Object.values(change), ...key);
-  }
-
   message(key: MessageKey): MessageRow | undefined {
-    return this.#statements.message.get(BigInt(key));
+    return this.#messages.get(key)?.row ?? this.#written.message(key);
   }
 
-  insertMessage(row: NewMessageRow): void {
-    this.#insertMessage.run(
-      BigInt(row.key),
-      row.account_id,
-      row.bulk_id,
-      row.client_message_id,
-      row.state,
-      row.status_id,
-      row.error_id,
-      row.owner,
-      row.carrier_id,
-      row.sender,
-      row.recipient,
-      row.body,
-      row.encoding,
-      row.part_count,
-      row.flash,
-      row.price_micros,
-      row.charged_micros,
-      row.currency,
-      row.notify_url,
-      row.notify_type,
-      row.callback_data,
-      row.intermediate,
-      row.due_at_ms,
-      row.delivery_window,
-      row.expires_at_ms,
-      row.validity_ms,
-      row.bulk_version,
-      row.received_at_ms,
-      row.done_at_ms,
-      row.pull,
-      row.pull_at_ms,
-    );
+  insertMessage(fresh: NewMessageRow): void {
+    const row = messageRow(fresh);
+    const { key, account_id, client_message_id } = row;
+    this.#messages.set(key, { row, isNew: true, change: {}, since: this.#seq });
+    this.#changes.push(["message", messageValues(row)]);
+    if (client_message_id !== null && !isRejected(row.status_id))
+      this.#names.set(clientName(account_id, client_message_id), key);
   }
 
-  changeMessage(row: MessageRow, change: MessageChange): MessageRow {
-    this.#update("message", "key = ?", change as Columns, BigInt(row.key));
-    return { ...row, ...change };
+  changeMessage(known: MessageRow, change: MessageChange): MessageRow {
+    const { key } = known;
+    this.#changes.push(["message changed", key, change]);
+    const kept = this.#messages.get(key);
+    const row = { ...(kept?.row ?? known), ...change };
+    if (kept === undefined) {
+      this.#messages.set(key, { row, isNew: false, change, since: this.#seq });
+      return row;
+    }
+    kept.row = row;
+    if (!kept.isNew) kept.change = { ...kept.change, ...change };
+    if (row.client_message_id !== null && isRejected(row.status_id)) {
+      const name = clientName(row.account_id, row.client_message_id);
+      if (this.#names.get(name) === key) this.#names.delete(name);
+    }
+    return row;
   }
 
   isNamed(accountId: number, clientMessageId: string): boolean {
-    return this.#statements.named.get(accountId, clientMessageId) !== undefined;
+    if (this.#names.has(clientName(accountId, clientMessageId))) return true;
+    const key = this.#written.named(accountId, clientMessageId);
+    if (key === undefined) return false;
+    const kept = this.#messages.get(key);
+    return kept === undefined || !isRejected(kept.row.status_id);
   }
 
   hasOptOuts(list: number): boolean {
-    return this.#statements.anyOptOut.get(list) !== undefined;
+    return remembered(this.#optOutLists, list, () => this.#written.hasOptOuts(list));
   }
 
-  isOptedOut({ list, number }: NumberOnList): boolean {
-    return this.#statements.optedOut.get(list, number) !== undefined;
+  isOptedOut(entry: NumberOnList): boolean {
+    return this.#written.isOptedOut(entry);
   }
 
-  part({ carrierId, carrierMessageId }: PartName): PartRow | undefined {
-    return this.#statements.part.get(carrierId, carrierMessageId);
+  part(name: PartName): PartRow | undefined {
+    const written = this.#written.parts(name).find(({ id }) => !this.#goneParts.has(id));
+    return written ?? this.#partsByName.get(partName(name))?.[0];
   }
 
-  insertPart({ carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs }: NewPart): void {
-    const times = [submittedAtMs, expiresAtMs] as const;
-    this.#statements.insertPart.run(carrierId, carrierMessageId, BigInt(messageKey), counts ? 1 : 0, ...times);
+  insertPart(fresh: NewPart): void {
+    const id = ++this.#lastPartId;
+    const part = { ...fresh, id };
+    const kept = { id, key: fresh.messageKey, counts: fresh.counts ? 1 : 0, part, since: this.#seq };
+    this.#changes.push(["part", part]);
+    this.#parts.set(id, kept);
+    const name = partName(fresh);
+    const same = this.#partsByName.get(name);
+    if (same === undefined) this.#partsByName.set(name, [kept]);
+    else same.push(kept);
   }
 
   deletePart({ id }: PartRow): void {
-    this.#statements.deletePart.run(id!);
+    this.#changes.push(["part gone", id!]);
+    const kept = this.#parts.get(id!);
+    if (kept === undefined) {
+      this.#goneParts.set(id!, this.#seq);
+      return;
+    }
+    this.#parts.delete(id!);
+    this.#dropName(kept);
+  }
+
+  #dropName(kept: KeptPart): void {
+    const name = partName(kept.part);
+    const others = this.#partsByName.get(name)!.filter((other) => other !== kept);
+    if (others.length === 0) this.#partsByName.delete(name);
+    else this.#partsByName.set(name, others);
   }
 
   anyParked(carrierId: string): boolean {
-    return this.#statements.anyParked.get(carrierId) !== undefined;
+    return remembered(this.#parkedCarriers, carrierId, () => this.#written.anyParked(carrierId));
   }
 
-  parked({ carrierId, carrierMessageId }: PartName): ParkedReceipt[] {
-    return this.#statements.parked.all(carrierId, carrierMessageId);
+  parked(name: PartName): ParkedReceipt[] {
+    return this.#written.parked(name);
   }
 
   parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
-    return this.#statements.parkedForPhone.all(carrierId, to);
+    return this.#written.parkedForPhone(carrierId, to);
   }
 
-  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to }: Receipt): void {
-    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to);
+  park(carrierId: string, receipt: Receipt): void {
+    this.#written.park(carrierId, receipt);
+    this.#parkedCarriers.set(carrierId, true);
   }
 
-  unpark({ id }: ParkedReceipt): void {
-    this.#statements.unpark.run(id);
+  unpark({ id, carrierId }: ParkedReceipt): void {
+    this.#written.unpark(id);
+    this.#parkedCarriers.delete(carrierId);
   }
 
   purse(accountId: number): Purse {
-    const row = this.#statements.purse.get(accountId);
+    return { ...remembered(this.#purses, accountId, () => this.#readPurse(accountId)) };
+  }
+
+  #readPurse(accountId: number): WorkingPurse {
+    // What is on its way to or from it has to be in its balance.
+    this.#writePostings(this.#seq);
+    const row = this.#written.purse(accountId);
     if (row === undefined) throw new Error(`account ${accountId} has no purse`);
-    return purseOf(row);
+    const purse: WorkingPurse = purseOf(row);
+    this.#pursesById.set(purse.id, purse);
+    return purse;
   }
 
   servicePurse(name: "payments" | "revenue", currency: string): number {
-    const row = this.#statements.servicePurse.get(name, currency);
-    return row?.id ?? Number(this.#statements.openServicePurse.run(name, currency).lastInsertRowid);
+    return remembered(this.#servicePurses, `${name} ${currency}`, () => this.#written.servicePurse(name, currency));
   }
 
   post(posting: NewPosting): void {
     this.postNumbered(posting);
   }
 
-  postNumbered(posting: NewPosting): number {
-    const { atMs, kind, from, to, amountMicros, messageKey, partCount, description, actorId } = posting;
-    const inserted = this.#statements.post.run(
-      atMs,
-      kind,
-      from,
-      to,
-      amountMicros,
-      messageKey === undefined ? null : BigInt(messageKey),
-      partCount ?? null,
-      description ?? null,
-      actorId ?? null,
-    );
-    this.#statements.move.run(-amountMicros, from);
-    this.#statements.move.run(amountMicros, to);
-    return Number(inserted.lastInsertRowid);
+  postNumbered(fresh: NewPosting): number {
+    const { from, to, amountMicros } = fresh;
+    const posting = { ...fresh, id: ++this.#lastPostingId, amountMicros: amountMicros.toString() };
+    this.#changes.push(["posting", posting]);
+    this.#postings.push({ posting, since: this.#seq });
+    const source = this.#pursesById.get(from);
+    const target = this.#pursesById.get(to);
+    if (source !== undefined) source.balanceMicros -= amountMicros;
+    if (target !== undefined) target.balanceMicros += amountMicros;
+    return posting.id;
   }
 
   bulk(accountId: number, bulkId: string): BulkRow | undefined {
-    return this.#statements.bulk.get(accountId, bulkId);
+    return this.#written.bulk(accountId, bulkId);
   }
 
-  insertBulk({ account_id, bulk_id, send_at_ms }: BulkRow): void {
-    this.#statements.insertBulk.run(account_id, bulk_id, send_at_ms);
+  insertBulk(bulk: BulkRow): void {
+    this.#written.insertBulk(bulk);
   }
 
-  changeBulk({ account_id, bulk_id }: BulkRow, change: Partial<BulkRow>): void {
-    this.#update("bulk", "account_id = ? AND bulk_id = ?", change as Columns, account_id, bulk_id);
+  changeBulk(bulk: BulkRow, change: Partial<BulkRow>): void {
+    this.#written.changeBulk(bulk, change);
   }
 
-  replay({ accountId, kind, token, bodyHash }: ReplayName): string | undefined {
-    return this.#statements.replay.get(accountId, kind, token, bodyHash)?.answer;
+  replay(name: ReplayName): string | undefined {
+    return this.#written.replay(name);
   }
 
-  hasOtherReplay({ accountId, token, bodyHash }: ReplayName): boolean {
-    return this.#statements.otherReplay.get(accountId, token, bodyHash) !== undefined;
+  hasOtherReplay(name: ReplayName): boolean {
+    return this.#written.hasOtherReplay(name);
   }
 
-  insertReplay({ accountId, kind, token, bodyHash }: ReplayName, answer: string, atMs: number): void {
-    this.#statements.insertReplay.run(accountId, kind, token, bodyHash, answer, atMs);
+  insertReplay(name: ReplayName, answer: string, atMs: number): void {
+    this.#written.insertReplay(name, answer, atMs);
   }
 
   report(id: string): ReportRow | undefined {
-    return this.#statements.report.get(BigInt(id));
+    if (this.#goneReports.has(id)) return undefined;
+    return this.#reports.get(id)?.row ?? this.#written.report(id);
   }
 
   reportWaits(id: string): boolean {
-    return this.#statements.reportWaits.get(BigInt(id)) !== undefined;
+    const row = this.report(id);
+    return row !== undefined && row.dead_at_ms === null;
   }
 
-  insertReport(row: NewReportRow): void {
-    const { id, kind, account_id, url, content_type, items, due_at_ms, held_by, after_id } = row;
-    const after = after_id === null ? null : BigInt(after_id);
-    this.#statements.insertReport.run(
-      BigInt(id),
-      kind,
-      account_id,
-      url,
-      content_type,
-      items,
-      due_at_ms,
-      held_by,
-      after,
-    );
+  insertReport(fresh: NewReportRow): void {
+    const row: ReportRow = { ...fresh, attempts: 0, dead_at_ms: null, reason: null, history: "[]", tried: 0 };
+    this.#changes.push(["report", row]);
+    this.#reports.set(row.id, { row, isNew: true, change: {}, since: this.#seq });
+    if (row.after_id !== null) this.#following.add(row.id);
   }
 
   changeReport(id: string, change: Partial<ReportRow>): void {
-    this.#update("report", "id = ?", change as Columns, BigInt(id));
+    const kept = this.#reports.get(id);
+    const known = kept?.row ?? this.report(id);
+    if (known === undefined) return;
+    this.#changes.push(["report changed", id, change]);
+    const row = { ...known, ...change };
+    if (row.after_id === null) this.#following.delete(id);
+    else this.#following.add(id);
+    if (kept === undefined) {
+      this.#reports.set(id, { row, isNew: false, change, since: this.#seq });
+      return;
+    }
+    kept.row = row;
+    if (!kept.isNew) kept.change = { ...kept.change, ...change };
   }
 
   deleteReport(id: string): void {
-    this.#statements.deleteReport.run(BigInt(id));
+    this.#changes.push(["report gone", id]);
+    const kept = this.#reports.get(id);
+    this.#reports.delete(id);
+    this.#following.delete(id);
+    if (kept?.isNew !== true) this.#goneReports.set(id, this.#seq);
   }
 
   followers(id: string): ReportRow[] {
-    return this.#statements.followers.all(BigInt(id));
+    const written = this.#written
+      .followers(id)
+      .filter((row) => !this.#reports.has(row.id) && !this.#goneReports.has(row.id));
+    const kept = [...this.#following].map((follower) => this.#reports.get(follower)!.row);
+    return [...written, ...kept.filter(({ after_id }) => after_id === id)];
   }
+}
+
+/** Takes the first entries of a map out, as long as they are wanted and there are not too many. */
+function take<Key, Value>(
+  map: Map<Key, Value>,
+  most: number,
+  isWanted: (value: Value) => boolean,
+  use: (key: Key, value: Value) => void,
+): void {
+  let count = 0;
+  for (const [key, value] of map) {
+    if (count++ >= most || !isWanted(value)) return;
+    use(key, value);
+    map.delete(key);
+  }
+}
+
+function remembered<Key, Value>(known: Map<Key, Value>, key: Key, read: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = read();
+    known.set(key, value);
+  }
+  return value;
+}
+
+function messageRow(fresh: NewMessageRow): MessageRow {
+  return {
+    key: fresh.key,
+    account_id: fresh.account_id,
+    bulk_id: fresh.bulk_id,
+    client_message_id: fresh.client_message_id,
+    state: fresh.state,
+    status_id: fresh.status_id,
+    error_id: fresh.error_id,
+    owner: fresh.owner,
+    // Only a rejected message has no carrier, and nobody asks for that of such.
+    carrier_id: fresh.carrier_id as string,
+    unknown_count: 0,
+    sender: fresh.sender,
+    recipient: fresh.recipient,
+    body: fresh.body,
+    encoding: fresh.encoding,
+    part_count: fresh.part_count,
+    flash: fresh.flash,
+    price: fresh.price_micros.toString(),
+    charged_micros: fresh.charged_micros.toString(),
+    currency: fresh.currency,
+    notify_url: fresh.notify_url,
+    notify_type: fresh.notify_type,
+    callback_data: fresh.callback_data,
+    intermediate: fresh.intermediate,
+    due_at_ms: fresh.due_at_ms,
+    delivery_window: fresh.delivery_window,
+    expires_at_ms: fresh.expires_at_ms,
+    validity_ms: fresh.validity_ms,
+    bulk_version: fresh.bulk_version,
+    received_at_ms: fresh.received_at_ms,
+    sent_at_ms: null,
+    done_at_ms: fresh.done_at_ms,
+    mcc_mnc: null,
+    parts_pending: 0,
+    worst_event: null,
+    last_report_id: null,
+    pull: fresh.pull,
+    pull_at_ms: fresh.pull_at_ms,
+  };
 }

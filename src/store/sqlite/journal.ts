@@ -1,0 +1,119 @@
+/**
+ * The journal: what each commit changed of the rows that are written to their tables later, in the order of the commits. Whoever opens the
+ * database brings the tables up to date with it first (`catchUp`): after a crash the service, and beside a running one the command line.
+ */
+import type { MessageKey } from "../../message/message.ts";
+import type { MessageChange, ReportRow } from "../rows.ts";
+import type { Db } from "./database.ts";
+import { type MessageValues, type StoredPart, type StoredPosting, WrittenRows } from "./written.ts";
+
+export type Change =
+  | readonly ["message", MessageValues]
+  | readonly ["message changed", MessageKey, MessageChange]
+  | readonly ["part", StoredPart]
+  | readonly ["part gone", number]
+  | readonly ["report", ReportRow]
+  | readonly ["report changed", string, Partial<ReportRow>]
+  | readonly ["report gone", string]
+  | readonly ["posting", StoredPosting];
+
+type Apply = {
+  readonly [Kind in Change[0]]: (
+    rows: WrittenRows,
+    ...change: Rest<Extract<Change, readonly [Kind, ...unknown[]]>>
+  ) => void;
+};
+type Rest<Tuple> = Tuple extends readonly [unknown, ...infer Others] ? Others : never;
+
+const APPLY: Apply = {
+  message: (rows, values) => rows.insertMessage(values),
+  "message changed": (rows, key, change) => rows.changeMessage(key, change),
+  part: (rows, part) => rows.insertPart(part),
+  "part gone": (rows, id) => rows.deletePart(id),
+  report: (rows, row) => rows.insertReport(row),
+  "report changed": (rows, id, change) => rows.changeReport(id, change),
+  "report gone": (rows, id) => rows.deleteReport(id),
+  posting: (rows, posting) => rows.post([posting]),
+};
+
+/** The messages of a request differ in little: of all but the first of an entry only the values that are not those of the one before, by place. */
+type Shortened = Change | readonly ["like", readonly unknown[]];
+
+function shortened(changes: readonly Change[]): Shortened[] {
+  let before: MessageValues | null = null;
+  return changes.map((change) => {
+    if (change[0] !== "message") return change;
+    const [, values] = change;
+    const differences: unknown[] = [];
+    if (before !== null) {
+      for (let place = 0; place < values.length; place++) {
+        if (values[place] !== before[place]) differences.push(place, values[place]);
+      }
+    }
+    const isFirst = before === null;
+    before = values;
+    return isFirst ? change : ["like", differences];
+  });
+}
+
+function lengthened(changes: readonly Shortened[]): Change[] {
+  let before: MessageValues = [];
+  return changes.map((change) => {
+    if (change[0] === "message") before = change[1];
+    if (change[0] !== "like") return change;
+    const values = [...before];
+    const [, differences] = change;
+    for (let at = 0; at < differences.length; at += 2) {
+      values[differences[at] as number] = differences[at + 1] as MessageValues[number];
+    }
+    before = values;
+    return ["message", values];
+  });
+}
+
+export class Journal {
+  readonly #statements;
+
+  constructor(db: Db) {
+    this.#statements = {
+      append: db.prepare<[number, string]>("INSERT INTO journal (seq, changes) VALUES (?, ?)"),
+      last: db.prepare<[], number | null>("SELECT max(seq) FROM journal").pluck(),
+      next: db.prepare<[number], { seq: number; changes: string }>(
+        "SELECT seq, changes FROM journal WHERE seq > ? ORDER BY seq LIMIT 1",
+      ),
+      drop: db.prepare<[number]>("DELETE FROM journal WHERE seq <= ?"),
+    };
+  }
+
+  /** The number of the newest entry; null when there is none. */
+  last(): number | null {
+    return this.#statements.last.get() ?? null;
+  }
+
+  append(seq: number, changes: readonly Change[]): void {
+    this.#statements.append.run(seq, JSON.stringify(shortened(changes)));
+  }
+
+  /** The entries up to this one are in the tables. */
+  drop(upTo: number): void {
+    this.#statements.drop.run(upTo);
+  }
+
+  /** Brings the tables up to date. To be called in a transaction. */
+  catchUp(rows: WrittenRows): void {
+    const { next } = this.#statements;
+    for (let entry = next.get(0); entry !== undefined; entry = next.get(entry.seq)) {
+      for (const [kind, ...change] of lengthened(JSON.parse(entry.changes))) {
+        (APPLY[kind] as (rows: WrittenRows, ...change: unknown[]) => void)(rows, ...change);
+      }
+      this.drop(entry.seq);
+    }
+  }
+}
+
+/** For whoever works on the tables without the engine, or before it. */
+export function catchUp(db: Db): void {
+  const journal = new Journal(db);
+  if (journal.last() === null) return;
+  db.transaction(() => journal.catchUp(new WrittenRows(db))).immediate();
+}

@@ -1,0 +1,311 @@
+/**
+ * The rows as they are in the database file. What is written here may be written a second time, from the journal, and then changes nothing
+ * more: new rows come with their ids, and a change says what a column is from then on.
+ */
+import type { Receipt } from "../../carriers/port.ts";
+import type { MessageKey } from "../../message/message.ts";
+import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import type { ParkedReceipt, PartName } from "../port.ts";
+import {
+  BULK_COLUMNS,
+  type BulkRow,
+  IS_NOT_REJECTED,
+  MESSAGE_COLUMNS,
+  type MessageChange,
+  type MessageRow,
+  type PartRow,
+  type PurseRow,
+  REPORT_COLUMNS,
+  type ReportRow,
+} from "../rows.ts";
+import type { Value } from "../sql.ts";
+import type { NewPart, NewPosting, NumberOnList, ReplayName } from "../tables.ts";
+import type { Db } from "./database.ts";
+
+type Columns = Readonly<Record<string, Value>>;
+
+/** A message's values in the order of their columns, as the table and the journal take them. */
+export type MessageValues = readonly (string | number | null)[];
+
+const NEW_MESSAGE_COLUMNS = `key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, unknown_count, sender,
+  recipient, body, encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate,
+  due_at_ms, delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, done_at_ms, mcc_mnc, parts_pending,
+  worst_event, last_report_id, pull, pull_at_ms`;
+
+/** Numbers beyond 2^53 stay texts of digits: the columns are integers, and SQLite makes them such. */
+export function messageValues(row: MessageRow): MessageValues {
+  return [
+    row.key,
+    row.account_id,
+    row.bulk_id,
+    row.client_message_id,
+    row.state,
+    row.status_id,
+    row.error_id,
+    row.owner,
+    row.carrier_id,
+    row.unknown_count,
+    row.sender,
+    row.recipient,
+    row.body,
+    row.encoding,
+    row.part_count,
+    row.flash,
+    row.price,
+    row.charged_micros,
+    row.currency,
+    row.notify_url,
+    row.notify_type,
+    row.callback_data,
+    row.intermediate,
+    row.due_at_ms,
+    row.delivery_window,
+    row.expires_at_ms,
+    row.validity_ms,
+    row.bulk_version,
+    row.received_at_ms,
+    row.sent_at_ms,
+    row.done_at_ms,
+    row.mcc_mnc,
+    row.parts_pending,
+    row.worst_event,
+    row.last_report_id,
+    row.pull,
+    row.pull_at_ms,
+  ];
+}
+
+export type StoredPart = NewPart & { readonly id: number };
+export type StoredPosting = Omit<NewPosting, "amountMicros"> & { readonly id: number; readonly amountMicros: string };
+
+const places = (columns: string): string => columns.replaceAll(/\w+/g, "?");
+const REPORT_NAMES =
+  "id, kind, account_id, url, content_type, items, attempts, due_at_ms, held_by, after_id, dead_at_ms, reason, history, tried";
+
+export class WrittenRows {
+  readonly #db: Db;
+  readonly #updates = new Map<string, { run(...values: Value[]): unknown }>();
+  readonly #statements;
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#statements = {
+      insertMessage: db.prepare<Value[]>(
+        `INSERT INTO message (${NEW_MESSAGE_COLUMNS}) VALUES (${places(NEW_MESSAGE_COLUMNS)}) ON CONFLICT (key) DO NOTHING`,
+      ),
+      message: db.prepare<[string], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`),
+      named: db
+        .prepare<[number, string], string>(
+          `SELECT CAST(key AS TEXT) FROM message WHERE account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
+        )
+        .pluck(),
+      anyOptOut: db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1"),
+      optedOut: db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?"),
+      parts: db.prepare<[string, string], PartRow & { id: number }>(
+        `SELECT id, CAST(message_key AS TEXT) AS key, counts FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+      ),
+      insertPart: db.prepare<[number, string, string, string, number, number, number]>(
+        `INSERT INTO part (id, carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      ),
+      deletePart: db.prepare<[number]>("DELETE FROM part WHERE id = ?"),
+      anyParked: db.prepare<[string], unknown>("SELECT 1 FROM parked_receipt WHERE carrier_id = ? LIMIT 1"),
+      parked: db.prepare<[string, string], ParkedReceipt>(
+        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+      ),
+      parkedForPhone: db.prepare<[string, string], ParkedReceipt>(
+        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? ORDER BY id`,
+      ),
+      park: db.prepare<[string, string, string, number, number, string | null, string | null]>(
+        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
+      purse: db.prepare<[number], PurseRow>(
+        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
+           account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
+         FROM purse JOIN account ON account.id = purse.account_id WHERE purse.account_id = ?`,
+      ),
+      servicePurse: db.prepare<[string, string], { id: number }>(
+        "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ?",
+      ),
+      openServicePurse: db.prepare<[string, string]>("INSERT INTO purse (name, currency) VALUES (?, ?)"),
+      post: db.prepare(
+        `INSERT INTO posting (id, at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      ),
+      move: db.prepare<[bigint, number]>("UPDATE purse SET balance_micros = balance_micros + ? WHERE id = ?"),
+      lastId: db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck(),
+      bulk: db.prepare<[number, string], BulkRow>(
+        `SELECT ${BULK_COLUMNS} FROM bulk WHERE account_id = ? AND bulk_id = ?`,
+      ),
+      insertBulk: db.prepare<[number, string, number]>(
+        "INSERT INTO bulk (account_id, bulk_id, send_at_ms) VALUES (?, ?, ?)",
+      ),
+      replay: db.prepare<[number, string, string, string], { answer: string }>(
+        "SELECT answer FROM replay WHERE account_id = ? AND kind = ? AND token = ? AND body_hash = ?",
+      ),
+      otherReplay: db.prepare<[number, string, string], unknown>(
+        "SELECT 1 FROM replay WHERE account_id = ? AND kind = 'key' AND token = ? AND body_hash <> ? LIMIT 1",
+      ),
+      insertReplay: db.prepare(
+        "INSERT INTO replay (account_id, kind, token, body_hash, answer, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+      ),
+      report: db.prepare<[string], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE id = ?`),
+      insertReport: db.prepare<Value[]>(
+        `INSERT INTO report (${REPORT_NAMES}) VALUES (${places(REPORT_NAMES)}) ON CONFLICT (id) DO NOTHING`,
+      ),
+      deleteReport: db.prepare<[string]>("DELETE FROM report WHERE id = ?"),
+      followers: db.prepare<[string], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE after_id = ?`),
+    };
+  }
+
+  /** Only the columns that change are named, so that only their indexes are touched. */
+  #update(table: string, where: string, change: Columns, ...key: Value[]): void {
+    const columns = Object.keys(change);
+    if (columns.length === 0) return;
+    const id = `${table} ${columns}`;
+    let statement = this.#updates.get(id);
+    if (statement === undefined) {
+      const set = columns.map((column) => `${column} = ?`).join(", ");
+      statement = this.#db.prepare<Value[]>(`UPDATE ${table} SET ${set} WHERE ${where}`);
+      this.#updates.set(id, statement);
+    }
+    statement.run(...Object.values(change), ...key);
+  }
+
+  message(key: MessageKey): MessageRow | undefined {
+    return this.#statements.message.get(key);
+  }
+
+  insertMessage(values: MessageValues): void {
+    this.#statements.insertMessage.run(...values);
+  }
+
+  changeMessage(key: MessageKey, change: MessageChange): void {
+    this.#update("message", "key = ?", change as Columns, key);
+  }
+
+  /** The message of that name which was not rejected. */
+  named(accountId: number, clientMessageId: string): MessageKey | undefined {
+    return this.#statements.named.get(accountId, clientMessageId);
+  }
+
+  hasOptOuts(list: number): boolean {
+    return this.#statements.anyOptOut.get(list) !== undefined;
+  }
+
+  isOptedOut({ list, number }: NumberOnList): boolean {
+    return this.#statements.optedOut.get(list, number) !== undefined;
+  }
+
+  /** Oldest first. */
+  parts({ carrierId, carrierMessageId }: PartName): (PartRow & { id: number })[] {
+    return this.#statements.parts.all(carrierId, carrierMessageId);
+  }
+
+  insertPart(part: StoredPart): void {
+    const { id, carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs } = part;
+    const times = [submittedAtMs, expiresAtMs] as const;
+    this.#statements.insertPart.run(id, carrierId, carrierMessageId, messageKey, counts ? 1 : 0, ...times);
+  }
+
+  deletePart(id: number): void {
+    this.#statements.deletePart.run(id);
+  }
+
+  anyParked(carrierId: string): boolean {
+    return this.#statements.anyParked.get(carrierId) !== undefined;
+  }
+
+  parked({ carrierId, carrierMessageId }: PartName): ParkedReceipt[] {
+    return this.#statements.parked.all(carrierId, carrierMessageId);
+  }
+
+  parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
+    return this.#statements.parkedForPhone.all(carrierId, to);
+  }
+
+  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to }: Receipt): void {
+    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to);
+  }
+
+  unpark(id: number): void {
+    this.#statements.unpark.run(id);
+  }
+
+  purse(accountId: number): PurseRow | undefined {
+    return this.#statements.purse.get(accountId);
+  }
+
+  servicePurse(name: string, currency: string): number {
+    const row = this.#statements.servicePurse.get(name, currency);
+    return row?.id ?? Number(this.#statements.openServicePurse.run(name, currency).lastInsertRowid);
+  }
+
+  /** Money moves with its posting: one that is there already has moved it. */
+  post(postings: readonly StoredPosting[]): void {
+    const moves = new Map<number, bigint>();
+    const move = (purse: number, amount: bigint): void => void moves.set(purse, (moves.get(purse) ?? 0n) + amount);
+    for (const posting of postings) {
+      const { id, atMs, kind, from, to, amountMicros, messageKey, partCount, description, actorId } = posting;
+      const told = [messageKey ?? null, partCount ?? null, description ?? null, actorId ?? null];
+      if (this.#statements.post.run(id, atMs, kind, from, to, amountMicros, ...told).changes === 0) continue;
+      move(from, -BigInt(amountMicros));
+      move(to, BigInt(amountMicros));
+    }
+    for (const [purse, amount] of moves) this.#statements.move.run(amount, purse);
+  }
+
+  /** The highest id that a row of the table has or had. */
+  lastId(table: "part" | "posting"): number {
+    return this.#statements.lastId.get(table) ?? 0;
+  }
+
+  bulk(accountId: number, bulkId: string): BulkRow | undefined {
+    return this.#statements.bulk.get(accountId, bulkId);
+  }
+
+  insertBulk({ account_id, bulk_id, send_at_ms }: BulkRow): void {
+    this.#statements.insertBulk.run(account_id, bulk_id, send_at_ms);
+  }
+
+  changeBulk({ account_id, bulk_id }: BulkRow, change: Partial<BulkRow>): void {
+    this.#update("bulk", "account_id = ? AND bulk_id = ?", change as Columns, account_id, bulk_id);
+  }
+
+  replay({ accountId, kind, token, bodyHash }: ReplayName): string | undefined {
+    return this.#statements.replay.get(accountId, kind, token, bodyHash)?.answer;
+  }
+
+  hasOtherReplay({ accountId, token, bodyHash }: ReplayName): boolean {
+    return this.#statements.otherReplay.get(accountId, token, bodyHash) !== undefined;
+  }
+
+  insertReplay({ accountId, kind, token, bodyHash }: ReplayName, answer: string, atMs: number): void {
+    this.#statements.insertReplay.run(accountId, kind, token, bodyHash, answer, atMs);
+  }
+
+  report(id: string): ReportRow | undefined {
+    return this.#statements.report.get(id);
+  }
+
+  insertReport(row: ReportRow): void {
+    const { id, kind, account_id, url, content_type, items, attempts, due_at_ms, held_by, after_id } = row;
+    const { dead_at_ms, reason, history, tried } = row;
+    const told = [kind, account_id, url, content_type, items, attempts, due_at_ms, held_by, after_id];
+    this.#statements.insertReport.run(id, ...told, dead_at_ms, reason, history, tried);
+  }
+
+  changeReport(id: string, change: Partial<ReportRow>): void {
+    this.#update("report", "id = ?", change as Columns, id);
+  }
+
+  deleteReport(id: string): void {
+    this.#statements.deleteReport.run(id);
+  }
+
+  followers(id: string): ReportRow[] {
+    return this.#statements.followers.all(id);
+  }
+}
