@@ -1,0 +1,264 @@
+/** What SQLite writes later, from memory or from the journal after a crash, is what it would have written at once. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import Database from "better-sqlite3";
+import fc from "fast-check";
+import type { QueuedMessage } from "../../src/message/message.ts";
+import { localStore } from "../../src/store/group.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { temporaryDirectory } from "../support/service.ts";
+import { Bench, CARRIER } from "./harness.ts";
+
+const LANES = { lane: 6, total: 8 };
+const URL = "https://client.example/reports";
+
+/** A bench of which the engine can be had, and what is in its file. */
+class Embedded {
+  readonly bench: Bench;
+  readonly directory: string;
+  readonly #engine: () => SqliteEngine;
+  /** Messages that wait for a carrier, and names of parts that a carrier has. */
+  waiting: QueuedMessage[] = [];
+  sent: string[] = [];
+
+  private constructor(bench: Bench, directory: string, engine: () => SqliteEngine) {
+    this.bench = bench;
+    this.directory = directory;
+    this.#engine = engine;
+  }
+
+  static async start(t: TestContext): Promise<Embedded> {
+    const directory = await temporaryDirectory(t);
+    let engine: SqliteEngine;
+    const bench = await Bench.start(
+      t,
+      async () => ({
+        async open(clock, lanes, onFeed) {
+          engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+          return {
+            store: localStore(engine, onFeed),
+            spilled: engine.spilledLanes(),
+            close: async () => engine.close(),
+          };
+        },
+      }),
+      { lanes: LANES },
+    );
+    return new Embedded(bench, directory, () => engine);
+  }
+
+  settle(): void {
+    this.#engine().settle();
+  }
+
+  query(sql: string): unknown[] {
+    const db = new Database(join(this.directory, "heliograph.sqlite"), { readonly: true });
+    try {
+      return db.prepare(sql).safeIntegers().all();
+    } finally {
+      db.close();
+    }
+  }
+
+  /** All that is in the tables that are written behind, and in those that move with them. */
+  rows(): Record<string, unknown[]> {
+    const tables = ["message", "report", "posting", "purse", "parked_receipt", "bulk", "replay"];
+    const rows = Object.fromEntries(tables.map((table) => [table, this.query(`SELECT * FROM ${table} ORDER BY 1, 2`)]));
+    // After a crash the ids of parts that were never written are given anew.
+    const columns = "carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms";
+    return { ...rows, part: this.query(`SELECT ${columns} FROM part ORDER BY id`) };
+  }
+}
+
+type Step = (on: Embedded) => Promise<unknown>;
+
+const accept = (count: number, named: boolean, pushed: boolean, intermediate: boolean): Step => {
+  return async ({ bench, waiting }) => {
+    const messages = Array.from({ length: count }, (_, index) =>
+      bench.message({ clientMessageId: named ? `name ${index}` : null, to: `4179000000${index}` }),
+    );
+    const content = {
+      notifyUrl: pushed ? URL : null,
+      intermediateReport: pushed && intermediate,
+      partCount: 1 + (count % 2),
+    };
+    await bench.accept(messages, content);
+    waiting.push(...bench.takeMessages());
+  };
+};
+
+const submit = (count: number, refused: boolean): Step => {
+  return async ({ bench, waiting, sent }) => {
+    const messages = waiting.splice(0, count);
+    await bench.submit(messages, refused ? 1 : null);
+    for (const { key, partCount } of messages)
+      for (let part = 1; part <= partCount; part++) sent.push(`${key}.${part}`);
+  };
+};
+
+const receive = (count: number, outcome: "held" | "delivered" | "undeliverable"): Step => {
+  return async ({ bench, sent }) => {
+    const names = outcome === "held" ? sent.slice(0, count) : sent.splice(0, count);
+    await bench.receive(...names.map((name) => bench.receipt(name, outcome)), bench.receipt(`nobody's ${count}`));
+  };
+};
+
+const pushed = (count: number, delivered: boolean): Step => {
+  return async ({ bench }) => {
+    const batches = bench.reports.splice(0, count);
+    if (delivered) return bench.store.reportsDelivered({ ids: batches.map(({ id }) => id) });
+    const failure = { attempts: 1, reason: "500", attempt: null };
+    const retryAtMs = count % 2 === 0 ? null : bench.clock.now();
+    return bench.store.reportsFailed({ failures: batches.map(({ id }) => ({ ...failure, id, retryAtMs })) });
+  };
+};
+
+const finish: Step = async ({ bench, waiting }) => {
+  const endings = waiting
+    .splice(0, 1)
+    .map(({ key }) => ({ key, event: "refused" as const, errorId: 1, atMs: bench.clock.now() }));
+  await bench.store.finish({ endings });
+};
+
+/** A statement of SQL between them, which wants to see all. */
+const look: Step = ({ bench }) => bench.balance();
+
+const claim: Step = async (on) => {
+  await on.bench.store.claimLane({ accountId: on.bench.accountId, carrierId: CARRIER, limit: 5 });
+  on.waiting.push(...on.bench.takeMessages());
+};
+
+/** One command of a group fails, and with it the transaction; the others are tried again. */
+const failing: Step = async ({ bench, waiting }) => {
+  const wrong = bench.store.accept(bench.acceptance([bench.message()], {}, { accountId: 999 }));
+  const right = bench.accept([bench.message()], { notifyUrl: URL });
+  await assert.rejects(wrong);
+  await right;
+  waiting.push(...bench.takeMessages());
+};
+
+const crash: Step = async (on) => {
+  await on.bench.restart();
+  on.waiting = [];
+};
+
+/** The command line gives the account money while the service runs. */
+const fundBeside: Step = async ({ bench, directory }) => {
+  const tool = new SqliteEngine({ directory, clock: bench.clock, lanes: LANES, mode: "tool" });
+  try {
+    const funded = await localStore(tool, () => undefined).fund({
+      resellerId: bench.resellerId,
+      accountKey: "CLIENT",
+      amountMicros: 5_000n,
+      currency: null,
+      ratesMicros: {},
+      description: "beside",
+      atMs: bench.clock.now(),
+      replay: null,
+    });
+    assert.equal(funded.kind, "posted");
+  } finally {
+    tool.close();
+  }
+};
+
+const pass =
+  (ms: number): Step =>
+  async ({ bench }) =>
+    bench.clock.advance(ms);
+
+const steps = fc.array(
+  fc.oneof(
+    fc
+      .tuple(fc.integer({ min: 1, max: 5 }), fc.boolean(), fc.boolean(), fc.boolean())
+      .map((args) => ({ name: `accept ${args}`, run: accept(...args) })),
+    fc
+      .tuple(fc.integer({ min: 1, max: 4 }), fc.boolean())
+      .map((args) => ({ name: `submit ${args}`, run: submit(...args) })),
+    fc
+      .tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom("held", "delivered", "undeliverable"))
+      .map((args) => ({ name: `receive ${args}`, run: receive(...args) })),
+    fc
+      .tuple(fc.integer({ min: 1, max: 3 }), fc.boolean())
+      .map((args) => ({ name: `pushed ${args}`, run: pushed(...args) })),
+    fc.constantFrom(0, 30, 400, 1_100).map((ms) => ({ name: `pass ${ms}`, run: pass(ms) })),
+    fc.constantFrom(
+      { name: "finish", run: finish },
+      { name: "look", run: look },
+      { name: "claim", run: claim },
+      { name: "failing", run: failing },
+      { name: "crash", run: crash },
+      { name: "fund beside", run: fundBeside },
+    ),
+  ),
+  { minLength: 5, maxLength: 40 },
+);
+
+test("whatever happens, the tables come to the same as if all were written at once", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (script) => {
+      const behind = await Embedded.start(t);
+      const atOnce = await Embedded.start(t);
+      for (const { run } of script) {
+        await run(behind);
+        await run(atOnce);
+        atOnce.settle();
+      }
+      behind.settle();
+      assert.deepEqual(behind.rows(), atOnce.rows());
+      assert.deepEqual(await behind.bench.store.verifyLedger(), []);
+      await Promise.all([behind.bench.close(), atOnce.bench.close()]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("a row is written when it has come to rest, and leaves the journal", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const count = (table: string): unknown => on.query(`SELECT count(*) AS count FROM ${table}`)[0];
+  await bench.accept([bench.message(), bench.message({ to: "41790000002" })], { notifyUrl: URL });
+  const messages = bench.takeMessages();
+  await bench.submit(messages);
+  await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
+  await bench.store.reportsDelivered({ ids: bench.takeReports().map(({ id }) => id) });
+  assert.deepEqual(count("message"), { count: 0n });
+  await bench.clock.advance(2_000);
+  await bench.accept([bench.message({ to: "41790000003" })]);
+  assert.deepEqual(on.query("SELECT state, recipient FROM message ORDER BY key"), [
+    { state: 4n, recipient: "41790000001" },
+    { state: 4n, recipient: "41790000002" },
+  ]);
+  assert.deepEqual(count("part"), { count: 0n });
+  assert.deepEqual(count("report"), { count: 0n });
+  // What came last is all that it still holds.
+  assert.deepEqual(count("journal"), { count: 1n });
+});
+
+test("more than fits into memory is written sooner, and no more than that is in the journal", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const phones = Array.from({ length: 5_000 }, (_, index) =>
+    bench.message({ to: `4179${index}`, rejectedStatusId: 12 }),
+  );
+  for (let request = 0; request < 8; request++) await bench.accept(phones);
+  const [{ count }] = on.query("SELECT count(*) AS count FROM message") as [{ count: bigint }];
+  assert.ok(count >= 20_000n, `${count} are written`);
+  const [{ journaled }] = on.query("SELECT count(*) AS journaled FROM journal") as [{ journaled: bigint }];
+  assert.ok(journaled <= 4n, `${journaled} entries are in the journal`);
+});
+
+test("what a service has in its journal is seen by the command line beside it", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench, directory } = on;
+  await bench.accept([bench.message()]);
+  const tool = new SqliteEngine({ directory, clock: bench.clock, lanes: LANES, mode: "tool" });
+  t.after(() => tool.close());
+  const store = localStore(tool, () => undefined);
+  assert.equal((await store.balance({ accountId: bench.accountId })).balanceMicros, 1_000_000_000n - 10_000n);
+  await bench.accept([bench.message()]);
+  assert.equal((await store.balance({ accountId: bench.accountId })).balanceMicros, 1_000_000_000n - 20_000n);
+  await bench.submit(bench.takeMessages());
+  assert.deepEqual(await bench.store.verifyLedger(), []);
+});
