@@ -310,7 +310,14 @@ export function compareKeys(first: string, second: string): number {
 
 /** Report items are stored as JSON, which has no bigint. */
 export function serializeItems(items: readonly ReportBatchItem[]): string {
-  return JSON.stringify(items, (_, value) => (typeof value === "bigint" ? value.toString() : value));
+  // Amounts replaced here and not by a function for JSON.stringify, which it would call for every field.
+  return JSON.stringify(
+    items.map((item) => {
+      if ("pricePerPartMicros" in item) return { ...item, pricePerPartMicros: item.pricePerPartMicros.toString() };
+      if (!("belowMicros" in item)) return item;
+      return { ...item, balanceMicros: item.balanceMicros.toString(), belowMicros: item.belowMicros.toString() };
+    }),
+  );
 }
 
 type Items =

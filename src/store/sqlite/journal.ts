@@ -5,12 +5,12 @@
 import type { MessageKey } from "../../message/message.ts";
 import type { MessageChange, ReportRow } from "../rows.ts";
 import type { Db } from "./database.ts";
-import { type MessageValues, type StoredPart, type StoredPosting, WrittenRows } from "./written.ts";
+import { type MessageValues, type PartValues, type StoredPosting, WrittenRows } from "./written.ts";
 
 export type Change =
   | readonly ["message", MessageValues]
   | readonly ["message changed", MessageKey, MessageChange]
-  | readonly ["part", StoredPart]
+  | readonly ["part", ...PartValues]
   | readonly ["part gone", number]
   | readonly ["report", ReportRow]
   | readonly ["report changed", string, Partial<ReportRow>]
@@ -28,7 +28,7 @@ type Rest<Tuple> = Tuple extends readonly [unknown, ...infer Others] ? Others : 
 const APPLY: Apply = {
   message: (rows, values) => rows.insertMessage(values),
   "message changed": (rows, key, change) => rows.changeMessage(key, change),
-  part: (rows, part) => rows.insertPart(part),
+  part: (rows, ...values) => rows.insertPart(values),
   "part gone": (rows, id) => rows.deletePart(id),
   report: (rows, row) => rows.insertReport(row),
   "report changed": (rows, id, change) => rows.changeReport(id, change),
@@ -36,23 +36,22 @@ const APPLY: Apply = {
   posting: (rows, posting) => rows.post([posting]),
 };
 
-/** The messages of a request differ in little: of all but the first of an entry only the values that are not those of the one before, by place. */
+/** The messages of a request differ in little: only the values that are not those of the one before are kept, by place. */
 type Shortened = Change | readonly ["like", readonly unknown[]];
 
 function shortened(changes: readonly Change[]): Shortened[] {
-  let before: MessageValues | null = null;
+  let before: MessageValues = [];
   return changes.map((change) => {
     if (change[0] !== "message") return change;
     const [, values] = change;
-    const differences: unknown[] = [];
-    if (before !== null) {
-      for (let place = 0; place < values.length; place++) {
-        if (values[place] !== before[place]) differences.push(place, values[place]);
-      }
-    }
-    const isFirst = before === null;
+    const last = before;
     before = values;
-    return isFirst ? change : ["like", differences];
+    if (values.length !== last.length) return change;
+    const differences: unknown[] = [];
+    for (let place = 0; place < values.length; place++) {
+      if (values[place] !== last[place]) differences.push(place, values[place]);
+    }
+    return ["like", differences];
   });
 }
 

@@ -22,13 +22,14 @@ import {
   type PartRow,
   purseOf,
   type ReportRow,
+  STATE_NUMBER,
 } from "../rows.ts";
 import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
-import { messageValues, type StoredPart, type StoredPosting, WrittenRows } from "./written.ts";
+import { messageValues, type PartValues, type StoredPosting, WrittenRows } from "./written.ts";
 
-/** How long a row stays in memory after its first change. */
+/** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
 /** How often rows are written, at most. */
 const WRITE_EVERY_MS = 25;
@@ -47,7 +48,8 @@ interface Kept<Row, Changes> {
 
 interface KeptPart extends PartRow {
   readonly id: number;
-  readonly part: StoredPart;
+  readonly name: string;
+  readonly values: PartValues;
   readonly since: number;
 }
 
@@ -83,6 +85,8 @@ export class SqliteTables implements Tables {
 
   // Each in the order of `since`.
   #messages = new Map<MessageKey, Kept<MessageRow, MessageChange>>();
+  /** Of the messages in memory those that have come to their end. */
+  #finished = new Set<MessageKey>();
   #parts = new Map<number, KeptPart>();
   #goneParts = new Map<number, number>();
   #reports = new Map<string, Kept<ReportRow, Partial<ReportRow>>>();
@@ -128,6 +132,7 @@ export class SqliteTables implements Tables {
   #startAnew(): void {
     this.#journal.catchUp(this.#written);
     this.#messages = new Map();
+    this.#finished = new Set();
     this.#parts = new Map();
     this.#goneParts = new Map();
     this.#reports = new Map();
@@ -189,6 +194,12 @@ export class SqliteTables implements Tables {
     // Also after the clock was set back.
     if (!crowded && Math.abs(nowMs - this.#lastSliceMs) < WRITE_EVERY_MS) return;
     this.#lastSliceMs = nowMs;
+    take(
+      this.#finished,
+      SLICE,
+      () => true,
+      (key) => this.#writeMessage(key, this.#messages.get(key)!),
+    );
     const ripe = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
     if (ripe === undefined) return;
     this.#write(ripe.seq, crowded ? this.#messages.size - MOST_MESSAGES + SLICE : SLICE);
@@ -218,21 +229,14 @@ export class SqliteTables implements Tables {
       this.#messages,
       most,
       ({ since }) => since <= upTo,
-      (key, kept) => {
-        if (kept.isNew) rows.insertMessage(messageValues(kept.row));
-        else rows.changeMessage(key, kept.change);
-        const { client_message_id, account_id } = kept.row;
-        if (client_message_id === null) return;
-        const name = clientName(account_id, client_message_id);
-        if (this.#names.get(name) === key) this.#names.delete(name);
-      },
+      (key, kept) => this.#writeMessage(key, kept),
     );
     take(
       this.#parts,
       most,
       ({ since }) => since <= upTo,
       (_, kept) => {
-        rows.insertPart(kept.part);
+        rows.insertPart(kept.values);
         this.#dropName(kept);
       },
     );
@@ -260,6 +264,17 @@ export class SqliteTables implements Tables {
     );
   }
 
+  #writeMessage(key: MessageKey, kept: Kept<MessageRow, MessageChange>): void {
+    if (kept.isNew) this.#written.insertMessage(messageValues(kept.row));
+    else this.#written.changeMessage(key, kept.change);
+    this.#messages.delete(key);
+    this.#finished.delete(key);
+    const { client_message_id, account_id } = kept.row;
+    if (client_message_id === null) return;
+    const name = clientName(account_id, client_message_id);
+    if (this.#names.get(name) === key) this.#names.delete(name);
+  }
+
   #writePostings(upTo: number): void {
     const first = this.#postings.findIndex(({ since }) => since > upTo);
     const count = first < 0 ? this.#postings.length : first;
@@ -284,15 +299,19 @@ export class SqliteTables implements Tables {
     const { key, account_id, client_message_id } = row;
     this.#messages.set(key, { row, isNew: true, change: {}, since: this.#seq });
     this.#changes.push(["message", messageValues(row)]);
+    if (row.state === STATE_NUMBER.done) this.#finished.add(key);
     if (client_message_id !== null && !isRejected(row.status_id))
       this.#names.set(clientName(account_id, client_message_id), key);
   }
 
-  changeMessage(known: MessageRow, change: MessageChange): MessageRow {
+  changeMessage(known: MessageRow, wanted: MessageChange): MessageRow {
     const { key } = known;
-    this.#changes.push(["message changed", key, change]);
     const kept = this.#messages.get(key);
-    const row = { ...(kept?.row ?? known), ...change };
+    const before = kept?.row ?? known;
+    const change = differences(before, wanted);
+    const row = { ...before, ...change };
+    this.#changes.push(["message changed", key, change]);
+    if (row.state === STATE_NUMBER.done) this.#finished.add(key);
     if (kept === undefined) {
       this.#messages.set(key, { row, isNew: false, change, since: this.#seq });
       return row;
@@ -327,13 +346,15 @@ export class SqliteTables implements Tables {
     return written ?? this.#partsByName.get(partName(name))?.[0];
   }
 
-  insertPart(fresh: NewPart): void {
+  insertPart({ carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs }: NewPart): void {
     const id = ++this.#lastPartId;
-    const part = { ...fresh, id };
-    const kept = { id, key: fresh.messageKey, counts: fresh.counts ? 1 : 0, part, since: this.#seq };
-    this.#changes.push(["part", part]);
+    const counted = counts ? 1 : 0;
+    const times = [submittedAtMs, expiresAtMs] as const;
+    const values = [id, carrierId, carrierMessageId, messageKey, counted, ...times] as const;
+    this.#changes.push(["part", ...values]);
+    const name = partName({ carrierId, carrierMessageId });
+    const kept = { id, key: messageKey, counts: counted, name, values, since: this.#seq };
     this.#parts.set(id, kept);
-    const name = partName(fresh);
     const same = this.#partsByName.get(name);
     if (same === undefined) this.#partsByName.set(name, [kept]);
     else same.push(kept);
@@ -351,7 +372,7 @@ export class SqliteTables implements Tables {
   }
 
   #dropName(kept: KeptPart): void {
-    const name = partName(kept.part);
+    const { name } = kept;
     const others = this.#partsByName.get(name)!.filter((other) => other !== kept);
     if (others.length === 0) this.#partsByName.delete(name);
     else this.#partsByName.set(name, others);
@@ -487,19 +508,29 @@ export class SqliteTables implements Tables {
   }
 }
 
-/** Takes the first entries of a map out, as long as they are wanted and there are not too many. */
+/** Uses the first entries of a map, as long as they are wanted and there are not too many, and takes them out. */
 function take<Key, Value>(
-  map: Map<Key, Value>,
+  map: Pick<Map<Key, Value>, "entries" | "delete">,
   most: number,
   isWanted: (value: Value) => boolean,
   use: (key: Key, value: Value) => void,
 ): void {
   let count = 0;
-  for (const [key, value] of map) {
+  for (const [key, value] of map.entries()) {
     if (count++ >= most || !isWanted(value)) return;
     use(key, value);
     map.delete(key);
   }
+}
+
+/** Of a change what is really another value. */
+function differences(row: MessageRow, wanted: MessageChange): MessageChange {
+  const change: Record<string, unknown> = {};
+  for (const column in wanted) {
+    const value = wanted[column as keyof MessageChange];
+    if (value !== row[column as keyof MessageRow]) change[column] = value;
+  }
+  return change;
 }
 
 function remembered<Key, Value>(known: Map<Key, Value>, key: Key, read: () => Value): Value {

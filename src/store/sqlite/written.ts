@@ -19,7 +19,7 @@ import {
   type ReportRow,
 } from "../rows.ts";
 import type { Value } from "../sql.ts";
-import type { NewPart, NewPosting, NumberOnList, ReplayName } from "../tables.ts";
+import type { NewPosting, NumberOnList, ReplayName } from "../tables.ts";
 import type { Db } from "./database.ts";
 
 type Columns = Readonly<Record<string, Value>>;
@@ -27,55 +27,82 @@ type Columns = Readonly<Record<string, Value>>;
 /** A message's values in the order of their columns, as the table and the journal take them. */
 export type MessageValues = readonly (string | number | null)[];
 
-const NEW_MESSAGE_COLUMNS = `key, account_id, bulk_id, client_message_id, state, status_id, error_id, owner, carrier_id, unknown_count, sender,
-  recipient, body, encoding, part_count, flash, price_micros, charged_micros, currency, notify_url, notify_type, callback_data, intermediate,
-  due_at_ms, delivery_window, expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, done_at_ms, mcc_mnc, parts_pending,
-  worst_event, last_report_id, pull, pull_at_ms`;
+const MESSAGE_NAMES = `key, account_id, bulk_id, state, status_id, carrier_id, sender, recipient, body, encoding, part_count, price_micros,
+  charged_micros, currency, notify_url, notify_type, due_at_ms, expires_at_ms, validity_ms, received_at_ms, sent_at_ms, done_at_ms, worst_event`;
+/** Columns that have their default in most messages: then they are left out, for a value costs a sixth of a microsecond. */
+const RARE_NAMES = `flash, intermediate, error_id, unknown_count, parts_pending, owner, client_message_id, callback_data, delivery_window,
+  bulk_version, mcc_mnc, last_report_id, pull, pull_at_ms`;
+
+const USUAL_VALUES = MESSAGE_NAMES.split(",").length;
 
 /** Numbers beyond 2^53 stay texts of digits: the columns are integers, and SQLite makes them such. */
 export function messageValues(row: MessageRow): MessageValues {
-  return [
+  const usual: MessageValues = [
     row.key,
     row.account_id,
     row.bulk_id,
-    row.client_message_id,
     row.state,
     row.status_id,
-    row.error_id,
-    row.owner,
     row.carrier_id,
-    row.unknown_count,
     row.sender,
     row.recipient,
     row.body,
     row.encoding,
     row.part_count,
-    row.flash,
     row.price,
     row.charged_micros,
     row.currency,
     row.notify_url,
     row.notify_type,
-    row.callback_data,
-    row.intermediate,
     row.due_at_ms,
-    row.delivery_window,
     row.expires_at_ms,
     row.validity_ms,
-    row.bulk_version,
     row.received_at_ms,
     row.sent_at_ms,
     row.done_at_ms,
-    row.mcc_mnc,
-    row.parts_pending,
     row.worst_event,
+  ];
+  const isUsual =
+    row.flash + row.intermediate + row.error_id + row.unknown_count + row.parts_pending === 0 &&
+    row.owner === null &&
+    row.client_message_id === null &&
+    row.callback_data === null &&
+    row.delivery_window === null &&
+    row.bulk_version === null &&
+    row.mcc_mnc === null &&
+    row.last_report_id === null &&
+    row.pull === null;
+  if (isUsual) return usual;
+  return [
+    ...usual,
+    row.flash,
+    row.intermediate,
+    row.error_id,
+    row.unknown_count,
+    row.parts_pending,
+    row.owner,
+    row.client_message_id,
+    row.callback_data,
+    row.delivery_window,
+    row.bulk_version,
+    row.mcc_mnc,
     row.last_report_id,
     row.pull,
     row.pull_at_ms,
   ];
 }
 
-export type StoredPart = NewPart & { readonly id: number };
+/** The same of a part. */
+export type PartValues = readonly [
+  id: number,
+  carrierId: string,
+  carrierMessageId: string,
+  messageKey: MessageKey,
+  counts: number,
+  submittedAtMs: number,
+  expiresAtMs: number,
+];
+
 export type StoredPosting = Omit<NewPosting, "amountMicros"> & { readonly id: number; readonly amountMicros: string };
 
 const places = (columns: string): string => columns.replaceAll(/\w+/g, "?");
@@ -90,8 +117,13 @@ export class WrittenRows {
   constructor(db: Db) {
     this.#db = db;
     this.#statements = {
+      insertUsual: db.prepare<Value[]>(
+        `INSERT INTO message (${MESSAGE_NAMES}, flash, intermediate) VALUES (${places(MESSAGE_NAMES)}, 0, 0)
+         ON CONFLICT (key) DO NOTHING`,
+      ),
       insertMessage: db.prepare<Value[]>(
-        `INSERT INTO message (${NEW_MESSAGE_COLUMNS}) VALUES (${places(NEW_MESSAGE_COLUMNS)}) ON CONFLICT (key) DO NOTHING`,
+        `INSERT INTO message (${MESSAGE_NAMES}, ${RARE_NAMES}) VALUES (${places(MESSAGE_NAMES)}, ${places(RARE_NAMES)})
+         ON CONFLICT (key) DO NOTHING`,
       ),
       message: db.prepare<[string], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`),
       named: db
@@ -104,7 +136,7 @@ export class WrittenRows {
       parts: db.prepare<[string, string], PartRow & { id: number }>(
         `SELECT id, CAST(message_key AS TEXT) AS key, counts FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
       ),
-      insertPart: db.prepare<[number, string, string, string, number, number, number]>(
+      insertPart: db.prepare<[...PartValues]>(
         `INSERT INTO part (id, carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms)
          VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
       ),
@@ -179,7 +211,8 @@ export class WrittenRows {
   }
 
   insertMessage(values: MessageValues): void {
-    this.#statements.insertMessage.run(...values);
+    const { insertUsual, insertMessage } = this.#statements;
+    (values.length === USUAL_VALUES ? insertUsual : insertMessage).run(...values);
   }
 
   changeMessage(key: MessageKey, change: MessageChange): void {
@@ -204,10 +237,8 @@ export class WrittenRows {
     return this.#statements.parts.all(carrierId, carrierMessageId);
   }
 
-  insertPart(part: StoredPart): void {
-    const { id, carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs } = part;
-    const times = [submittedAtMs, expiresAtMs] as const;
-    this.#statements.insertPart.run(id, carrierId, carrierMessageId, messageKey, counts ? 1 : 0, ...times);
+  insertPart(values: PartValues): void {
+    this.#statements.insertPart.run(...values);
   }
 
   deletePart(id: number): void {
