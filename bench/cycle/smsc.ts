@@ -177,7 +177,7 @@ class AnswerPace {
   }
 
   #wait(): void {
-    setTimeout(() => this.#answer(), this.#nextAtMs - nowMs());
+    setTimeout(() => this.#answer(), Math.max(1, this.#nextAtMs - nowMs()));
   }
 
   #answer(): void {
