@@ -25,8 +25,8 @@ export interface Fillable {
   rows(sql: string): Promise<Record<string, unknown>[]>;
   /** Those that are written; what the database computes is not. */
   columnsOf(table: string): Promise<string[]>;
-  /** There are places for keys from this one on. */
-  makeRoom(firstKey: bigint): Promise<void>;
+  /** There are places for keys from the first to the last. */
+  makeRoom(firstKey: bigint, lastKey: bigint): Promise<void>;
   /** What is written is on disk and known to the planner, as it would be after the days that it took. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -66,7 +66,8 @@ export async function fill(store: Fillable, { accountKey, messages, overMs, onPr
   if (request === 0) throw new Error("there is no message to copy");
   const copies = Math.ceil(messages / request);
   const stepMs = Math.max(1, Math.floor(overMs / copies));
-  await store.makeRoom(BigInt(found!.key as string) - (BigInt(copies * stepMs) << 21n));
+  const key = BigInt(found!.key as string);
+  await store.makeRoom(key - (BigInt(copies * stepMs) << 21n), key);
 
   const inserts: string[] = [];
   for (const { name } of TABLES) {
@@ -155,13 +156,12 @@ export async function postgresFillable(url: string): Promise<Fillable> {
       );
       return rows.map(({ name }) => name);
     },
-    async makeRoom(firstKey) {
+    async makeRoom(firstKey, lastKey) {
       const pool = new Pool({ url, connections: 2, statementTimeoutMs: 0, leaseMs: 0, log: silentLog }, "bench");
       try {
-        const today = BigInt(Date.now()) << 21n;
         const day = 86_400_000n << 21n;
         const keys: string[] = [];
-        for (let key = firstKey; key < today; key += day) keys.push(key.toString());
+        for (let key = firstKey; key < lastKey; key += day) keys.push(key.toString());
         await new Partitions(pool, partitionDays(0)).ensure(keys);
       } finally {
         await pool.close();

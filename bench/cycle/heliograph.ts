@@ -77,6 +77,11 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     });
     return { program, port };
   };
+  const auditBooks = (): Promise<string | null> =>
+    command("ledger", "verify").then(
+      () => null,
+      (error: { stdout?: string; message: string }) => (error.stdout || error.message).trim(),
+    );
   /** Lets the service handle one request, and fills the store with copies of what it wrote for that. */
   const fillWith = async (title: string, copied: Copied): Promise<void> => {
     await parts.setCarrier({ open: copied.finished, receipts: copied.finished });
@@ -89,10 +94,15 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
     }
     const store = database === null ? sqliteFillable(data) : await postgresFillable(database.url);
     try {
-      await fill(store, { ...copied, onProgress: (done) => parts.onProgress(title, done, copied.messages) });
+      const startMs = performance.now();
+      await fill(store, { ...copied, onProgress: (done) => parts.progress.show(title, done, copied.messages) });
+      const seconds = Math.round((performance.now() - startMs) / 1000);
+      parts.progress.say(`${title}: ${copied.messages.toLocaleString("en")} messages in ${seconds} s`);
     } finally {
       await store.close();
     }
+    const fault = await auditBooks();
+    if (fault !== null) throw new Error(`the store was not filled as the service would have done it: ${fault}`);
   };
   if (stored > 0) {
     const copied = { accountKey: ACCOUNT, authorization, messages: stored, overMs: STORED_OVER_MS, finished: true };
@@ -149,11 +159,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
         : database.disk(),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
-    auditBooks: () =>
-      command("ledger", "verify").then(
-        () => null,
-        (error: { stdout?: string; message: string }) => (error.stdout || error.message).trim(),
-      ),
+    auditBooks,
   };
 }
 

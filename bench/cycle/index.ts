@@ -55,9 +55,7 @@ async function main(options: Options): Promise<void> {
   stack.defer(stopPrograms);
   const progress = stack.adopt(new Progress(), (it) => it.end());
   try {
-    const candidates = await candidatesOf(options, directory, stack, (title, done, total) => {
-      progress.show(title, done, total);
-    });
+    const candidates = await candidatesOf(options, directory, stack, progress);
     const rigs: Rig[] = [];
     for (const candidate of candidates) rigs.push(await Rig.start(candidate, stack));
     const lines = linesOf(rigs, options);
@@ -174,13 +172,13 @@ async function candidatesOf(
   options: Options,
   directory: string,
   stack: AsyncDisposableStack,
-  onProgress: RigOptions["onProgress"],
+  progress: Progress,
 ): Promise<RigOptions[]> {
   if (options.peer === "kannel") requireKannel();
   const candidates: RigOptions[] = [];
   const add = (name: string, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
     const own = subdirectory(directory, `${name}-${candidates.length}`);
-    candidates.push({ options, directory: own, sink, start, onProgress });
+    candidates.push({ options, directory: own, sink, start, progress });
   };
   const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
     const { stored, waiting } = options;

@@ -169,7 +169,7 @@ const decimal = (value: number): string => value.toFixed(1);
 const megabytes = (value: number): string => `${(value / 2 ** 20).toFixed(0)} MB`;
 
 function cell({ median, least, most }: Spread, form: (value: number) => string): string {
-  return `${form(median)} (${form(least)} – ${form(most)})`;
+  return least === most ? form(median) : `${form(median)} (${form(least)} – ${form(most)})`;
 }
 
 export function printTable(results: readonly Measured[], options: Options): string[] {

@@ -5,6 +5,7 @@
 import { Child, type RoundStart } from "./child.ts";
 import type { LoadFigures, LoadOrder } from "./generator.ts";
 import type { Options } from "./options.ts";
+import type { Progress } from "./progress.ts";
 import { MODES, type ModeName } from "./requests.ts";
 import type { SinkConfig, SinkFigures } from "./sink.ts";
 import type { CarrierBehaviour, SmscConfig, SmscFigures } from "./smsc.ts";
@@ -43,7 +44,7 @@ export interface RigOptions {
   /** How a report looks. */
   readonly sink: SinkConfig;
   readonly start: (surroundings: Surroundings) => Promise<Subject>;
-  readonly onProgress: Surroundings["onProgress"];
+  readonly progress: Progress;
 }
 
 /** What a round is to be. */
@@ -85,7 +86,7 @@ export class Rig {
 
   /** Everything that is started is put on the stack, so that it is stopped whatever happens. */
   static async start(
-    { options, directory, sink: sinkConfig, start, onProgress }: RigOptions,
+    { options, directory, sink: sinkConfig, start, progress }: RigOptions,
     stack: AsyncDisposableStack,
   ): Promise<Rig> {
     const child = (name: string, config: unknown): Child => stack.adopt(new Child(name, config), (it) => it.stop());
@@ -99,7 +100,7 @@ export class Rig {
     const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
     const setCarrier = (behaviour: CarrierBehaviour): Promise<void> => smsc.ask("behave", behaviour);
     const subject = stack.adopt(
-      await start({ directory, smscPort, sinkPort, sender: SENDER, setCarrier, onProgress }),
+      await start({ directory, smscPort, sinkPort, sender: SENDER, setCarrier, progress }),
       (it) => it.stop(),
     );
     if (options.until !== "accept") await untilBound(smsc, subject, options.binds);

@@ -50,8 +50,9 @@ export async function soak(
   const sample = (): void => {
     const wanted = Math.floor(((performance.now() - beganAtMs) / 1000) * messagesPerSecond);
     // All has been sent: what is left is the end of it.
-    if (wanted > order.messages) return;
-    samples.push({ done, backlog: Math.max(0, wanted - done), memoryBytes: rig.subject.memoryBytes() ?? 0 });
+    if (wanted > order.messages + messagesPerSecond / 2) return;
+    const backlog = Math.max(0, Math.min(wanted, order.messages) - done);
+    samples.push({ done, backlog, memoryBytes: rig.subject.memoryBytes() ?? 0 });
     if (samples.length % SAMPLES_A_MINUTE !== 0) return;
     const last = samples.slice(-SAMPLES_A_MINUTE);
     const before = samples.at(-SAMPLES_A_MINUTE - 1)?.done ?? 0;

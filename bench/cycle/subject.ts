@@ -1,5 +1,6 @@
 /** What is measured: a gateway with its processes, as the rest of the benchmark sees it. */
 import type { GeneratorTarget } from "./generator.ts";
+import type { Progress } from "./progress.ts";
 import type { ModeName } from "./requests.ts";
 import type { CarrierBehaviour } from "./smsc.ts";
 import type { ThreadUsage } from "./usage.ts";
@@ -43,7 +44,7 @@ export interface Surroundings {
   readonly sender: string;
   /** From the next connection on. */
   setCarrier(behaviour: CarrierBehaviour): Promise<void>;
-  onProgress(title: string, done: number, total: number): void;
+  readonly progress: Progress;
 }
 
 /** Adds up what is known; null if any is not. */
