@@ -104,6 +104,7 @@ export class Rig {
       (it) => it.stop(),
     );
     if (options.until !== "accept") await untilBound(smsc, subject, options.binds);
+    await smsc.ask("rest");
     return new Rig(options, subject, { generator, smsc, sink });
   }
 
@@ -152,6 +153,7 @@ export class Rig {
     }
     await settle();
     const after = await this.#usage();
+    await this.#smsc.ask("rest");
 
     const submits = await this.#smsc.ask<SmscFigures>("figures");
     const reports = await this.#sink.ask<SinkFigures>("figures");

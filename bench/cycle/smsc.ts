@@ -157,12 +157,16 @@ interface Unanswered {
   readonly receipt: boolean;
 }
 
-/** A carrier that takes its time: answers submits in their order, so many a second. */
+/**
+ * A carrier that takes its time: answers submits in their order, so many a second. While it rests it answers none, so that a service with a
+ * full window has nothing to do.
+ */
 class AnswerPace {
   readonly #everyMs: number;
   #waiting: Unanswered[] = [];
   #nextAtMs = 0;
   #running = false;
+  #resting = false;
 
   constructor(perSecond: number) {
     this.#everyMs = 1000 / perSecond;
@@ -170,7 +174,16 @@ class AnswerPace {
 
   push(unanswered: Unanswered): void {
     this.#waiting.push(unanswered);
-    if (this.#running) return;
+    this.#run();
+  }
+
+  set resting(resting: boolean) {
+    this.#resting = resting;
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#running || this.#resting || this.#waiting.length === 0) return;
     this.#running = true;
     this.#nextAtMs = Math.max(this.#nextAtMs, nowMs());
     this.#wait();
@@ -189,7 +202,7 @@ class AnswerPace {
     sendReceipts(atMs);
     for (const { connection } of now) connection.flush();
     for (const connection of connections) connection.flush();
-    this.#running = this.#waiting.length > 0;
+    this.#running = this.#waiting.length > 0 && !this.#resting;
     if (this.#running) this.#wait();
   }
 }
@@ -376,7 +389,11 @@ serveParent({
   behave(wanted: CarrierBehaviour) {
     behaviour = wanted;
   },
+  rest() {
+    if (pace !== null) pace.resting = true;
+  },
   begin({ first, count: size, countEveryMs }: RoundStart) {
+    if (pace !== null) pace.resting = false;
     seen.begin(first, size);
     count.everyMs = countEveryMs;
   },
