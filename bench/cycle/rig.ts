@@ -63,7 +63,7 @@ const STUCK_MS = 30_000;
 const SETTLE_MS = 250;
 const BIND_MS = 30_000;
 /** How often the parts say how far they are: fast where the next requests wait for it, which costs all of them a little. */
-const COUNT_MS = { closed: 20, open: 250, followed: 1_000 };
+const COUNT_MS = { closed: 50, open: 250, followed: 1_000 };
 
 export class Rig {
   readonly #options: Options;
