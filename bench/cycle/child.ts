@@ -1,6 +1,6 @@
 /**
  * The parts of a run that are ours (load generator, SMSC, sink) are processes of their own. The parent asks, the child answers; and
- * whenever its count has changed, the child says so, at most fifty times a second.
+ * whenever its count has changed, the child says so, but not more often than the parent wants to know.
  */
 import { type ChildProcess, fork } from "node:child_process";
 
@@ -13,11 +13,18 @@ export function nowMs(): number {
   return seconds * 1000 + nanos / 1e6;
 }
 
+/** What a part that counts messages is told before a round. */
+export interface RoundStart {
+  readonly first: number;
+  readonly count: number;
+  /** How often the parent wants to know. */
+  readonly countEveryMs: number;
+}
+
 type Handlers = Readonly<Record<string, (input: never) => unknown>>;
 type Question = { readonly id: number; readonly name: string; readonly input: unknown };
 type Told = { readonly id: number; readonly value?: unknown; readonly error?: string } | { readonly count: number };
 
-const COUNT_EVERY_MS = 20;
 /** Nothing that is asked takes nearly as long, apart from a round, which has a watch of its own. */
 const PATIENCE_MS = 60_000;
 
@@ -56,10 +63,11 @@ function cpuMicros(): number {
 export class Count {
   #value = 0;
   #timer: NodeJS.Timeout | null = null;
+  everyMs = 1_000;
 
   set(value: number): void {
     this.#value = value;
-    this.#timer ??= setTimeout(() => this.flush(), COUNT_EVERY_MS);
+    this.#timer ??= setTimeout(() => this.flush(), this.everyMs);
   }
 
   flush(): void {

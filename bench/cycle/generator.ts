@@ -29,6 +29,7 @@ export interface LoadOrder {
   readonly backlog: number;
   /** Requests a second; null for the closed way. */
   readonly perSecond: number | null;
+  readonly countEveryMs: number;
 }
 
 export interface LoadFigures {
@@ -224,7 +225,7 @@ class Load {
 
   done(messages: number): void {
     this.#done = messages;
-    if (this.#order.perSecond === null) this.#start();
+    this.#start();
   }
 
   fail(error: Error): void {
@@ -244,6 +245,7 @@ serveParent({
     connections = [];
   },
   run(order: LoadOrder) {
+    count.everyMs = order.countEveryMs;
     load = new Load(order);
     return load.run();
   },

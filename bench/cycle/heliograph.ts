@@ -3,16 +3,26 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
 import type { Options } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
-import { heliographRequest } from "./requests.ts";
+import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
-import { deviceFlushes, familyOf, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
+import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/heliograph.js");
 const ACCOUNT = "BENCH";
-/** For a hundred million messages at the price below. */
-const FUNDS = "1000000";
+/** Whose messages wait, where some are to. */
+const OTHER_ACCOUNT = "OTHER";
+/** For a thousand million messages at the price below. */
+const FUNDS = "10000000";
+const DELIVERED_MS = 30_000;
+/** A carrier with a rate of its own answers nothing while others have their turn; that is no reason to connect anew. */
+const LONGEST_TURN_SECONDS = 600;
+const HOUR_MS = 3_600_000;
+/** What is stored came in the last days; what waits, in the last hour, and is far from too old to be sent. */
+const STORED_OVER_MS = 7 * 24 * HOUR_MS;
+const WAITING_OVER_MS = HOUR_MS;
 /** The threads that the service starts, in this order, and does not name. */
 const THREADS_IN_ORDER = ["store", "delivery"];
 
@@ -23,6 +33,9 @@ export interface HeliographParts extends Surroundings {
   readonly nodes: number;
   /** Null: the embedded store. */
   readonly database: Database | null;
+  /** Messages that are there before the first: finished ones, and another account's that wait. */
+  readonly stored: number;
+  readonly waiting: number;
 }
 
 /** A database on a PostgreSQL server. */
@@ -34,7 +47,7 @@ export interface Database {
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
-  const { options, nodes, directory, database, smscPort, sinkPort, sender } = parts;
+  const { options, nodes, directory, database, smscPort, sinkPort, sender, stored, waiting } = parts;
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
   const config = join(directory, "heliograph.toml");
@@ -47,32 +60,74 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   };
   await command("init");
   await command("apply", catalogue);
-  await command("account", "create", "--key", ACCOUNT, "--username", "bench", "--funds", FUNDS);
-  const authorization = `App ${lastLine(await command("api-key", "create", "--account", ACCOUNT))}`;
+  const createAccount = async (key: string): Promise<string> => {
+    await command("account", "create", "--key", key, "--username", key.toLowerCase(), "--funds", FUNDS);
+    return `App ${lastLine(await command("api-key", "create", "--account", key))}`;
+  };
+  const authorization = await createAccount(ACCOUNT);
+  const notifyUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}/reports` : null;
+
+  const serve = async (log: string, profiling: readonly string[] = []): Promise<{ program: Program; port: number }> => {
+    const program = new Program(
+      process.execPath,
+      [...profiling, PROGRAM, "serve", "--config", config],
+      join(directory, log),
+    );
+    const port = await program.until((output) => {
+      const match = /^Heliograph listens on http:\/\/[^:]+:(\d+)$/m.exec(output);
+      return match === null ? null : Number(match[1]);
+    });
+    return { program, port };
+  };
+  const auditBooks = (): Promise<string | null> =>
+    command("ledger", "verify").then(
+      () => null,
+      (error: { stdout?: string; message: string }) => (error.stdout || error.message).trim(),
+    );
+  /** Lets the service handle one request, and fills the store with copies of what it wrote for that. */
+  const fillWith = async (title: string, copied: Copied): Promise<void> => {
+    await parts.setCarrier({ open: copied.finished, receipts: copied.finished });
+    const { program, port } = await serve("original.log");
+    try {
+      const body = heliographBody({ mode: options.modes[0]!, sender, notifyUrl: copied.finished ? notifyUrl : null });
+      await sendOriginal(port, { ...copied, path: MODES[options.modes[0]!].path, body });
+    } finally {
+      await program.stop();
+    }
+    const store = database === null ? sqliteFillable(data) : await postgresFillable(database.url);
+    try {
+      const startMs = performance.now();
+      await fill(store, { ...copied, onProgress: (done) => parts.progress.show(title, done, copied.messages) });
+      const seconds = Math.round((performance.now() - startMs) / 1000);
+      parts.progress.say(`${title}: ${copied.messages.toLocaleString("en")} messages in ${seconds} s`);
+    } finally {
+      await store.close();
+    }
+    const fault = await auditBooks();
+    if (fault !== null) throw new Error(`the store was not filled as the service would have done it: ${fault}`);
+  };
+  if (stored > 0) {
+    const copied = { accountKey: ACCOUNT, authorization, messages: stored, overMs: STORED_OVER_MS, finished: true };
+    await fillWith("filling the store", copied);
+  }
+  if (waiting > 0) {
+    const other = { accountKey: OTHER_ACCOUNT, authorization: await createAccount(OTHER_ACCOUNT) };
+    const copied = { ...other, messages: waiting, overMs: WAITING_OVER_MS, finished: false };
+    await fillWith("filling the queue", copied);
+  }
+  await parts.setCarrier({ open: options.until !== "accept", receipts: options.until === "report" });
 
   const profiling = options.profile ? ["--cpu-prof", "--cpu-prof-dir", join(directory, "profiles")] : [];
   const programs: Program[] = [];
+  const ports: number[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(programs.map((program) => program.stop()));
   };
-  const targets = [];
   try {
     for (let node = 1; node <= nodes; node++) {
-      const program = new Program(
-        process.execPath,
-        [...profiling, PROGRAM, "serve", "--config", config],
-        join(directory, `node-${node}.log`),
-      );
+      const { program, port } = await serve(`node-${node}.log`, profiling);
       programs.push(program);
-      const port = await program.until((output) => {
-        const match = /^Heliograph listens on http:\/\/[^:]+:(\d+)$/m.exec(output);
-        return match === null ? null : Number(match[1]);
-      });
-      const notifyUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}/reports` : null;
-      targets.push({
-        port,
-        template: heliographRequest({ mode: options.mode, port, authorization, sender, notifyUrl }),
-      });
+      ports.push(port);
     }
   } catch (error) {
     await stop();
@@ -82,11 +137,12 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const pids = programs.map(({ pid }) => pid);
   const serverPids = (): number[] => (database?.pid == null ? [] : familyOf(database.pid));
   return {
-    name:
-      database === null
-        ? "Heliograph on SQLite"
-        : `Heliograph on PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`,
-    targets,
+    name: nameOf(parts),
+    targets: (mode) =>
+      ports.map((port) => ({
+        port,
+        template: heliographRequest({ mode, port, authorization, sender, notifyUrl }),
+      })),
     usage() {
       const parts = new PartsUsage();
       for (const pid of pids) {
@@ -97,6 +153,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
       for (const pid of serverPids()) for (const thread of threadsOf(pid)) parts.add("postgres", thread);
       return parts;
     },
+    memoryBytes: () => sumKnown(pids.map(memoryBytes)),
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () =>
       database === null
@@ -104,7 +161,51 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
         : database.disk(),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
+    auditBooks,
   };
+}
+
+interface Copied {
+  readonly accountKey: string;
+  readonly authorization: string;
+  readonly messages: number;
+  readonly overMs: number;
+  /** Delivered and reported; else it has been accepted and waits. */
+  readonly finished: boolean;
+}
+
+/** Sends the request of which copies will be made, and waits until it is as they are to be. */
+async function sendOriginal(
+  port: number,
+  { path, body, authorization, finished }: Copied & { readonly path: string; readonly body: string },
+): Promise<void> {
+  const call = async <Answer>(target: string, init: RequestInit = {}): Promise<Answer> => {
+    const headers = { Authorization: authorization, "Content-Type": "application/json", Accept: "application/json" };
+    const answer = await fetch(`http://127.0.0.1:${port}${target}`, { ...init, headers });
+    if (!answer.ok) throw new Error(`${target} was answered: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as Answer;
+  };
+  const { bulkId } = await call<{ bulkId: string }>(path, { method: "POST", body });
+  const endMs = performance.now() + DELIVERED_MS;
+  while (finished) {
+    const { results } = await call<{ results: { status: { groupName: string } }[] }>(
+      `/sms/1/logs?bulkId=${bulkId}&limit=1000`,
+    );
+    if (results.length > 0 && results.every(({ status }) => status.groupName === "DELIVERED")) return;
+    if (performance.now() > endMs) throw new Error("the first message was not delivered");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function nameOf({ nodes, database, options, stored, waiting }: HeliographParts): string {
+  const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  const before =
+    options.stored > 0
+      ? [stored > 0 ? `${stored.toLocaleString("en")} messages stored` : "empty at the start"]
+      : options.waiting > 0
+        ? [waiting > 0 ? `${waiting.toLocaleString("en")} messages of another account waiting` : "idle otherwise"]
+        : [];
+  return [`Heliograph on ${store}`, ...before].join(", ");
 }
 
 /** The threads of the service by what they do; those that V8 and libuv keep for themselves as one. */
@@ -132,7 +233,7 @@ level = "warn"
 `;
 }
 
-function catalogueOf({ window, binds }: Options, smscPort: number): string {
+function catalogueOf({ window, binds, partsPerSecond }: Options, smscPort: number): string {
   return `
 [[carrier]]
 id = "bench"
@@ -142,6 +243,8 @@ systemId = "heliograph"
 password = "secret"
 window = ${window}
 binds = ${binds}
+answerSeconds = ${LONGEST_TURN_SECONDS}
+${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}
 
 [[route]]
 prefix = ""

@@ -6,16 +6,20 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Database, startHeliograph } from "./heliograph.ts";
-import { KANNEL_REPORTS, startKannel } from "./kannel.ts";
+import { KANNEL_REPORTS, requireKannel, startKannel } from "./kannel.ts";
 import { OptionFault, type Options, readOptions, USAGE } from "./options.ts";
-import { type Measured, machine, printTable, ratios, summary } from "./print.ts";
+import { type Measured, machine, printSoak, printTable, ratios, soakLine, summary, summaryOfHighest } from "./print.ts";
 import { readProfiles } from "./profile.ts";
 import { stopPrograms } from "./program.ts";
 import { Progress } from "./progress.ts";
+import { MODES, type ModeName, wholeRequests } from "./requests.ts";
 import { Rig, type RigOptions, type Round } from "./rig.ts";
+import { soak } from "./soak.ts";
+import { spreadOf } from "./statistics.ts";
 
 /** How Heliograph's reports look. */
 const REPORTS = { before: '"to":"', delivered: '"groupName":"DELIVERED"' };
+const NOTHING_BEFORE = { stored: 0, waiting: 0 };
 
 const args = process.argv.slice(2);
 try {
@@ -24,7 +28,7 @@ try {
   else await main(options);
 } catch (error) {
   if (!(error instanceof OptionFault)) throw error;
-  console.error(`${error.message}\n\n${USAGE}`);
+  console.error(`${error.message}\n\nnpm run bench -- --help lists the options.`);
   process.exitCode = 1;
 }
 
@@ -51,34 +55,42 @@ async function main(options: Options): Promise<void> {
   stack.defer(stopPrograms);
   const progress = stack.adopt(new Progress(), (it) => it.end());
   try {
-    const candidates = await candidatesOf(options, directory, stack);
-    const rigs = [];
-    for (const candidate of candidates) rigs.push({ rig: await Rig.start(candidate, stack), candidate });
+    const candidates = await candidatesOf(options, directory, stack, progress);
+    const rigs: Rig[] = [];
+    for (const candidate of candidates) rigs.push(await Rig.start(candidate, stack));
+    const lines = linesOf(rigs, options);
 
-    const rounds: Round[][] = rigs.map(() => []);
-    for (let round = 0; round <= options.repeat; round++) {
-      for (const [index, { rig }] of rigs.entries()) {
-        const messages = round === 0 ? options.warmUp : options.count;
-        progress.begin(
-          `${rig.subject.name}, ${round === 0 ? "warm-up" : `round ${round} of ${options.repeat}`}`,
-          messages,
-        );
-        rig.onProgress = (done) => progress.at(done);
-        const measured = await rig.run(messages);
-        if (round > 0) rounds[index]!.push(measured);
+    await inTurn(progress, lines, "warm-up", 1, options.warmUp, () => undefined);
+    if (options.share !== null) {
+      await inTurn(progress, lines, "highest rate, round", options.repeat, options.count, (line, round) => {
+        line.highest.push(round);
+      });
+      for (const line of lines) {
+        const { median } = spreadOf(line.highest.map(({ requestsPerSecond }) => requestsPerSecond));
+        line.perSecond = median * options.share;
       }
     }
+    if (options.soakMinutes !== null) {
+      await runSoak(progress, lines[0]!, options.soakMinutes, options);
+      return;
+    }
+    await inTurn(progress, lines, "round", options.repeat, options.count, (line, round) => line.rounds.push(round));
     progress.end();
     const results: Measured[] = [];
-    for (const [index, { rig, candidate }] of rigs.entries()) {
+    for (const [index, rig] of rigs.entries()) {
       const peakMemoryBytes = rig.subject.peakMemoryBytes();
       // Profiles are written when the service ends.
       if (options.profile) await rig.subject.stop();
-      const profiles = join(candidate.directory, "profiles");
-      const profile = existsSync(profiles) ? readProfiles(profiles, rounds[index]!) : [];
+      const profiles = join(candidates[index]!.directory, "profiles");
+      const own = lines.filter((line) => line.rig === rig);
+      const rounds = own.flatMap((line) => line.rounds);
+      const profile = existsSync(profiles) ? readProfiles(profiles, rounds) : [];
       if (options.profileDirectory !== null && existsSync(profiles))
         cpSync(profiles, options.profileDirectory, { recursive: true });
-      results.push({ name: rig.subject.name, rounds: rounds[index]!, peakMemoryBytes, profile });
+      // One service has one memory and one profile, however many lines it has.
+      for (const line of own) {
+        results.push({ ...line, peakMemoryBytes, profile: line === own.at(-1) ? profile : [] });
+      }
     }
     print(results, options);
   } catch (error) {
@@ -90,35 +102,106 @@ async function main(options: Options): Promise<void> {
   }
 }
 
-/** What is to be measured, in the order of its turns. */
-async function candidatesOf(options: Options, directory: string, stack: AsyncDisposableStack): Promise<RigOptions[]> {
+/** One row of turns: a service under one kind of load. */
+interface Line {
+  readonly rig: Rig;
+  readonly name: string;
+  /** Lines with the same load are compared with each other. */
+  readonly load: string;
+  readonly mode: ModeName;
+  readonly connections: number;
+  readonly rounds: Round[];
+  readonly highest: Round[];
+  perSecond: number | null;
+}
+
+function linesOf(rigs: readonly Rig[], { modes, connections, rate }: Options): Line[] {
+  return modes.flatMap((mode) =>
+    connections.flatMap((number) =>
+      rigs.map((rig) => {
+        const load = [
+          ...(modes.length > 1 ? [mode] : []),
+          ...(connections.length > 1 ? [`${number} ${number === 1 ? "connection" : "connections"}`] : []),
+        ].join(", ");
+        const name = [rig.subject.name, ...(load === "" ? [] : [load])].join(", ");
+        return { rig, name, load, mode, connections: number, rounds: [], highest: [], perSecond: rate };
+      }),
+    ),
+  );
+}
+
+/** Rounds of all lines, one after the other, so that what drifts drifts for all. */
+async function inTurn(
+  progress: Progress,
+  lines: readonly Line[],
+  title: string,
+  repeat: number,
+  messages: number,
+  measured: (line: Line, round: Round) => void,
+): Promise<void> {
+  for (let number = 1; number <= repeat; number++) {
+    for (const line of lines) {
+      const { rig, mode, connections, perSecond } = line;
+      const whole = wholeRequests(messages, mode);
+      const of = repeat === 1 ? title : `${title} ${number} of ${repeat}`;
+      rig.onProgress = (done) => progress.show(`${line.name}, ${of}`, done, whole);
+      measured(line, await rig.run({ mode, connections, messages: whole, perSecond }));
+    }
+  }
+}
+
+async function runSoak(progress: Progress, line: Line, minutes: number, options: Options): Promise<void> {
+  const { rig, name, mode, connections } = line;
+  const perSecond = line.perSecond!;
+  const messages = wholeRequests(perSecond * MODES[mode].destinations * minutes * 60, mode);
+  rig.onProgress = (done) => progress.show(`${name}, soak`, done, messages);
+  const result = await soak(rig, { mode, connections, messages, perSecond }, (minute) =>
+    progress.say(soakLine(minute)),
+  );
+  progress.end();
+  if (options.json) printJson(options, { name, highest: summaryOfHighest(line.highest), soak: result });
+  else {
+    printHead(options);
+    for (const text of printSoak(line, result)) console.log(text);
+  }
+  if (result.checks.some(({ holds }) => !holds)) process.exitCode = 1;
+}
+
+/** What is to be measured, in the order of its turns; what is compared with what, the first of a pair comes first. */
+async function candidatesOf(
+  options: Options,
+  directory: string,
+  stack: AsyncDisposableStack,
+  progress: Progress,
+): Promise<RigOptions[]> {
+  if (options.peer === "kannel") requireKannel();
   const candidates: RigOptions[] = [];
-  const heliograph = (nodes: number, database: Database | null): void => {
-    candidates.push({
-      options,
-      directory: subdirectory(directory, `heliograph-${candidates.length}`),
-      sink: REPORTS,
-      start: (surroundings) => startHeliograph({ ...surroundings, options, nodes, database }),
-    });
+  const add = (name: string, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
+    const own = subdirectory(directory, `${name}-${candidates.length}`);
+    candidates.push({ options, directory: own, sink, start, progress });
+  };
+  const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
+    const { stored, waiting } = options;
+    const before = stored + waiting > 0 ? [{ stored, waiting }, NOTHING_BEFORE] : [NOTHING_BEFORE];
+    for (const there of before) {
+      const own = await database();
+      add("heliograph", REPORTS, (surroundings) =>
+        startHeliograph({ ...surroundings, ...there, options, nodes, database: own }),
+      );
+    }
   };
   for (const store of options.stores) {
     if (store === "sqlite") {
-      heliograph(1, null);
+      await heliograph(1, async () => null);
       continue;
     }
     // Read only where it is wanted: the embedded store is measured without any of it.
     const { createDatabase, postgresServer } = await import("./postgres.ts");
     const server = await postgresServer(options.url, stack);
-    for (const nodes of options.nodes) heliograph(nodes, await createDatabase(server, stack));
+    for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
   }
-  if (options.peer === "kannel") {
-    candidates.push({
-      options,
-      directory: subdirectory(directory, "kannel"),
-      sink: KANNEL_REPORTS,
-      start: (surroundings) => startKannel({ ...surroundings, options }),
-    });
-  }
+  for (const store of options.peer === "kannel" ? options.peerStores : [])
+    add("kannel", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
   return candidates;
 }
 
@@ -128,32 +211,34 @@ function subdirectory(directory: string, name: string): string {
   return path;
 }
 
-function print(results: readonly Measured[], options: Options): void {
-  // A URL may have a password in it.
-  const command = ["npm run bench --", ...args].join(" ").replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, "$1:…@");
+/** A URL may have a password in it. */
+function command(): string {
+  return ["npm run bench --", ...args].join(" ").replace(/(:\/\/[^:@/\s]*):[^@\s]*@/g, "$1:…@");
+}
+
+function printJson(options: Options, result: object): void {
+  const shown = { ...options, url: options.url === null ? null : "…" };
+  console.log(JSON.stringify({ command: command(), machine: machine(), options: shown, ...result }, null, 2));
+}
+
+function printHead({ repeat, count, warmUp }: Options): void {
   const about = machine();
-  if (options.json) {
-    console.log(
-      JSON.stringify(
-        {
-          command,
-          machine: about,
-          options: { ...options, url: options.url === null ? null : "…" },
-          results: results.map(summary),
-          ratios: ratios(results),
-        },
-        null,
-        2,
-      ),
-    );
-    return;
-  }
   const memory = `${Math.round(about.memoryBytes / 2 ** 30)} GB`;
-  console.log(command);
+  console.log(command());
   console.log(`${about.cores} cores, ${about.cpu}, ${memory}, ${about.system}, Node ${about.node.slice(1)}`);
   console.log(
-    `${options.repeat} ${options.repeat === 1 ? "round" : "rounds"} of ${options.count.toLocaleString("en")} messages after ${options.warmUp.toLocaleString("en")} to warm up: ` +
+    `${repeat} ${repeat === 1 ? "round" : "rounds"} of ${count.toLocaleString("en")} messages after ${warmUp.toLocaleString("en")} to warm up: ` +
       "the median, and in brackets the least and the most",
   );
+  if (process.platform !== "linux")
+    console.log("CPU by thread, memory, bytes written and flushes are known on Linux only, and left out here");
+}
+
+function print(results: readonly Measured[], options: Options): void {
+  if (options.json) {
+    printJson(options, { results: results.map(summary), ratios: ratios(results, options) });
+    return;
+  }
+  printHead(options);
   for (const line of printTable(results, options)) console.log(line);
 }

@@ -5,11 +5,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { delimiter, join } from "node:path";
-import { OptionFault, type Options } from "./options.ts";
+import { OptionFault, type Options, type PeerStore } from "./options.ts";
 import { Program } from "./program.ts";
 import { kannelRequest } from "./requests.ts";
 import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
-import { deviceFlushes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
+import { deviceFlushes, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
 /** How its reports look: a GET with the number and the state, of which 1 is delivered. */
 export const KANNEL_REPORTS = { before: "to=", delivered: "/report?state=1&" };
@@ -17,9 +17,18 @@ const REPORT_PATH = "/report?state=%d&to=%p";
 
 const LOGIN = { username: "bench", password: "bench" };
 const START_MS = 15_000;
+/** Reports on their way between its two processes. Its default of 100 makes them a little fewer a second and much later. */
+const REPORTS_PENDING = 1_000;
 
 export interface KannelParts extends Surroundings {
   readonly options: Options;
+  readonly store: PeerStore;
+}
+
+/** Says what is missing before anything is started. */
+export function requireKannel(): void {
+  programFile("bearerbox");
+  programFile("smsbox");
 }
 
 function programFile(name: string): string {
@@ -32,11 +41,12 @@ function programFile(name: string): string {
 }
 
 export async function startKannel(parts: KannelParts): Promise<Subject> {
-  const { options, directory, sinkPort, sender } = parts;
+  const { options, store, directory, sinkPort, sender } = parts;
+  await parts.setCarrier({ open: options.until !== "accept", receipts: options.until === "report" });
   const bearerbox = programFile("bearerbox");
   const smsbox = programFile("smsbox");
   const [adminPort, boxPort, httpPort] = await freePorts(3);
-  const spool = options.peerStore === "spool";
+  const spool = store === "spool";
   if (spool) mkdirSync(join(directory, "spool"));
   const config = join(directory, "kannel.conf");
   writeFileSync(config, configOf(parts, { adminPort: adminPort!, boxPort: boxPort!, httpPort: httpPort! }));
@@ -55,11 +65,12 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
     throw new Error(`${(error as Error).message}\n${programs.map((program) => program.lastWords()).join("\n")}`);
   }
   const reportUrl = options.until === "report" ? `http://127.0.0.1:${sinkPort}${REPORT_PATH}` : null;
-  const template = kannelRequest({ mode: options.mode, port: httpPort!, ...LOGIN, sender, reportUrl });
   const pids = programs.map(({ pid }) => pid);
   return {
     name: `Kannel, messages ${spool ? "in the spool" : "in memory"}`,
-    targets: [{ port: httpPort!, template }],
+    targets: (mode) => [
+      { port: httpPort!, template: kannelRequest({ mode, port: httpPort!, ...LOGIN, sender, reportUrl }) },
+    ],
     usage() {
       const usage = new PartsUsage();
       for (const [index, name] of ["bearerbox", "smsbox"].entries()) {
@@ -67,6 +78,7 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
       }
       return usage;
     },
+    memoryBytes: () => sumKnown(pids.map(memoryBytes)),
     peakMemoryBytes: () => sumKnown(pids.map(peakMemoryBytes)),
     disk: async () => ({
       writtenBytes: sumKnown(pids.map(writtenBytes)),
@@ -74,6 +86,8 @@ export async function startKannel(parts: KannelParts): Promise<Subject> {
     }),
     lastWords: () => programs.map((program) => program.lastWords()).join("\n"),
     stop,
+    // It has none.
+    auditBooks: async () => null,
   };
 }
 
@@ -83,9 +97,11 @@ interface Ports {
   readonly httpPort: number;
 }
 
-function configOf({ options, directory, smscPort }: KannelParts, { adminPort, boxPort, httpPort }: Ports): string {
-  const store =
-    options.peerStore === "spool" ? `store-type = spool\nstore-location = ${join(directory, "spool")}\n` : "";
+function configOf(
+  { options, store, directory, smscPort }: KannelParts,
+  { adminPort, boxPort, httpPort }: Ports,
+): string {
+  const storage = store === "spool" ? `store-type = spool\nstore-location = ${join(directory, "spool")}\n` : "";
   const carriers = Array.from(
     { length: options.binds },
     () => `
@@ -108,9 +124,10 @@ admin-interface = 127.0.0.1
 admin-password = ${LOGIN.password}
 smsbox-port = ${boxPort}
 smsbox-interface = 127.0.0.1
+smsbox-max-pending = ${REPORTS_PENDING}
 log-level = 4
 dlr-storage = internal
-${store}${carriers}
+${storage}${carriers}
 group = smsbox
 bearerbox-host = 127.0.0.1
 sendsms-port = ${httpPort}

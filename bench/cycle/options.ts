@@ -1,29 +1,6 @@
-/** The options of the full-cycle benchmark. */
+/** The options of the full-cycle benchmark: one table says what there is, what it may be, and what it means. */
 import { parseArgs } from "node:util";
 import { MODES, type ModeName } from "./requests.ts";
-
-export const USAGE = `npm run bench -- [options]
-
-The full cycle: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink; each part its own process.
-
-  --store sqlite|postgres          where messages are kept (sqlite); sqlite,postgres measures both in turn
-  --url postgres://…               a PostgreSQL server to use; without it one is started for the run
-  --nodes 1,2                      how many nodes share the load on postgres, measured in turn (1)
-  --mode one|hundred|thousand      destinations of a request, by the advanced operation (one)
-         single|multi              or the simple ones: one destination; ten messages of one destination
-  --until accept|submit|report     how far the cycle goes (report)
-  --connections N                  HTTP connections (64)
-  --count N                        messages of a round (20000)
-  --repeat N                       rounds (5)
-  --warm-up N                      messages before the first round, not measured (as --count)
-  --backlog N                      messages under way at most (4000)
-  --rate N                         requests a second, started at set times; without it as fast as they are answered
-  --window N, --binds N            of the SMPP carrier (1000; as many binds as there are nodes)
-  --receipt-delay MS               how long after the submit its receipt comes (0)
-  --profile                        where the time goes in each thread of the service; the figures are then those of a slower one
-  --profile-dir DIRECTORY          keeps the profiles there; Chrome's developer tools read them
-  --peer kannel                    the same job on Kannel, in turn; --peer-store spool keeps its messages on disk
-  --json                           the result for programs`;
 
 const UNTIL = ["accept", "submit", "report"] as const;
 const STORES = ["sqlite", "postgres"] as const;
@@ -31,111 +8,230 @@ const PEERS = ["kannel"] as const;
 const PEER_STORES = ["memory", "spool"] as const;
 
 export type StoreName = (typeof STORES)[number];
+export type PeerStore = (typeof PEER_STORES)[number];
+
+/** An option: what stands after its name (nothing for a switch), the default in brackets, and what it means. */
+interface Option {
+  readonly value?: string;
+  readonly means: string;
+}
+
+/** As `--help` lists them. */
+const OPTIONS = {
+  store: { value: "sqlite|postgres", means: "where messages are kept (sqlite); sqlite,postgres measures both in turn" },
+  url: { value: "postgres://…", means: "a PostgreSQL server to use; without it one is started for the run" },
+  nodes: { value: "1,2", means: "how many nodes share the load on postgres, measured in turn (1)" },
+  mode: {
+    value: "one|hundred|thousand|single|multi",
+    means:
+      "one, a hundred or a thousand destinations of a request, by the advanced operation; or the simple ones: one destination, or ten messages of one each (one); several in turn: one,hundred",
+  },
+  until: { value: "accept|submit|report", means: "how far the cycle goes (report)" },
+  connections: { value: "N", means: "HTTP connections (64); several in turn: 1,16,64,256" },
+  count: { value: "N", means: "messages of a round (20000; 1000 with --waiting)" },
+  repeat: { value: "N", means: "rounds (5)" },
+  "warm-up": { value: "N", means: "messages before the first round, not measured (as --count)" },
+  backlog: { value: "N", means: "messages under way at most, unless --rate or --share (4000)" },
+  rate: { value: "N", means: "requests a second, started at set times; without it as fast as they are answered" },
+  share: {
+    value: "0.5",
+    means: "measures the highest rate first, and then with requests started at set times at this share of it",
+  },
+  stored: { value: "N", means: "with so many finished messages in the store, in turn with an empty one" },
+  waiting: {
+    value: "N",
+    means:
+      "with so many messages of another account waiting for the same carrier, in turn with an idle service; --rate is then 50",
+  },
+  soak: {
+    value: "MINUTES",
+    means:
+      "for so long at --share (0.7) of the highest rate; fails if memory or backlog grow, or anything is miscounted",
+  },
+  window: { value: "N", means: "unanswered submits on a connection to the carrier (1000)" },
+  binds: { value: "N", means: "connections to the carrier (1, or as many as there are nodes)" },
+  "carrier-rate": {
+    value: "N",
+    means: "submits that the carrier answers a second (as many as come; 1000 with --waiting)",
+  },
+  "parts-per-second": { value: "N", means: "the limit that the service itself keeps with the carrier (none)" },
+  "receipt-delay": { value: "MS", means: "how long after the submit its receipt comes (0)" },
+  profile: { means: "where the time goes in each thread of the service; the figures are then those of a slower one" },
+  "profile-dir": { value: "DIRECTORY", means: "keeps the profiles there; Chrome's developer tools read them" },
+  peer: { value: "kannel", means: "the same job on Kannel, in turn" },
+  "peer-store": {
+    value: "memory|spool",
+    means: "where Kannel keeps its messages (memory); memory,spool measures both",
+  },
+  json: { means: "the result for programs" },
+  help: { means: "this list" },
+} as const satisfies Record<string, Option>;
+
+type OptionName = keyof typeof OPTIONS;
+
+const NAME_WIDTH = 32;
+const LINE_WIDTH = 130;
+
+export const USAGE = [
+  "npm run bench -- [options]",
+  "",
+  "The full cycle: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink; each part its own process.",
+  "",
+  ...Object.entries<Option>(OPTIONS).flatMap(([name, { value, means }]) => {
+    const title = `  --${name}${value === undefined ? "" : ` ${value}`}`;
+    const [first = "", ...rest] = wrapped(means);
+    const lines = [first, ...rest].map((line) => " ".repeat(NAME_WIDTH) + line);
+    return title.length < NAME_WIDTH ? [title.padEnd(NAME_WIDTH) + first, ...lines.slice(1)] : [title, ...lines];
+  }),
+].join("\n");
+
+function wrapped(text: string): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1)!.length + word.length >= LINE_WIDTH - NAME_WIDTH) lines.push("");
+    lines.push(`${lines.pop()!} ${word}`.trimStart());
+  }
+  return lines;
+}
 
 export interface Options {
   readonly stores: readonly StoreName[];
   readonly url: string | null;
   readonly nodes: readonly number[];
-  readonly mode: ModeName;
+  readonly modes: readonly ModeName[];
   readonly until: (typeof UNTIL)[number];
-  readonly connections: number;
+  readonly connections: readonly number[];
   readonly count: number;
   readonly repeat: number;
   readonly warmUp: number;
   readonly backlog: number;
   readonly rate: number | null;
+  readonly share: number | null;
+  readonly stored: number;
+  readonly waiting: number;
+  readonly soakMinutes: number | null;
   readonly window: number;
   readonly binds: number;
+  readonly carrierRate: number | null;
+  readonly partsPerSecond: number | null;
   readonly receiptDelayMs: number;
   readonly profile: boolean;
   readonly profileDirectory: string | null;
   readonly peer: (typeof PEERS)[number] | null;
-  readonly peerStore: (typeof PEER_STORES)[number];
+  readonly peerStores: readonly PeerStore[];
   readonly json: boolean;
 }
 
-/** An option that cannot be, in a sentence. */
+/** An option that cannot be, or something that it needs and this machine does not have, in a sentence. */
 export class OptionFault extends Error {}
 
-const NUMBERS = {
-  connections: { value: 64, most: 5_000 },
-  count: { value: 20_000, most: 10_000_000 },
-  repeat: { value: 5, most: 1_000 },
-  backlog: { value: 4_000, most: 1_000_000 },
-  window: { value: 1_000, most: 10_000 },
-  binds: { value: 1, most: 100 },
-} as const;
-
 export function readOptions(args: readonly string[]): Options | "help" {
-  let values: Record<string, string | boolean | undefined>;
+  let values: Partial<Record<OptionName, string | boolean>>;
   try {
-    const text = { type: "string" } as const;
-    const flag = { type: "boolean" } as const;
     ({ values } = parseArgs({
       args: [...args],
-      options: {
-        ...{ store: text, url: text, nodes: text, mode: text, until: text, connections: text, count: text },
-        ...{ repeat: text, "warm-up": text, backlog: text, rate: text, window: text, binds: text },
-        ...{ "receipt-delay": text, profile: flag, "profile-dir": text, peer: text, "peer-store": text },
-        ...{ json: flag, help: flag },
-      },
+      options: Object.fromEntries(
+        Object.entries<Option>(OPTIONS).map(([name, { value }]) => [
+          name,
+          { type: value === undefined ? "boolean" : "string" } as const,
+        ]),
+      ),
     }));
   } catch (error) {
     throw new OptionFault((error as Error).message);
   }
   if (values.help === true) return "help";
-  const number = (name: string, most: number, least = 1): number => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < least || value > most)
+
+  const checked = (name: OptionName, text: string, least: number, most: number): number => {
+    const value = Number(text);
+    if (text === "" || !Number.isInteger(value) || value < least || value > most)
       throw new OptionFault(`--${name} must be a whole number from ${least} to ${most}`);
     return value;
   };
-  const numberOr = (name: keyof typeof NUMBERS): number =>
-    values[name] === undefined ? NUMBERS[name].value : number(name, NUMBERS[name].most);
-  const word = <Word extends string>(name: string, words: readonly Word[], otherwise: Word): Word => {
-    if (values[name] === undefined) return otherwise;
-    const found = words.find((candidate) => candidate === values[name]);
-    if (found === undefined) throw new OptionFault(`--${name} must be one of ${words.join(", ")}`);
-    return found;
+  const number = <Otherwise>(name: OptionName, otherwise: Otherwise, most: number, least = 1): number | Otherwise =>
+    values[name] === undefined ? otherwise : checked(name, String(values[name]), least, most);
+  const listOf = <Item>(name: OptionName, otherwise: Item, item: (text: string) => Item): Item[] =>
+    values[name] === undefined ? [otherwise] : String(values[name]).split(",").map(item);
+  const numbers = (name: OptionName, otherwise: number, most: number): number[] =>
+    listOf(name, otherwise, (text) => checked(name, text, 1, most));
+  const wordsOf = <Word extends string>(name: OptionName, words: readonly Word[], otherwise: Word): Word[] =>
+    listOf(name, otherwise, (text) => {
+      const found = words.find((candidate) => candidate === text);
+      if (found === undefined) throw new OptionFault(`--${name} must be one of ${words.join(", ")}`);
+      return found;
+    });
+  const word = <Word extends string>(name: OptionName, words: readonly Word[], otherwise: Word): Word => {
+    const [found, ...others] = wordsOf(name, words, otherwise);
+    if (others.length > 0) throw new OptionFault(`--${name} must be one of ${words.join(", ")}`);
+    return found!;
   };
+  const text = (name: OptionName): string | null => (values[name] as string | undefined) ?? null;
 
-  const mode = word("mode", Object.keys(MODES) as ModeName[], "one");
-  const { destinations } = MODES[mode];
-  const whole = (messages: number): number => Math.ceil(messages / destinations) * destinations;
-  const nodes = String(values.nodes ?? "1")
-    .split(",")
-    .map(Number);
-  if (nodes.some((node) => !Number.isInteger(node) || node < 1 || node > 16))
-    throw new OptionFault("--nodes must be numbers from 1 to 16, such as 1,2");
-  const url = (values.url as string | undefined) ?? null;
-  const stores = String(values.store ?? (url === null ? "sqlite" : "postgres"))
-    .split(",")
-    .map((name) => STORES.find((known) => known === name));
-  if (stores.includes(undefined))
-    throw new OptionFault(`--store must be ${STORES.join(", ")} or both, separated by a comma`);
-  if (!stores.includes("postgres") && nodes.some((node) => node > 1))
-    throw new OptionFault("--nodes above 1 needs --store postgres");
-  const count = whole(numberOr("count"));
-  return {
-    stores: stores.filter((name) => name !== undefined),
+  const modes = wordsOf("mode", Object.keys(MODES) as ModeName[], "one");
+  const nodes = numbers("nodes", 1, 16);
+  const url = text("url");
+  const stores = wordsOf("store", STORES, url === null ? "sqlite" : "postgres");
+  const waiting = number("waiting", 0, 10_000_000);
+  const soakMinutes = number("soak", null, 240);
+  const count = number("count", waiting > 0 ? 1_000 : 20_000, 10_000_000);
+  const share = values.share === undefined ? (soakMinutes === null ? null : 0.7) : Number(values.share);
+  if (share !== null && !(share > 0 && share <= 1)) throw new OptionFault("--share must be above 0 and at most 1");
+  const options: Options = {
+    stores,
     url,
     nodes,
-    mode,
+    modes,
     until: word("until", UNTIL, "report"),
-    connections: numberOr("connections"),
+    connections: numbers("connections", 64, 5_000),
     count,
-    repeat: numberOr("repeat"),
-    warmUp: values["warm-up"] === undefined ? count : whole(number("warm-up", NUMBERS.count.most)),
-    backlog: numberOr("backlog"),
-    rate: values.rate === undefined ? null : number("rate", 1_000_000),
-    window: numberOr("window"),
+    repeat: number("repeat", 5, 1_000),
+    warmUp: number("warm-up", count, 10_000_000),
+    backlog: number("backlog", 4_000, 1_000_000),
+    rate: number("rate", waiting > 0 ? 50 : null, 1_000_000),
+    share,
+    stored: number("stored", 0, 100_000_000),
+    waiting,
+    soakMinutes,
+    window: number("window", 1_000, 10_000),
     // They are shared out among the nodes, and every node is to have one.
-    binds: Math.max(numberOr("binds"), ...nodes),
-    receiptDelayMs: values["receipt-delay"] === undefined ? 0 : number("receipt-delay", 60_000, 0),
+    binds: Math.max(number("binds", 1, 100), ...nodes),
+    carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
+    partsPerSecond: number("parts-per-second", null, 100_000),
+    receiptDelayMs: number("receipt-delay", 0, 60_000, 0),
     profile: values.profile === true || values["profile-dir"] !== undefined,
-    profileDirectory: (values["profile-dir"] as string | undefined) ?? null,
+    profileDirectory: text("profile-dir"),
     peer: values.peer === undefined ? null : word("peer", PEERS, "kannel"),
-    peerStore: word("peer-store", PEER_STORES, "memory"),
+    peerStores: wordsOf("peer-store", PEER_STORES, "memory"),
     json: values.json === true,
   };
+  for (const [applies, message] of CONFLICTS) if (applies(options)) throw new OptionFault(message);
+  return options;
 }
+
+/** What cannot go together. */
+const CONFLICTS: readonly [applies: (options: Options) => boolean, message: string][] = [
+  [
+    ({ stores, nodes }) => !stores.includes("postgres") && nodes.some((node) => node > 1),
+    "--nodes above 1 needs --store postgres",
+  ],
+  [({ rate, share }) => rate !== null && share !== null, "--rate and --share do not go together"],
+  [
+    ({ waiting, until }) => waiting > 0 && until === "accept",
+    "--waiting measures the way to the carrier: --until accept does not go with it",
+  ],
+  [({ waiting, stored }) => waiting > 0 && stored > 0, "--waiting and --stored do not go together"],
+  [({ waiting, peer }) => waiting > 0 && peer !== null, "--waiting and --peer do not go together"],
+  [
+    ({ soakMinutes, stores, nodes, modes, connections, peer, stored, waiting, until }) =>
+      soakMinutes !== null &&
+      (Math.max(stores.length, nodes.length, modes.length, connections.length) > 1 ||
+        peer !== null ||
+        stored + waiting > 0 ||
+        until !== "report"),
+    "--soak is for one service and its whole cycle: one store, one mode, nothing to compare it with",
+  ],
+  [
+    ({ soakMinutes }) => soakMinutes !== null && process.platform !== "linux",
+    "--soak needs Linux, which tells of a process's memory",
+  ],
+];

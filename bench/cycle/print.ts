@@ -3,11 +3,17 @@ import { cpus, release, totalmem, type } from "node:os";
 import type { Options } from "./options.ts";
 import type { ThreadProfile } from "./profile.ts";
 import type { Round } from "./rig.ts";
-import { type Spread, spreadOf } from "./statistics.ts";
+import type { SoakMinute, SoakResult } from "./soak.ts";
+import { type Percentiles, type Spread, spreadOf } from "./statistics.ts";
 
 export interface Measured {
   readonly name: string;
+  /** Results of the same load are compared with each other; empty where there is only one. */
+  readonly load: string;
   readonly rounds: readonly Round[];
+  /** The rounds that found out the highest rate, where the others are at a share of it. */
+  readonly highest: readonly Round[];
+  readonly perSecond: number | null;
   readonly peakMemoryBytes: number | null;
   readonly profile: readonly ThreadProfile[];
 }
@@ -47,23 +53,37 @@ function total(table: Readonly<Record<string, number>>): number {
   return Object.values(table).reduce((sum, value) => sum + value, 0);
 }
 
+function percentiles(rounds: readonly Round[], times: (round: Round) => Percentiles | null) {
+  return {
+    p50: known(rounds, (round) => times(round)?.p50),
+    p99: known(rounds, (round) => times(round)?.p99),
+    p999: known(rounds, (round) => times(round)?.p999),
+  };
+}
+
+/** What the highest rate was, where it was looked for; null where it was not. */
+export function summaryOfHighest(highest: readonly Round[]) {
+  return highest.length === 0
+    ? null
+    : {
+        messagesPerSecond: spread(highest, (round) => round.messagesPerSecond),
+        requestsPerSecond: spread(highest, (round) => round.requestsPerSecond),
+        cpuMicrosPerMessage: spread(highest, ({ gatewayMicros }) => total(gatewayMicros)),
+      };
+}
+
 /** Each figure with its median and how far the rounds lie apart. */
-export function summary({ name, rounds, peakMemoryBytes, profile }: Measured) {
+export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, profile }: Measured) {
   return {
     name,
     rounds: rounds.length,
+    highest: summaryOfHighest(highest),
+    intendedRequestsPerSecond: perSecond,
     messagesPerSecond: spread(rounds, (round) => round.messagesPerSecond),
     requestsPerSecond: spread(rounds, (round) => round.requestsPerSecond),
-    answerMs: {
-      p50: spread(rounds, ({ answerMs }) => answerMs.p50),
-      p99: spread(rounds, ({ answerMs }) => answerMs.p99),
-      p999: spread(rounds, ({ answerMs }) => answerMs.p999),
-    },
-    reportMs: {
-      p50: known(rounds, ({ reportMs }) => reportMs?.p50),
-      p99: known(rounds, ({ reportMs }) => reportMs?.p99),
-      p999: known(rounds, ({ reportMs }) => reportMs?.p999),
-    },
+    answerMs: percentiles(rounds, ({ answerMs }) => answerMs),
+    submitMs: percentiles(rounds, ({ submitMs }) => submitMs),
+    reportMs: percentiles(rounds, ({ reportMs }) => reportMs),
     cpuMicrosPerMessage: {
       gatewayTotal: spread(rounds, ({ gatewayMicros }) => total(gatewayMicros)),
       gateway: byName(rounds, ({ gatewayMicros }) => gatewayMicros),
@@ -84,15 +104,64 @@ function perMessage(value: number | null, messages: number): number | null {
   return value === null ? null : value / messages;
 }
 
-/** The first result against each later one, round by round: what ran next to each other is compared with each other. */
-export function ratios([first, ...others]: readonly Measured[]) {
-  return others.map((other) => ({
-    of: first!.name,
-    to: other.name,
-    messagesPerSecond: spreadOf(
-      first!.rounds.map((round, index) => round.messagesPerSecond / other.rounds[index]!.messagesPerSecond),
-    ),
-  }));
+type Figure = (round: Round) => number | undefined;
+
+const TIMES_TO_CARRIER: Readonly<Record<string, Figure>> = {
+  "start to answer, p50": ({ answerMs }) => answerMs.p50,
+  "start to answer, p99": ({ answerMs }) => answerMs.p99,
+  "start to carrier, p50": ({ submitMs }) => submitMs?.p50,
+  "start to carrier, p99": ({ submitMs }) => submitMs?.p99,
+};
+
+/**
+ * What is compared: rates where the service was as busy as it can be, times where requests came at set times. While messages of another account
+ * wait, the service has those to send too, and the carrier answers late, so nothing beyond the arrival there compares.
+ */
+const COMPARED: Readonly<Record<"closed" | "open" | "waiting", Readonly<Record<string, Figure>>>> = {
+  closed: {
+    "messages a second": (round) => round.messagesPerSecond,
+    "CPU µs a message": ({ gatewayMicros }) => total(gatewayMicros),
+  },
+  open: {
+    "CPU µs a message": ({ gatewayMicros }) => total(gatewayMicros),
+    ...TIMES_TO_CARRIER,
+    "start to report, p50": ({ reportMs }) => reportMs?.p50,
+    "start to report, p99": ({ reportMs }) => reportMs?.p99,
+  },
+  waiting: TIMES_TO_CARRIER,
+};
+
+function compared(first: readonly Round[], other: readonly Round[], way: keyof typeof COMPARED) {
+  return Object.entries(COMPARED[way]).flatMap(([figure, value]) => {
+    const quotients = first.map((round, index) => (value(round) ?? Number.NaN) / (value(other[index]!) ?? Number.NaN));
+    return quotients.length > 0 && quotients.every(Number.isFinite) ? [{ figure, ratio: spreadOf(quotients) }] : [];
+  });
+}
+
+/**
+ * Results of the same load against each other, round by round: what ran next to each other is compared with each other. With something in the
+ * store before, each service against the one without; else, and against peers, the first against each other one.
+ */
+export function ratios(results: readonly Measured[], { stored, waiting, peer, peerStores }: Options) {
+  return [...Map.groupBy(results, ({ load }) => load).values()].flatMap((group) => {
+    const peers = peer === null ? 0 : peerStores.length;
+    const own = group.slice(0, group.length - peers);
+    const pairs =
+      stored + waiting > 0
+        ? own.flatMap((one, index) => (index % 2 === 0 ? [[one, own[index + 1]!] as const] : []))
+        : own.slice(1).map((other) => [own[0]!, other] as const);
+    for (const other of group.slice(own.length)) pairs.push([own[0]!, other]);
+    return pairs.map(([first, other]) => ({
+      of: first.name,
+      to: other.name,
+      highest: compared(first.highest, other.highest, "closed"),
+      rounds: compared(
+        first.rounds,
+        other.rounds,
+        waiting > 0 ? "waiting" : first.perSecond === null ? "closed" : "open",
+      ),
+    }));
+  });
 }
 
 const integer = (value: number): string => Math.round(value).toLocaleString("en");
@@ -100,48 +169,82 @@ const decimal = (value: number): string => value.toFixed(1);
 const megabytes = (value: number): string => `${(value / 2 ** 20).toFixed(0)} MB`;
 
 function cell({ median, least, most }: Spread, form: (value: number) => string): string {
-  return `${form(median)} (${form(least)} – ${form(most)})`;
+  return least === most ? form(median) : `${form(median)} (${form(least)} – ${form(most)})`;
 }
 
-export function printTable(results: readonly Measured[], { rate, until }: Options): string[] {
+export function printTable(results: readonly Measured[], options: Options): string[] {
   const lines: string[] = [];
   for (const result of results) {
-    const found = summary(result);
-    const rows: [string, string][] = [
-      ["messages a second", cell(found.messagesPerSecond, integer)],
-      ["requests a second", cell(found.requestsPerSecond, integer)],
-    ];
-    const percentiles = (title: string, { p50, p99, p999 }: Record<"p50" | "p99" | "p999", Spread | null>): void => {
-      if (p50 !== null) rows.push([`${title}, p50 ms`, cell(p50, decimal)]);
-      if (p99 !== null) rows.push([`${title}, p99 ms`, cell(p99, decimal)]);
-      if (p999 !== null) rows.push([`${title}, p99.9 ms`, cell(p999, decimal)]);
-    };
-    const from = rate === null ? "" : "intended ";
-    percentiles(`${from}start to answer`, found.answerMs);
-    if (until === "report") percentiles(`${from}start to report`, found.reportMs);
-    const { gatewayTotal, gateway, bench } = found.cpuMicrosPerMessage;
-    if (Object.keys(gateway).length > 0) {
-      rows.push(["CPU µs a message", cell(gatewayTotal, decimal)]);
-      for (const [name, figure] of Object.entries(gateway)) rows.push([`  ${name}`, cell(figure, decimal)]);
-    }
-    for (const [name, figure] of Object.entries(bench)) rows.push([`  (bench) ${name}`, cell(figure, decimal)]);
-    if (found.waitMicrosPerMessage !== null)
-      rows.push(["waiting for a core, µs a message", cell(found.waitMicrosPerMessage, decimal)]);
-    if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
-    if (found.writtenBytesPerMessage !== null)
-      rows.push(["bytes written a message", cell(found.writtenBytesPerMessage, integer)]);
-    if (found.flushes !== null) rows.push(["flushes a round", cell(found.flushes, integer)]);
-    if (found.reportsPerRequest !== null) rows.push(["reports in a push", cell(found.reportsPerRequest, decimal)]);
-    if (found.duplicateSubmits > 0) rows.push(["submitted twice", integer(found.duplicateSubmits)]);
-    if (found.duplicateReports > 0) rows.push(["reported twice", integer(found.duplicateReports)]);
-    const width = Math.max(...rows.map(([title]) => title.length)) + 2;
-    lines.push("", found.name, ...rows.map(([title, value]) => `  ${title.padEnd(width)}${value}`));
+    lines.push("", result.name, ...table(rowsOf(result)));
     for (const thread of result.profile) lines.push(...printProfile(thread));
   }
-  for (const { of, to, messagesPerSecond } of ratios(results)) {
-    lines.push("", `${of} does ${cell(messagesPerSecond, (value) => value.toFixed(2))} times the messages of ${to}`);
+  for (const { of, to, highest, rounds } of ratios(results, options)) {
+    const rows = [...highest.map(({ figure, ratio }) => ({ figure: `highest rate: ${figure}`, ratio })), ...rounds].map(
+      ({ figure, ratio }): [string, string] => [figure, cell(ratio, (value) => value.toFixed(2))],
+    );
+    lines.push("", `${of}, divided by ${to}`, ...table(rows));
   }
   return lines;
+}
+
+function table(rows: readonly [string, string][]): string[] {
+  const width = Math.max(...rows.map(([title]) => title.length)) + 2;
+  return rows.map(([title, value]) => `  ${title.padEnd(width)}${value}`);
+}
+
+function rowsOf(result: Measured): [string, string][] {
+  const found = summary(result);
+  const rows: [string, string][] = [];
+  const add = (title: string, figure: Spread | null, form: (value: number) => string): void => {
+    if (figure !== null) rows.push([title, cell(figure, form)]);
+  };
+  if (found.highest !== null) {
+    add("highest rate, messages a second", found.highest.messagesPerSecond, integer);
+    add("highest rate, CPU µs a message", found.highest.cpuMicrosPerMessage, decimal);
+  }
+  add("messages a second", found.messagesPerSecond, integer);
+  add("requests a second", found.requestsPerSecond, integer);
+  const start = result.perSecond === null ? "start" : "intended start";
+  for (const [end, times] of [
+    ["answer", found.answerMs],
+    ["carrier", found.submitMs],
+    ["report", found.reportMs],
+  ] as const) {
+    add(`${start} to ${end}, p50 ms`, times.p50, decimal);
+    add(`${start} to ${end}, p99 ms`, times.p99, decimal);
+    add(`${start} to ${end}, p99.9 ms`, times.p999, decimal);
+  }
+  const { gatewayTotal, gateway, bench } = found.cpuMicrosPerMessage;
+  if (Object.keys(gateway).length > 0) add("CPU µs a message", gatewayTotal, decimal);
+  for (const [name, figure] of Object.entries(gateway)) add(`  ${name}`, figure, decimal);
+  for (const [name, figure] of Object.entries(bench)) add(`  (bench) ${name}`, figure, decimal);
+  add("waiting for a core, µs a message", found.waitMicrosPerMessage, decimal);
+  if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
+  add("bytes written a message", found.writtenBytesPerMessage, integer);
+  add("flushes a round", found.flushes, integer);
+  add("reports in a push", found.reportsPerRequest, decimal);
+  if (found.duplicateSubmits > 0) rows.push(["submitted twice", integer(found.duplicateSubmits)]);
+  if (found.duplicateReports > 0) rows.push(["reported twice", integer(found.duplicateReports)]);
+  return rows;
+}
+
+export function soakLine({ minute, messagesPerSecond, backlog, memoryBytes }: SoakMinute): string {
+  return `minute ${minute}: ${integer(messagesPerSecond)} messages a second, backlog ${integer(backlog)} at most, memory ${megabytes(memoryBytes)}`;
+}
+
+export function printSoak(
+  { name, highest, perSecond }: Pick<Measured, "name" | "highest" | "perSecond">,
+  result: SoakResult,
+) {
+  const { minutes, round, checks } = result;
+  return [
+    "",
+    `${name}, at ${integer(perSecond!)} requests a second`,
+    ...minutes.map((minute) => `  ${soakLine(minute)}`),
+    ...table(rowsOf({ name, load: "", rounds: [round], highest, perSecond, peakMemoryBytes: null, profile: [] })),
+    "",
+    ...checks.map(({ what, holds, found }) => `${holds ? "holds" : "FAILS"}: ${what} (${found})`),
+  ];
 }
 
 function printProfile({ thread, busyMs, idleMs, areas, functions }: ThreadProfile): string[] {

@@ -45,24 +45,38 @@ export const MODES = {
 
 export type ModeName = keyof typeof MODES;
 
-export interface RequestOptions {
+/** Rounded up to whole requests. */
+export function wholeRequests(messages: number, mode: ModeName): number {
+  const { destinations } = MODES[mode];
+  return Math.ceil(messages / destinations) * destinations;
+}
+
+export interface BodyOptions {
   readonly mode: ModeName;
-  readonly port: number;
-  readonly authorization: string;
   readonly sender: string;
   /** Null: no reports are wanted. */
   readonly notifyUrl: string | null;
 }
 
-export function heliographRequest({ mode, port, authorization, sender, notifyUrl }: RequestOptions): Template {
-  const { destinations, path, body } = MODES[mode];
-  const numbers = placeholders(destinations);
+export interface RequestOptions extends BodyOptions {
+  readonly port: number;
+  readonly authorization: string;
+}
+
+/** With phone numbers that no round has. */
+export function heliographBody({ mode, sender, notifyUrl }: BodyOptions): string {
+  const { destinations, body } = MODES[mode];
   const common = { from: sender, ...(notifyUrl === null ? {} : { notifyUrl, callbackData: "bench" }) };
-  const text = JSON.stringify(body(numbers, common));
+  return JSON.stringify(body(placeholders(destinations), common));
+}
+
+export function heliographRequest({ port, authorization, ...options }: RequestOptions): Template {
+  const { destinations, path } = MODES[options.mode];
+  const text = heliographBody(options);
   const head =
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
     `Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
-  return template(head + text, numbers);
+  return template(head + text, placeholders(destinations));
 }
 
 export interface KannelRequestOptions {
@@ -87,7 +101,7 @@ export function kannelRequest(options: KannelRequestOptions): Template {
   return template(`GET /cgi-bin/sendsms?${query} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`, numbers);
 }
 
-/** Numbers that are nowhere else in the request. */
+/** Numbers that are nowhere else in the request, and that no round comes to. */
 function placeholders(count: number): string[] {
   return Array.from({ length: count }, (_, index) => numberOf(9_000_000_000 + index));
 }

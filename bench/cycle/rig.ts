@@ -2,12 +2,13 @@
  * One gateway with a load generator, a carrier and a sink of its own, and a round on it. Several rigs may stand side by side: those whose
  * turn it is not are idle.
  */
-import { Child } from "./child.ts";
+import { Child, type RoundStart } from "./child.ts";
 import type { LoadFigures, LoadOrder } from "./generator.ts";
 import type { Options } from "./options.ts";
-import { MODES } from "./requests.ts";
+import type { Progress } from "./progress.ts";
+import { MODES, type ModeName } from "./requests.ts";
 import type { SinkConfig, SinkFigures } from "./sink.ts";
-import type { SmscConfig, SmscFigures } from "./smsc.ts";
+import type { CarrierBehaviour, SmscConfig, SmscFigures } from "./smsc.ts";
 import { type Percentiles, percentilesOf } from "./statistics.ts";
 import type { Subject, Surroundings } from "./subject.ts";
 
@@ -16,8 +17,9 @@ export interface Round {
   readonly elapsedMs: number;
   readonly messagesPerSecond: number;
   readonly requestsPerSecond: number;
-  /** From a request's start to its answer, and to the report of each of its messages. */
+  /** From a request's start to its answer, to the carrier for each of its messages, and to the report of each. */
   readonly answerMs: Percentiles;
+  readonly submitMs: Percentiles | null;
   readonly reportMs: Percentiles | null;
   /** Microseconds of CPU a message: of the gateway's parts, and of those that are ours. */
   readonly gatewayMicros: Readonly<Record<string, number>>;
@@ -28,6 +30,8 @@ export interface Round {
   readonly flushes: number | null;
   readonly duplicateSubmits: number;
   readonly duplicateReports: number;
+  /** Numbers that no round has had so far. */
+  readonly strayReports: number;
   readonly reportsPerRequest: number | null;
   /** On the machine's clock, to find the round in a profile. */
   readonly fromMs: number;
@@ -40,6 +44,16 @@ export interface RigOptions {
   /** How a report looks. */
   readonly sink: SinkConfig;
   readonly start: (surroundings: Surroundings) => Promise<Subject>;
+  readonly progress: Progress;
+}
+
+/** What a round is to be. */
+export interface RoundOrder {
+  readonly mode: ModeName;
+  readonly connections: number;
+  readonly messages: number;
+  /** Requests a second, started at set times; null for as many as are answered. */
+  readonly perSecond: number | null;
 }
 
 const SENDER = "Heliograph";
@@ -48,6 +62,8 @@ const STUCK_MS = 30_000;
 /** What a round leaves behind (the last commits, garbage) is counted with it, and does not reach into the next. */
 const SETTLE_MS = 250;
 const BIND_MS = 30_000;
+/** How often the parts say how far they are: fast where the next requests wait for it, which costs all of them a little. */
+const COUNT_MS = { closed: 50, open: 250, followed: 1_000 };
 
 export class Rig {
   readonly #options: Options;
@@ -56,7 +72,8 @@ export class Rig {
   readonly #sink: Child;
   readonly subject: Subject;
   #next = 0;
-  /** Told how many messages of the round are through. */
+  /** Told when the first request goes, and then how many messages of the round are through. */
+  onBegin: () => void = () => undefined;
   onProgress: (done: number) => void = () => undefined;
 
   private constructor(options: Options, subject: Subject, children: { generator: Child; smsc: Child; sink: Child }) {
@@ -69,49 +86,63 @@ export class Rig {
 
   /** Everything that is started is put on the stack, so that it is stopped whatever happens. */
   static async start(
-    { options, directory, sink: sinkConfig, start }: RigOptions,
+    { options, directory, sink: sinkConfig, start, progress }: RigOptions,
     stack: AsyncDisposableStack,
   ): Promise<Rig> {
     const child = (name: string, config: unknown): Child => stack.adopt(new Child(name, config), (it) => it.stop());
     const smsc = child("smsc", {
-      open: options.until !== "accept",
-      receipts: options.until === "report",
       receiptDelayMs: options.receiptDelayMs,
       sender: SENDER,
+      answersPerSecond: options.carrierRate,
     } satisfies SmscConfig);
     const sink = child("sink", sinkConfig);
     const generator = child("generator", null);
     const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
-    const subject = stack.adopt(await start({ directory, smscPort, sinkPort, sender: SENDER }), (it) => it.stop());
+    const setCarrier = (behaviour: CarrierBehaviour): Promise<void> => smsc.ask("behave", behaviour);
+    const subject = stack.adopt(
+      await start({ directory, smscPort, sinkPort, sender: SENDER, setCarrier, progress }),
+      (it) => it.stop(),
+    );
     if (options.until !== "accept") await untilBound(smsc, subject, options.binds);
+    await smsc.ask("rest");
     return new Rig(options, subject, { generator, smsc, sink });
   }
 
-  async run(messages: number): Promise<Round> {
-    const { mode, until, backlog, rate, connections } = this.#options;
+  async run({ mode, connections, messages, perSecond }: RoundOrder): Promise<Round> {
+    const { until, backlog } = this.#options;
     const requests = messages / MODES[mode].destinations;
     const first = this.#next;
     this.#next += messages;
-    await this.#smsc.ask("begin", { first, count: messages });
-    await this.#sink.ask("begin", { first, count: messages });
+    const last = { accept: this.#generator, submit: this.#smsc, report: this.#sink }[until];
+    const countEveryMs = (child: Child): number =>
+      child !== last ? COUNT_MS.followed : perSecond === null ? COUNT_MS.closed : COUNT_MS.open;
+    for (const child of [this.#smsc, this.#sink]) {
+      await child.ask("begin", { first, count: messages, countEveryMs: countEveryMs(child) } satisfies RoundStart);
+    }
     // Anew for each round: while others have their turn, these would be closed.
-    await this.#generator.ask("connect", { targets: this.subject.targets, connections });
+    await this.#generator.ask("connect", { targets: this.subject.targets(mode), connections });
     await settle();
     const before = await this.#usage();
 
-    const order: LoadOrder = { first, requests, perSecond: rate, backlog: until === "accept" ? messages : backlog };
+    const order: LoadOrder = {
+      first,
+      requests,
+      perSecond,
+      backlog: until === "accept" ? messages : backlog,
+      countEveryMs: countEveryMs(this.#generator),
+    };
     const watch = new Watch(messages);
-    const last = { accept: this.#generator, submit: this.#smsc, report: this.#sink }[until];
     for (const child of [this.#generator, this.#smsc, this.#sink]) {
       child.onCount = (count) => {
         watch.progress();
         if (child !== last) return;
         this.onProgress(count);
-        this.#generator.tell("done", count);
+        if (perSecond === null) this.#generator.tell("done", count);
         if (count === messages) watch.finish();
       };
     }
     let load: LoadFigures;
+    this.onBegin();
     try {
       [load] = await Promise.all([this.#generator.ask<LoadFigures>("run", order, "patient"), watch.finished]);
     } catch (error) {
@@ -122,6 +153,7 @@ export class Rig {
     }
     await settle();
     const after = await this.#usage();
+    await this.#smsc.ask("rest");
 
     const submits = await this.#smsc.ask<SmscFigures>("figures");
     const reports = await this.#sink.ask<SinkFigures>("figures");
@@ -135,7 +167,8 @@ export class Rig {
       messagesPerSecond: (messages * 1000) / elapsedMs,
       requestsPerSecond: (requests * 1000) / elapsedMs,
       answerMs: percentilesOf(load.answeredAtMs.map((atMs, index) => atMs - load.startedAtMs[index]!)),
-      reportMs: until === "report" ? await this.#reportTimes(load, messages / requests) : null,
+      submitMs: until === "accept" ? null : await timesSince(load, messages / requests, this.#smsc),
+      reportMs: until === "report" ? await timesSince(load, messages / requests, this.#sink) : null,
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
@@ -143,17 +176,11 @@ export class Rig {
       flushes: difference(before.disk.flushes, after.disk.flushes),
       duplicateSubmits: submits.duplicates,
       duplicateReports: reports.duplicates,
+      strayReports: reports.strays,
       reportsPerRequest: until === "report" ? messages / reports.requests : null,
       fromMs: load.firstAtMs,
       toMs,
     };
-  }
-
-  async #reportTimes({ startedAtMs }: LoadFigures, perRequest: number): Promise<Percentiles> {
-    const times = await this.#sink.ask<Float64Array>("times");
-    const elapsed = times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!);
-    if (elapsed.some((ms) => ms < 0)) throw new Error("a report came before its request: the clocks cannot be trusted");
-    return percentilesOf(elapsed);
   }
 
   async #usage() {
@@ -173,6 +200,14 @@ export class Rig {
     const [smsc, sink] = figures.map((figure) => JSON.stringify(figure.status === "fulfilled" ? figure.value : null));
     return `smsc ${smsc}\nsink ${sink}\n${this.subject.lastWords()}`;
   }
+}
+
+/** How long after its request's start each message came by. */
+async function timesSince({ startedAtMs }: LoadFigures, perRequest: number, child: Child): Promise<Percentiles> {
+  const times = await child.ask<Float64Array>("times", null, "patient");
+  const elapsed = times.map((atMs, index) => atMs - startedAtMs[Math.floor(index / perRequest)]!);
+  if (elapsed.some((ms) => ms < 0)) throw new Error("a message came before its request: the clocks cannot be trusted");
+  return percentilesOf(elapsed);
 }
 
 async function untilBound(smsc: Child, subject: Subject, binds: number): Promise<void> {

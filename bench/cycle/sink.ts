@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { Count, childConfig, nowMs, serveParent } from "./child.ts";
+import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child.ts";
 import { NUMBER_PREFIX, readCounter, Seen } from "./numbers.ts";
 
 export interface SinkConfig {
@@ -105,7 +105,8 @@ function serve(socket: Socket): void {
       at += length;
       answers++;
     }
-    for (; answers > 0; answers--) socket.write(ANSWER);
+    if (answers === 1) socket.write(ANSWER);
+    else if (answers > 1) socket.write(Buffer.concat(Array<Buffer>(answers).fill(ANSWER)));
   });
 }
 
@@ -114,8 +115,9 @@ await once(server, "listening");
 
 serveParent({
   port: () => (server.address() as AddressInfo).port,
-  begin({ first, count: size }: { first: number; count: number }) {
+  begin({ first, count: size, countEveryMs }: RoundStart) {
     seen.begin(first, size);
+    count.everyMs = countEveryMs;
     requests = 0;
     undelivered = 0;
   },

@@ -5,16 +5,21 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { Count, childConfig, nowMs, serveParent } from "./child.ts";
+import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child.ts";
 import { NUMBER_DIGITS, numberOf, readCounter, Seen, writeCounter, writeDigits } from "./numbers.ts";
 
 export interface SmscConfig {
-  /** False: nobody may bind, so that messages stay where they were accepted. */
-  readonly open: boolean;
-  readonly receipts: boolean;
   readonly receiptDelayMs: number;
   /** Who messages are from, and receipts therefore to. */
   readonly sender: string;
+  /** Answers a second, evenly; null for as many as there are submits. */
+  readonly answersPerSecond: number | null;
+}
+
+export interface CarrierBehaviour {
+  /** False: nobody may bind, so that messages stay where they were accepted. */
+  readonly open: boolean;
+  readonly receipts: boolean;
 }
 
 export interface SmscFigures {
@@ -25,7 +30,8 @@ export interface SmscFigures {
   readonly lastAtMs: number;
 }
 
-const { open, receipts, receiptDelayMs, sender } = childConfig<SmscConfig>();
+const { receiptDelayMs, sender, answersPerSecond } = childConfig<SmscConfig>();
+let behaviour: CarrierBehaviour = { open: true, receipts: true };
 
 /** SMPP 3.4 §5.1.2.1. */
 const COMMAND = {
@@ -144,6 +150,64 @@ class Queue {
   }
 }
 
+interface Unanswered {
+  readonly connection: Connection;
+  readonly sequence: number;
+  readonly number: number;
+  readonly receipt: boolean;
+}
+
+/**
+ * A carrier that takes its time: answers submits in their order, so many a second. While it rests it answers none, so that a service with a
+ * full window has nothing to do.
+ */
+class AnswerPace {
+  readonly #everyMs: number;
+  #waiting: Unanswered[] = [];
+  #nextAtMs = 0;
+  #running = false;
+  #resting = false;
+
+  constructor(perSecond: number) {
+    this.#everyMs = 1000 / perSecond;
+  }
+
+  push(unanswered: Unanswered): void {
+    this.#waiting.push(unanswered);
+    this.#run();
+  }
+
+  set resting(resting: boolean) {
+    this.#resting = resting;
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#running || this.#resting || this.#waiting.length === 0) return;
+    this.#running = true;
+    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs());
+    this.#wait();
+  }
+
+  #wait(): void {
+    setTimeout(() => this.#answer(), Math.max(1, this.#nextAtMs - nowMs()));
+  }
+
+  #answer(): void {
+    const atMs = nowMs();
+    const due = Math.floor((atMs - this.#nextAtMs) / this.#everyMs) + 1;
+    const now = this.#waiting.splice(0, due);
+    this.#nextAtMs += now.length * this.#everyMs;
+    for (const { connection, sequence, number, receipt } of now) connection.putAnswer(sequence, number, receipt, atMs);
+    sendReceipts(atMs);
+    for (const { connection } of now) connection.flush();
+    for (const connection of connections) connection.flush();
+    this.#running = this.#waiting.length > 0 && !this.#resting;
+    if (this.#running) this.#wait();
+  }
+}
+
+const pace = answersPerSecond === null ? null : new AnswerPace(answersPerSecond);
 const due = new Queue();
 const connections: Connection[] = [];
 let turn = 0;
@@ -267,8 +331,8 @@ class Connection {
       case COMMAND.bindReceiver:
       case COMMAND.bindTransmitter:
       case COMMAND.bindTransceiver:
-        this.#answer(command + ANSWER_BIT, open ? 0 : ESME_RBINDFAIL, sequence, Buffer.from("bench\0"));
-        if (open && command !== COMMAND.bindTransmitter) connections.push(this);
+        this.#answer(command + ANSWER_BIT, behaviour.open ? 0 : ESME_RBINDFAIL, sequence, Buffer.from("bench\0"));
+        if (behaviour.open && command !== COMMAND.bindTransmitter) connections.push(this);
         return;
       case COMMAND.enquireLink:
         this.#answer(COMMAND.enquireLinkAnswer, 0, sequence);
@@ -295,13 +359,19 @@ class Connection {
     at = afterText(bytes, at + NUMBER_DIGITS) + 3;
     at = afterText(bytes, afterText(bytes, at));
     const wantsReceipt = (bytes[at]! & 1) === 1;
-    const id = ++lastId;
+    const receipt = behaviour.receipts && wantsReceipt;
     seen.add(number, atMs);
     lastAtMs = atMs;
+    if (pace === null) this.putAnswer(sequence, number, receipt, atMs);
+    else pace.push({ connection: this, sequence, number, receipt });
+  }
+
+  putAnswer(sequence: number, number: number, receipt: boolean, atMs: number): void {
+    const id = ++lastId;
     const answer = this.#put(ANSWER);
     this.#out.writeUInt32BE(sequence, answer + 12);
     writeDigits(this.#out, answer + HEAD, ID_DIGITS, id);
-    if (receipts && wantsReceipt) due.push(id, number, atMs + receiptDelayMs);
+    if (receipt) due.push(id, number, atMs + receiptDelayMs);
   }
 }
 
@@ -316,7 +386,17 @@ await once(server, "listening");
 
 serveParent({
   port: () => (server.address() as AddressInfo).port,
-  begin: ({ first, count: size }: { first: number; count: number }) => seen.begin(first, size),
+  behave(wanted: CarrierBehaviour) {
+    behaviour = wanted;
+  },
+  rest() {
+    if (pace !== null) pace.resting = true;
+  },
+  begin({ first, count: size, countEveryMs }: RoundStart) {
+    if (pace !== null) pace.resting = false;
+    seen.begin(first, size);
+    count.everyMs = countEveryMs;
+  },
   figures: (): SmscFigures => ({
     distinct: seen.distinct,
     duplicates: seen.duplicates,

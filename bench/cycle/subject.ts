@@ -1,18 +1,25 @@
 /** What is measured: a gateway with its processes, as the rest of the benchmark sees it. */
 import type { GeneratorTarget } from "./generator.ts";
+import type { Progress } from "./progress.ts";
+import type { ModeName } from "./requests.ts";
+import type { CarrierBehaviour } from "./smsc.ts";
 import type { ThreadUsage } from "./usage.ts";
 
 export interface Subject {
   readonly name: string;
   /** Where requests go to: one place for each node. */
-  readonly targets: readonly GeneratorTarget[];
+  targets(mode: ModeName): readonly GeneratorTarget[];
   usage(): Usage;
+  /** What its processes have now, added up. */
+  memoryBytes(): number | null;
   /** The most memory that its processes have had, added up; null where the system does not tell. */
   peakMemoryBytes(): number | null;
   disk(): Promise<DiskUsage>;
   /** The end of the log, for when something went wrong. */
   lastWords(): string;
   stop(): Promise<void>;
+  /** What is wrong with its books, when it has stopped: a sentence, or null if nothing is. */
+  auditBooks(): Promise<string | null>;
 }
 
 /** What a gateway has used so far. */
@@ -35,6 +42,9 @@ export interface Surroundings {
   readonly smscPort: number;
   readonly sinkPort: number;
   readonly sender: string;
+  /** From the next connection on. */
+  setCarrier(behaviour: CarrierBehaviour): Promise<void>;
+  readonly progress: Progress;
 }
 
 /** Adds up what is known; null if any is not. */

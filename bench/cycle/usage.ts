@@ -68,6 +68,11 @@ function kilobytes(pid: number, field: string): number | null {
   return line?.[1] === undefined ? null : Number(line[1]);
 }
 
+export function memoryBytes(pid: number): number | null {
+  const size = kilobytes(pid, "VmRSS");
+  return size === null ? null : size * 1024;
+}
+
 export function peakMemoryBytes(pid: number): number | null {
   const size = kilobytes(pid, "VmHWM");
   return size === null ? null : size * 1024;
