@@ -1,5 +1,5 @@
 /** Intake: a client's request becomes accepted messages. Everything that does not need the store is decided here, and then it is one command. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -136,5 +136,5 @@ function wrong(problems: Problem[]): SendAnswer {
 
 /** Derived from the request's first message, so that a replayed answer has it too without its being stored. */
 function trackingKey(firstKey: string): string {
-  return createHash("sha256").update(`tracking ${firstKey}`).digest("hex").slice(0, 32);
+  return hash("sha256", `tracking ${firstKey}`, "hex").slice(0, 32);
 }
