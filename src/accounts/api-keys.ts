@@ -40,6 +40,11 @@ export class ApiKeys {
     return this.#remembered.find(keyHash, () => this.#store.findApiKey({ keyHash, nowMs: this.#clock.now() }));
   }
 
+  /** Whether `find` would still give this very account, without a look at the store. */
+  remembers(account: Account): boolean {
+    return this.#remembered.has(account);
+  }
+
   /** Called when any account or key has changed. */
   forgetAll(): void {
     this.#remembered.forgetAll();
