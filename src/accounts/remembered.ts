@@ -11,6 +11,8 @@ const REMEMBERED_ACCOUNTS = 10_000;
 export class RememberedAccounts {
   readonly #clock: Clock;
   readonly #accounts = new Map<string, { account: Account; untilMs: number }>();
+  /** The same by account, for whoever was given one and asks whether it still stands. */
+  #untilMs = new WeakMap<Account, number>();
   readonly #looking = new Map<string, Promise<Account | null>>();
   /** How often accounts have changed: what was read before a change is not remembered after it. */
   #changes = 0;
@@ -40,13 +42,22 @@ export class RememberedAccounts {
       const oldest = this.#accounts.keys().next().value;
       if (oldest !== undefined) this.#accounts.delete(oldest);
     }
-    this.#accounts.set(name, { account, untilMs: this.#clock.monotonic() + REMEMBERED_MS });
+    const untilMs = this.#clock.monotonic() + REMEMBERED_MS;
+    this.#accounts.set(name, { account, untilMs });
+    this.#untilMs.set(account, untilMs);
     return account;
+  }
+
+  /** Whether this is an account that was found, and is still remembered. */
+  has(account: Account): boolean {
+    const untilMs = this.#untilMs.get(account);
+    return untilMs !== undefined && untilMs > this.#clock.monotonic();
   }
 
   forgetAll(): void {
     this.#changes++;
     this.#accounts.clear();
+    this.#untilMs = new WeakMap();
     this.#looking.clear();
   }
 }

@@ -1,5 +1,5 @@
 /** Session tokens: given at login, kept only as a hash, good on every node until they end. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import { secret } from "../runtime/random.ts";
 import type { Account, Store } from "../store/port.ts";
@@ -9,7 +9,7 @@ export const SESSION_LONGEST_MS = 24 * 60 * 60_000;
 const TOKEN_BYTES = 32;
 
 function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+  return hash("sha256", token, "base64url");
 }
 
 export class Sessions {

@@ -10,6 +10,7 @@ import type { Sessions } from "../accounts/sessions.ts";
 import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
 import type { Account, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
+import type { Auth } from "./operation.ts";
 
 export interface AuthParts {
   readonly credentials: Credentials;
@@ -23,6 +24,15 @@ export interface Caller {
   /** The Authorization header. */
   readonly header: string | undefined;
   readonly address: string;
+  /** Where it came on. */
+  readonly connection: { caller: SeenCaller | null };
+}
+
+/** Who has shown an API key on a connection. The same header from the same address is taken there for as long as the account is remembered. */
+export interface SeenCaller {
+  readonly header: string;
+  readonly address: string;
+  readonly account: Account;
 }
 
 const BASIC_CHALLENGE = 'Basic realm="heliograph", charset="UTF-8"';
@@ -98,8 +108,18 @@ function active(account: Account | null, challenge: string): Account {
   return account;
 }
 
-/** For messaging, reports and balance. */
-export async function authenticate(parts: AuthParts, { header, address }: Caller): Promise<Account> {
+/** For messaging, reports and balance. A caller that is known on its connection is not waited for. */
+function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Account> {
+  const seen = caller.connection.caller;
+  const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
+  return same && parts.apiKeys.remembers(seen.account) ? seen.account : identify(parts, caller);
+}
+
+/**
+ * Only keys are known again by their connection: a password can be guessed, and to compare it is a guess that has to be counted; a
+ * token is kept alive by being looked up.
+ */
+async function identify(parts: AuthParts, { header, address, connection }: Caller): Promise<Account> {
   const basic = readBasic(header);
   const key = readApiKey(header);
   const token = readToken(header);
@@ -107,24 +127,26 @@ export async function authenticate(parts: AuthParts, { header, address }: Caller
   if (basic !== null) account = await checkPassword(parts, basic, address);
   else if (key !== null) account = await checkSecret(parts, key, address, (secret) => parts.apiKeys.find(secret));
   else if (token !== null) account = await checkToken(parts, token, address);
-  return active(account, BASIC_CHALLENGE);
+  const found = active(account, BASIC_CHALLENGE);
+  if (key !== null) connection.caller = { header: header!, address, account: found };
+  return found;
 }
 
 /** For a message in a plain URL: username and password in its query, or else a header as for messaging. */
-export async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
+async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
   if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
   return active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE);
 }
 
 /** Where only a session token counts. */
-export async function authenticateSession(parts: AuthParts, { header, address }: Caller): Promise<Account> {
+async function authenticateSession(parts: AuthParts, { header, address }: Caller): Promise<Account> {
   const token = readToken(header);
   return active(token === null ? null : await checkToken(parts, token, address), 'IBSSO realm="heliograph"');
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
-export async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
   const account = await authenticateSession(parts, caller);
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
@@ -132,7 +154,7 @@ export async function authenticateReseller(parts: AuthParts, caller: Caller): Pr
 }
 
 /** For operators: as for messaging, and the account must be an operator's. */
-export async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind !== "operator")
     throw new ApiError("forbidden", { description: "The account is not an operator's." });
@@ -140,12 +162,25 @@ export async function authenticateOperator(parts: AuthParts, caller: Caller): Pr
 }
 
 /** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
-export async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind === "client")
     throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
   return account;
 }
+
+/** Who calls, for each kind of operation; null where nobody asks. */
+export const AUTHENTICATION: Readonly<
+  Record<Auth, (parts: AuthParts, caller: Caller, query: unknown) => Account | null | Promise<Account>>
+> = {
+  none: () => null,
+  account: authenticate,
+  query: authenticateQuery,
+  session: authenticateSession,
+  reseller: authenticateReseller,
+  operator: authenticateOperator,
+  manager: authenticateManager,
+};
 
 /** An API key may be made for some things only. */
 export function checkScope({ scopes }: Account, scope: Scope | null): void {

@@ -51,7 +51,8 @@ function clean(value: unknown, depth: number): Fault | null {
     return null;
   }
   const record = value as Record<string, unknown>;
-  for (const name of Object.keys(record)) {
+  // Not over Object.keys, which makes a list for each of a hundred destinations: that took twice as long. What JSON made inherits no fields.
+  for (const name in record) {
     if (record[name] === null) delete record[name];
     const fault = clean(record[name], depth + 1);
     if (fault !== null) return { ...fault, path: `.${name}${fault.path}` };

@@ -8,7 +8,8 @@ export function isCsvWanted(query: unknown): boolean {
 
 /** No Accept header at all is fine. */
 export function checkAccept(header: string | undefined, answer: "application/json" | "text/csv"): void {
-  if (header === undefined || header.trim() === "") return;
+  // What nearly all programs send, before the long way.
+  if (header === undefined || header === answer || header === "*/*" || header.trim() === "") return;
   const ranges = ["*/*", `${answer.split("/")[0]}/*`, answer];
   const fine = header.split(",").some((range) => {
     const [type = "", ...params] = range.split(";").map((piece) => piece.trim().toLowerCase());
@@ -22,7 +23,7 @@ export function checkAccept(header: string | undefined, answer: "application/jso
 
 /** No Content-Type is taken as JSON: what is in the body decides. */
 export function checkContentType(header: string | undefined, form: boolean): void {
-  if (header === undefined) return;
+  if (header === undefined || header === "application/json") return;
   const type = header.split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" || (form && type === "application/x-www-form-urlencoded")) return;
   const allowed = form ? "application/json or application/x-www-form-urlencoded" : "application/json";

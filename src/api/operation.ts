@@ -10,6 +10,7 @@ import type {
 } from "fastify";
 import type { TSchema } from "typebox";
 import type { Account, Scope } from "../store/port.ts";
+import type { Progress } from "./connections.ts";
 import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
@@ -38,6 +39,7 @@ declare module "fastify" {
   interface FastifyRequest {
     account: Account | null;
     rawBody: Buffer | null;
+    progress: Progress | null;
   }
 }
 

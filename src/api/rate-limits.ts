@@ -5,6 +5,7 @@
  * than fit goes when the bucket is full, and leaves it in debt: nobody is locked out, and the mean holds.
  */
 import type { Intake } from "../intake/intake.ts";
+import type { SendAnswer, SendRequest } from "../intake/request.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
@@ -115,21 +116,23 @@ export class RateLimits {
   /** The intake with the limit of messages before it. What it does not accept is not counted. */
   before(intake: Pick<Intake, "send">): Pick<Intake, "send"> {
     const messages = this.#messages;
+    const within = async (account: Account, request: SendRequest, perSecond: number): Promise<SendAnswer> => {
+      const count = request.messages.reduce((sum, { destinations }) => sum + destinations.length, 0);
+      const late = messages.take(account.id, perSecond / this.#nodes, count);
+      if (late !== null) throw tooMany("The account has sent more messages a second than it may.", late.waitMs);
+      let accepted = false;
+      try {
+        const answer = await intake.send(account, request);
+        accepted = answer.kind === "accepted";
+        return answer;
+      } finally {
+        if (!accepted) messages.giveBack(account.id, count);
+      }
+    };
     return {
-      send: async (account, request) => {
+      send: (account, request) => {
         const perSecond = account.limits.messagesPerSecond ?? this.#settings.messagesPerSecond;
-        if (perSecond === 0) return intake.send(account, request);
-        const count = request.messages.reduce((sum, { destinations }) => sum + destinations.length, 0);
-        const late = messages.take(account.id, perSecond / this.#nodes, count);
-        if (late !== null) throw tooMany("The account has sent more messages a second than it may.", late.waitMs);
-        let accepted = false;
-        try {
-          const answer = await intake.send(account, request);
-          accepted = answer.kind === "accepted";
-          return answer;
-        } finally {
-          if (!accepted) messages.giveBack(account.id, count);
-        }
+        return perSecond === 0 ? intake.send(account, request) : within(account, request, perSecond);
       },
     };
   }

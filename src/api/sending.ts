@@ -64,15 +64,10 @@ function accepted(answer: SendAnswer): Accepted {
   return answer;
 }
 
-function statusObject(id: number) {
-  const { groupId, groupName, name, description } = statusById(id);
-  return { groupId, groupName, id, name, description };
-}
-
 function results(answer: Accepted) {
   return answer.results.map(({ to, statusId, smsCount, messageId }) => ({
     to,
-    status: statusObject(statusId),
+    status: statusById(statusId),
     ...(statusId === STATUS.PENDING_ACCEPTED.id ? {} : { smsCount }),
     ...(messageId === null ? {} : { messageId }),
   }));
@@ -82,7 +77,7 @@ function results(answer: Accepted) {
 function resultsV2(answer: Accepted, withSmsCount: boolean) {
   return answer.results.map(({ to, statusId, smsCount, messageId }) => ({
     to,
-    status: statusObject(statusId === STATUS.PENDING_ENROUTE.id ? STATUS.PENDING_ACCEPTED.id : statusId),
+    status: statusById(statusId === STATUS.PENDING_ENROUTE.id ? STATUS.PENDING_ACCEPTED.id : statusId),
     ...(withSmsCount ? { smsCount } : {}),
     ...(messageId === null ? {} : { messageId }),
   }));
@@ -104,6 +99,7 @@ interface SeveralBody<Message> {
 
 /** A field that belongs to the other kind is one that nobody knows here. */
 function fieldsOf(kind: Kind, fields: object): MessageFields {
+  if (!("text" in fields && "binary" in fields)) return fields as MessageFields;
   const { text, binary, ...options } = fields as { text: string; binary: BinaryFields };
   return kind === "text" ? { ...options, text } : { ...options, binary };
 }
@@ -116,13 +112,13 @@ export async function sendSingle(
   body: SingleBody,
   query = "",
 ) {
-  const { to, bulkId, messageId, ...fields } = body;
+  const { to, bulkId, messageId } = body;
   const numbers = listOf(to);
   // A messageId of the client's can name only one message.
   const named = numbers.length === 1 && messageId !== undefined ? { messageId } : {};
   const message = {
     path: "",
-    fields: fieldsOf(kind, fields),
+    fields: fieldsOf(kind, body),
     destinations: numbers.map((number) => ({ to: number, ...named })),
   };
   const answer = accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, [message], query)));
@@ -136,24 +132,24 @@ export function sendingOperations(api: Api, intake: Pick<Intake, "send">): void 
 
 function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: string): void {
   const requests = schemas.SendingRequests[kind];
-  const send = async (request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]) =>
-    accepted(await intake.send(accountOf(request), sendRequest(request, bulkId, messages)));
+  const send = (request: FastifyRequest, bulkId: string | undefined, messages: RequestedMessage[]) =>
+    intake.send(accountOf(request), sendRequest(request, bulkId, messages));
   const advanced = (
     request: FastifyRequest,
     body: SeveralBody<{ destinations: RequestedMessage["destinations"] }>,
-  ): Promise<Accepted> => {
-    const messages = body.messages.map(({ destinations, ...fields }, index) => ({
+  ): Promise<SendAnswer> => {
+    const messages = body.messages.map((message, index) => ({
       path: `messages[${index}]`,
-      fields: fieldsOf(kind, fields),
-      destinations,
+      fields: fieldsOf(kind, message),
+      destinations: message.destinations,
     }));
     return send(request, body.bulkId, messages);
   };
-  const multi = (request: FastifyRequest, body: SeveralBody<{ to: string | string[] }>): Promise<Accepted> => {
-    const messages = body.messages.map(({ to, ...fields }, index) => ({
+  const multi = (request: FastifyRequest, body: SeveralBody<{ to: string | string[] }>): Promise<SendAnswer> => {
+    const messages = body.messages.map((message, index) => ({
       path: `messages[${index}]`,
-      fields: fieldsOf(kind, fields),
-      destinations: listOf(to).map((number) => ({ to: number })),
+      fields: fieldsOf(kind, message),
+      destinations: listOf(message.to).map((number) => ({ to: number })),
     }));
     return send(request, body.bulkId, messages);
   };
@@ -169,7 +165,7 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
       answer: schemas.AdvancedResponse,
     }),
     async (request) => {
-      const answer = await advanced(request, request.body);
+      const answer = accepted(await advanced(request, request.body));
       return { bulkId: answer.bulkId, trackingProcessKey: answer.trackingProcessKey, messages: results(answer) };
     },
   );
@@ -185,7 +181,7 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
       answer: schemas.BulkResponse,
     }),
     async (request) => {
-      const answer = await advanced(request, request.body);
+      const answer = accepted(await advanced(request, request.body));
       return { bulkId: answer.bulkId, messages: resultsV2(answer, request.body.includeSmsCountInResponse === true) };
     },
   );
@@ -201,7 +197,7 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
       answer: schemas.BulkResponse,
     }),
     async (request) => {
-      const answer = await multi(request, request.body);
+      const answer = accepted(await multi(request, request.body));
       return { bulkId: answer.bulkId, messages: results(answer) };
     },
   );

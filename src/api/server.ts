@@ -1,30 +1,21 @@
 /** The HTTP edge: the server, what is checked before any operation, how errors are told, and the operations themselves. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { TLSSocket } from "node:tls";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyContextConfig, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
-import { StoreUnavailable } from "../store/port.ts";
-import {
-  type AuthParts,
-  authenticate,
-  authenticateManager,
-  authenticateOperator,
-  authenticateQuery,
-  authenticateReseller,
-  authenticateSession,
-  checkAddress,
-  checkScope,
-} from "./auth.ts";
+import { type Account, StoreUnavailable } from "../store/port.ts";
+import { AUTHENTICATION, type AuthParts, checkAddress, checkScope } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
+import { Connections, Progress } from "./connections.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
@@ -88,8 +79,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   let requests = 0;
   /** By the other side's address: with TLS the connection below first, and from its handshake on the one above it. */
   const connections = new Map<string, Socket>();
-  /** The newest answer on each connection, begun or not. */
-  const newest = new WeakMap<Socket, ServerResponse>();
+  const progressOn = new Connections();
 
   const trusted = networksOf(settings, "trustedProxies");
   const http = {
@@ -118,7 +108,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: (request) => pathOf(request.url ?? "/"),
-    clientErrorHandler: brokenRequestAnswerer(newest),
+    clientErrorHandler: brokenRequestAnswerer(progressOn),
     frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     schemaErrorFormatter: describe,
@@ -135,6 +125,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
+  api.decorateRequest("progress", null);
 
   readBodies(api);
   const methodsOf = new Map<string, Set<string>>();
@@ -145,37 +136,30 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     methodsOf.set(path, methods);
   });
 
-  /** What has to be done when a connection breaks, for each request on it. */
-  const ends = new WeakMap<Socket, Set<() => void>>();
-  const endsOf = (socket: Socket): Set<() => void> => {
-    const known = ends.get(socket);
-    if (known !== undefined) return known;
-    const made = new Set<() => void>();
-    ends.set(socket, made);
-    socket.once("close", () => {
-      for (const end of [...made]) end();
-    });
-    return made;
+  const onEnd = (): void => {
+    requests--;
   };
-
-  api.addHook("onRequest", async (request, reply) => {
+  /** What is checked of a request whose caller is known, if it has to be. */
+  const admit = (request: FastifyRequest, account: Account | null, config: FastifyContextConfig): void => {
+    const { scope = null, form = false, csv = false, json = false } = config;
+    if (account !== null) {
+      request.account = account;
+      checkAddress(account, request.ip);
+      checkScope(account, scope);
+      request.progress!.holds(parts.rateLimits.takeRequest(account));
+    }
+    if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
+    if (json && request.method !== "GET" && request.method !== "HEAD")
+      checkContentType(request.headers["content-type"], form);
+  };
+  // The hooks call back and return no promise: each promise costs every request a microsecond.
+  api.addHook("onRequest", (request, reply, done) => {
+    const { config } = request.routeOptions;
+    const { auth = "none", json = false } = config;
+    const connection = progressOn.of(request.raw.socket);
+    connection.newest = reply.raw;
     requests++;
-    newest.set(request.raw.socket, reply.raw);
-    // However it ends, answered or abandoned, it ends once. An answer that waits behind another on its connection is not told when that
-    // connection breaks, so the connection is asked too.
-    let closed = false;
-    let release = (): void => undefined;
-    const done = (): void => {
-      if (closed) return;
-      closed = true;
-      underWay.delete(done);
-      requests--;
-      release();
-    };
-    const underWay = endsOf(request.raw.socket);
-    underWay.add(done);
-    reply.raw.once("close", done);
-    const { auth = "none", scope = null, form = false, csv = false, json = false } = request.routeOptions.config;
+    request.progress = new Progress(connection, config.url, onEnd);
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
@@ -189,30 +173,25 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (json && requests > settings.server.maxRequests) {
       throw new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
     }
-    const caller = { header: request.headers.authorization, address: request.ip };
-    if (auth === "account") request.account = await authenticate(parts, caller);
-    if (auth === "query") request.account = await authenticateQuery(parts, caller, request.query);
-    if (auth === "manager") request.account = await authenticateManager(parts, caller);
-    if (auth === "operator") request.account = await authenticateOperator(parts, caller);
-    if (auth === "reseller") request.account = await authenticateReseller(parts, caller);
-    if (auth === "session") request.account = await authenticateSession(parts, caller);
-    if (request.account !== null) {
-      checkAddress(request.account, request.ip);
-      checkScope(request.account, scope);
-      release = parts.rateLimits.takeRequest(request.account);
-      // Its client went away while it was looked at.
-      if (closed) release();
+    const caller = { header: request.headers.authorization, address: request.ip, connection };
+    const account = AUTHENTICATION[auth](parts, caller, request.query);
+    if (account instanceof Promise) {
+      account.then((found) => admit(request, found, config)).then(() => done(), done);
+      return;
     }
-    if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
-    if (json && request.method !== "GET" && request.method !== "HEAD")
-      checkContentType(request.headers["content-type"], form);
+    admit(request, account, config);
+    done();
   });
-  api.addHook("onSend", async (_request, reply) => {
+  api.addHook("onSend", (_request, reply, _payload, done) => {
     // Nobody is to send another request on this connection.
     if (draining) reply.header("connection", "close");
+    done();
   });
-  api.addHook("onResponse", async (request, reply) => {
-    parts.onAnswer(request.routeOptions.url ?? "unknown", reply.statusCode, reply.elapsedTime);
+  api.addHook("onResponse", (request, reply, done) => {
+    const { progress } = request;
+    progress?.end();
+    parts.onAnswer(progress?.route ?? "unknown", reply.statusCode, reply.elapsedTime);
+    done();
   });
 
   api.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -285,11 +264,13 @@ function pathOf(target: string): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
+type Done = (error: Error | null, body?: unknown) => void;
+
 function readBodies(api: Api): void {
   api.removeAllContentTypeParsers();
-  const asJson = async (request: FastifyRequest, body: Buffer | string) => {
+  const asJson = (request: FastifyRequest, body: Buffer | string, done: Done): void => {
     request.rawBody = body as Buffer;
-    return parseJson(body as Buffer);
+    done(null, parseJson(body as Buffer));
   };
   api.addContentTypeParser("application/json", { parseAs: "buffer" }, asJson);
   api.addContentTypeParser(
@@ -387,7 +368,7 @@ const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
  * What cannot even be read as HTTP is told so, and the connection ends: our side of it once the requests before are answered, the
  * client's when it has written what it had to say (what is reset while it writes, it cannot read) or when the time for a request is over.
  */
-function brokenRequestAnswerer(newest: WeakMap<Socket, ServerResponse>) {
+function brokenRequestAnswerer(connections: Connections) {
   const told = new WeakSet<Socket>();
   const tell = (error: Error & { code?: string }, socket: Socket): void => {
     if (!socket.writable) {
@@ -413,7 +394,7 @@ function brokenRequestAnswerer(newest: WeakMap<Socket, ServerResponse>) {
     // Each further piece of the same broken request comes here again.
     if (told.has(socket) && error.code !== "ERR_HTTP_REQUEST_TIMEOUT" && !socket.readableEnded) return;
     told.add(socket);
-    const before = newest.get(socket);
+    const before = connections.find(socket)?.newest;
     if (before?.req.complete && !before.closed) before.once("close", () => tell(error, socket));
     // It is the rest of a body that is broken or late; whoever has the answer to its head is not told twice.
     else if (before?.req.complete === false && before.writableEnded) socket.destroy();

@@ -58,10 +58,5 @@ function tooLong(body: Body, partCount = MAX_PARTS + 1): PreparedBody {
 /** The flat form of the language is the older one; where both are given the nested one counts. */
 function textOptions(fields: MessageFields): TextOptions {
   const { languageCode = fields.languageCode, singleShift, lockingShift } = fields.language ?? {};
-  return {
-    ...(languageCode === undefined ? {} : { languageCode }),
-    ...(singleShift === undefined ? {} : { singleShift }),
-    ...(lockingShift === undefined ? {} : { lockingShift }),
-    ...(fields.transliteration === undefined ? {} : { transliteration: fields.transliteration }),
-  };
+  return { languageCode, singleShift, lockingShift, transliteration: fields.transliteration };
 }

@@ -85,8 +85,7 @@ function faultOfHex(hex: string): string | null {
 }
 
 function isCallbackUrl(text: string): boolean {
-  if (!/^https?:\/\//i.test(text)) return false;
-  return URL.parse(text)?.hostname !== undefined;
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 function readWindow(

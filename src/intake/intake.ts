@@ -1,5 +1,5 @@
 /** Intake: a client's request becomes accepted messages. Everything that does not need the store is decided here, and then it is one command. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -9,7 +9,7 @@ import { isDestination } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Account, NewMessage, Store } from "../store/port.ts";
 import { clipAddress, prepareContent } from "./content.ts";
-import type { Problem, SendAnswer, SendRequest } from "./request.ts";
+import type { Destination, Problem, SendAnswer, SendRequest } from "./request.ts";
 
 export interface IntakeParts {
   readonly store: Pick<Store, "accept">;
@@ -31,7 +31,7 @@ export class Intake {
     this.#parts = parts;
   }
 
-  async send(account: Account, request: SendRequest): Promise<SendAnswer> {
+  send(account: Account, request: SendRequest): Promise<SendAnswer> {
     const { clock, limits } = this.#parts;
     const count = request.messages.reduce((sum, message) => sum + message.destinations.length, 0);
     const most = Math.min(limits.destinationsPerRequest, account.limits.destinationsPerRequest ?? Number.MAX_VALUE);
@@ -56,37 +56,34 @@ export class Intake {
         if (problems.length >= TOLD_PROBLEMS) break;
         continue;
       }
-      contents.push(prepared.content);
-      for (const { to, messageId } of destinations) {
-        const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
-        const target = this.#target(account, to, prepared.rejectedStatusId);
-        if (clientMessageId !== null && names.has(clientMessageId)) {
-          messages.push({ content: contents.length - 1, clientMessageId, ...target, rejectedStatusId: DUPLICATE });
-          continue;
-        }
-        if (clientMessageId !== null) names.add(clientMessageId);
-        messages.push({ content: contents.length - 1, clientMessageId, ...target });
+      const content = contents.push(prepared.content) - 1;
+      for (const destination of destinations) {
+        const message = this.#message(account, content, destination, prepared.rejectedStatusId);
+        const name = message.clientMessageId;
+        messages.push(name !== null && names.has(name) ? { ...message, rejectedStatusId: DUPLICATE } : message);
+        if (name !== null) names.add(name);
       }
     }
     if (problems.length > 0) return wrong(problems.slice(0, TOLD_PROBLEMS));
     return this.#accept(account, request, contents, messages, nowMs);
   }
 
-  /** Where a message to this number goes and what it costs, or the status that says why it does not. */
-  #target(
+  /** Where the message to a destination goes and what it costs, or the status that says why it does not. */
+  #message(
     account: Account,
-    to: string,
+    content: number,
+    { to, messageId }: Destination,
     rejectedStatusId: number | null,
-  ): Omit<NewMessage, "content" | "clientMessageId"> {
-    const nowhere = { to: clipAddress(to), carrierId: null, pricePerPartMicros: 0n };
-    if (!isDestination(to)) return { ...nowhere, rejectedStatusId: STATUS.REJECTED_DESTINATION.id };
-    if (rejectedStatusId !== null) return { ...nowhere, rejectedStatusId };
+  ): NewMessage {
+    const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
+    if (!isDestination(to)) return rejected(content, clientMessageId, to, STATUS.REJECTED_DESTINATION.id);
+    if (rejectedStatusId !== null) return rejected(content, clientMessageId, to, rejectedStatusId);
     const snapshot = this.#parts.catalogue.current;
     const carrierId = snapshot.carrierFor(to, this.#parts.random.next());
-    const price = snapshot.priceFor(account.ratePlanId, account.currency, to);
-    if (carrierId === null || price === null)
-      return { ...nowhere, rejectedStatusId: STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id };
-    return { to, carrierId, pricePerPartMicros: price, rejectedStatusId: null };
+    const pricePerPartMicros = snapshot.priceFor(account.ratePlanId, account.currency, to);
+    if (carrierId === null || pricePerPartMicros === null)
+      return rejected(content, clientMessageId, to, STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id);
+    return { content, clientMessageId, to, carrierId, pricePerPartMicros, rejectedStatusId: null };
   }
 
   async #accept(
@@ -130,11 +127,15 @@ export class Intake {
   }
 }
 
-function wrong(problems: Problem[]): SendAnswer {
+function rejected(content: number, clientMessageId: string | null, to: string, rejectedStatusId: number): NewMessage {
+  return { content, clientMessageId, to: clipAddress(to), carrierId: null, pricePerPartMicros: 0n, rejectedStatusId };
+}
+
+async function wrong(problems: Problem[]): Promise<SendAnswer> {
   return { kind: "wrong", problems };
 }
 
 /** Derived from the request's first message, so that a replayed answer has it too without its being stored. */
 function trackingKey(firstKey: string): string {
-  return createHash("sha256").update(`tracking ${firstKey}`).digest("hex").slice(0, 32);
+  return hash("sha256", `tracking ${firstKey}`, "hex").slice(0, 32);
 }

@@ -14,15 +14,15 @@ export { decodeUserData, encodeParts, type UserData } from "./userdata.ts";
 export const MAX_PARTS = 25;
 
 export interface TextOptions {
-  languageCode?: LanguageCode;
+  languageCode?: LanguageCode | undefined;
   /** Whether the language's single shift table may be used. Default true. */
-  singleShift?: boolean;
+  singleShift?: boolean | undefined;
   /**
    * Whether its locking table may be used. Default false: a phone that does not know it shows every word wrong, not
    * just an accent.
    */
-  lockingShift?: boolean;
-  transliteration?: Transliteration;
+  lockingShift?: boolean | undefined;
+  transliteration?: Transliteration | undefined;
 }
 
 export interface PreparedText {

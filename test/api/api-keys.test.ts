@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
 import { addAccount, changeAccounts, everythingIn, watchScrypt } from "../support/accounts.ts";
+import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { basic, errorObject, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -111,6 +112,38 @@ test("a revoked key is refused within a second, and the account's other keys are
   assert.equal(await store.revokeApiKey({ id: storedForm(first).id }), "revoked");
   await soon(async () => (await ask(`App ${first}`)).status === 401);
   assert.equal((await ask(`App ${second}`)).status, 200);
+});
+
+test("on one connection every request is its own caller's, whoever came on it before", async (t) => {
+  await addAccount(store, { key: "SHARED1", balanceMicros: 1_000_000n });
+  await addAccount(store, { key: "SHARED2", balanceMicros: 2_000_000n, allowedAddresses: ["192.0.2.1"] });
+  await addAccount(store, { key: "SHARED3", balanceMicros: 3_000_000n });
+  const [first, second, third] = [await addKey("SHARED1"), await addKey("SHARED2"), await addKey("SHARED3")];
+  const client = await RawClient.connect(service.url);
+  t.after(() => client.destroy());
+  const askHere = async (headers: Record<string, string>) => {
+    await client.write(rawRequestText("GET", BALANCE, headers));
+    const { status, body } = await client.answer();
+    return status === 200 ? JSON.parse(body).balance : status;
+  };
+  const answers = [];
+  for (const key of [first, first, third, first, `${first}x`, first, second, third, third])
+    answers.push(await askHere({ authorization: `App ${key}` }));
+  answers.push(await askHere({}), await askHere({ authorization: `Basic ${third}` }));
+  assert.deepEqual(answers, [1, 1, 3, 1, 401, 1, 403, 3, 3, 401, 401]);
+});
+
+test("a key that is known on a connection is refused there too when it is revoked", async (t) => {
+  const key = await addKey("DEMO0001");
+  const client = await RawClient.connect(service.url);
+  t.after(() => client.destroy());
+  const askHere = async () => {
+    await client.write(rawRequestText("GET", BALANCE, { authorization: `App ${key}` }));
+    return (await client.answer()).status;
+  };
+  assert.deepEqual([await askHere(), await askHere()], [200, 200]);
+  assert.equal(await store.revokeApiKey({ id: storedForm(key).id }), "revoked");
+  await soon(async () => (await askHere()) === 401);
 });
 
 test("a suspended account is told so, and its key works again when it is let go", async () => {
