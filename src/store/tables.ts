@@ -1,7 +1,7 @@
 /**
  * The rows that the busy commands read and write, one at a time and in order, as if they were all in memory:
  *
- *      SQLite       reads and writes each row when it is asked for: a call costs a few microseconds
+ *      SQLite       reads a row when it is asked for, keeps what was changed in memory and a journal, and writes it to its table later
  *      PostgreSQL   loads what a group of commands needs before they run, and writes what they changed after, in a few statements
  *
  * So the decisions are made once, in commands/, and neither engine pays for the other.
