@@ -56,6 +56,8 @@ export class SmppCarrier implements Carrier {
   #started = false;
   readonly #pace: Pace;
   #paceTimer: Timer | null = null;
+  /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
+  #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
   #onReceipt: (receipt: Receipt) => Promise<void> = async () => undefined;
   #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
@@ -113,7 +115,12 @@ export class SmppCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return partsOf(message, this.#profile);
+    const last = this.#lastAlone;
+    if (last !== null && sameBody(last.message, message)) return [{ ...last, message }];
+    const parts = partsOf(message, this.#profile);
+    // The parts of a long message hold its reference, which is its own.
+    if (parts.length === 1) this.#lastAlone = parts[0]!;
+    return parts;
   }
 
   submit(part: PartToSubmit): Promise<Submission> {
@@ -204,4 +211,8 @@ export class SmppCarrier implements Carrier {
 
 function later(retryAfterMs: number): Promise<Submission> {
   return Promise.resolve({ kind: "later", retryAfterMs });
+}
+
+function sameBody(one: OutgoingMessage, other: OutgoingMessage): boolean {
+  return one.text === other.text && one.encoding === other.encoding && one.flash === other.flash;
 }
