@@ -14,6 +14,7 @@ import type { Figure } from "./runtime/metrics.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { storeOver } from "./store/group.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
+import { packInput } from "./threads/forms.ts";
 import { Caller } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
 
@@ -114,7 +115,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   );
   const delivery = new Caller(control.port1);
   const storeCaller = new Caller(edgeToStore.port1);
-  const store = storeOver(({ command, input }) => storeCaller.call(command, input));
+  const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
   const edge = new Edge({
     store,
     clock: systemClock,
