@@ -56,15 +56,16 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
 
   const exits: Promise<void>[] = [];
   const startThread = (
-    file: string,
+    name: "store" | "delivery",
     data: StoreThreadData | DeliveryThreadData,
     transferList: MessagePort[],
   ): Worker => {
-    const worker = new Worker(new URL(`./threads/${file}`, import.meta.url), { workerData: data, transferList });
+    const file = new URL(`./threads/${name}.ts`, import.meta.url);
+    const worker = new Worker(file, { name, workerData: data, transferList });
     worker.on("error", onFailure);
     const ended = new Promise<void>((resolve) => {
       worker.on("exit", (code) => {
-        if (!stopping) onFailure(new Error(`the thread ${file} ended with code ${code}`));
+        if (!stopping) onFailure(new Error(`the thread ${name} ended with code ${code}`));
         resolve();
       });
     });
@@ -73,7 +74,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   };
 
   const storeThread = startThread(
-    "store.ts",
+    "store",
     {
       settings: { store: settings.store, node: settings.node },
       roles: rolesOf(settings),
@@ -102,7 +103,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   });
 
   startThread(
-    "delivery.ts",
+    "delivery",
     {
       settings,
       sandbox,
