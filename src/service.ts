@@ -14,6 +14,7 @@ import type { Figure } from "./runtime/metrics.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { storeOver } from "./store/group.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
+import { packInput } from "./threads/forms.ts";
 import { Caller } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
 
@@ -55,15 +56,16 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
 
   const exits: Promise<void>[] = [];
   const startThread = (
-    file: string,
+    name: "store" | "delivery",
     data: StoreThreadData | DeliveryThreadData,
     transferList: MessagePort[],
   ): Worker => {
-    const worker = new Worker(new URL(`./threads/${file}`, import.meta.url), { workerData: data, transferList });
+    const file = new URL(`./threads/${name}.ts`, import.meta.url);
+    const worker = new Worker(file, { name, workerData: data, transferList });
     worker.on("error", onFailure);
     const ended = new Promise<void>((resolve) => {
       worker.on("exit", (code) => {
-        if (!stopping) onFailure(new Error(`the thread ${file} ended with code ${code}`));
+        if (!stopping) onFailure(new Error(`the thread ${name} ended with code ${code}`));
         resolve();
       });
     });
@@ -72,7 +74,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   };
 
   const storeThread = startThread(
-    "store.ts",
+    "store",
     {
       settings: { store: settings.store, node: settings.node },
       roles: rolesOf(settings),
@@ -101,7 +103,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   });
 
   startThread(
-    "delivery.ts",
+    "delivery",
     {
       settings,
       sandbox,
@@ -114,7 +116,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   );
   const delivery = new Caller(control.port1);
   const storeCaller = new Caller(edgeToStore.port1);
-  const store = storeOver(({ command, input }) => storeCaller.call(command, input));
+  const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
   const edge = new Edge({
     store,
     clock: systemClock,

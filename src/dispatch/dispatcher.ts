@@ -12,7 +12,7 @@ import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
-import { Submitting } from "./submitting.ts";
+import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface DispatchSettings {
   /** Messages brought from the store in one go. */
@@ -62,6 +62,8 @@ interface CarrierDesk {
   /** The carrier said "later": nothing goes to it until then. */
   pause: Timer | null;
   inFlight: number;
+  /** It will be pumped in this turn of the loop. */
+  pumping: boolean;
   /** It goes over to other nodes: nothing is begun any more. */
   leaving: boolean;
 }
@@ -120,7 +122,15 @@ export class Dispatcher {
   /** Adds a carrier and tells it what an earlier process had handed to it. */
   async addCarrier(carrier: Carrier): Promise<void> {
     const ring = new LaneRing(carrier.id);
-    const desk: CarrierDesk = { carrier, ring, begun: new Map(), pause: null, inFlight: 0, leaving: false };
+    const desk: CarrierDesk = {
+      carrier,
+      ring,
+      begun: new Map(),
+      pause: null,
+      inFlight: 0,
+      pumping: false,
+      leaving: false,
+    };
     this.#desks.set(carrier.id, desk);
     await this.#connect(desk, carrier);
     this.#recall(carrier.id);
@@ -353,7 +363,11 @@ export class Dispatcher {
   // --- To the carrier ------------------------------------------------------------------------------------------------------
 
   #pump(desk: CarrierDesk): void {
-    while (!this.#stopping && desk.pause === null && desk.carrier.isUp() && desk.carrier.room() > 0) {
+    let room = 0;
+    while (!this.#stopping && desk.pause === null && desk.carrier.isUp()) {
+      // Asked again when it is used up.
+      if (room <= 0) room = desk.carrier.room();
+      if (room <= 0) break;
       // Some 70 ns, and the process may have been stopped since the last one.
       if (!this.#parts.lease.holds()) {
         this.#lapsed = true;
@@ -361,7 +375,9 @@ export class Dispatcher {
       }
       const waiting = desk.ring.next();
       if (waiting === undefined) break;
-      if (this.#mayGo(desk, waiting.message)) void this.#submit(desk, waiting);
+      if (!this.#mayGo(desk, waiting.message)) continue;
+      room -= waiting.message.partCount;
+      this.#submit(desk, waiting);
     }
     for (const lane of desk.ring.lanes()) this.#refill(lane);
   }
@@ -394,14 +410,17 @@ export class Dispatcher {
     this.#giveUp(desk, begun, VALIDITY_EXPIRED);
   }
 
-  async #submit(desk: CarrierDesk, waiting: Waiting): Promise<void> {
+  #submit(desk: CarrierDesk, waiting: Waiting): void {
     const { message } = waiting;
     const submitting = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
     desk.begun.delete(message.key);
     desk.inFlight++;
-    const verdict = await submitting.submit();
+    void submitting.submit().then((verdict) => this.#judged(desk, waiting, submitting, verdict));
+  }
+
+  #judged(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, verdict: Verdict): void {
     desk.inFlight--;
-    const { key } = message;
+    const { key } = waiting.message;
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
@@ -432,7 +451,17 @@ export class Dispatcher {
           if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
         }
     }
-    this.#pump(desk);
+    this.#pumpOnce(desk);
+  }
+
+  /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
+  #pumpOnce(desk: CarrierDesk): void {
+    if (desk.pumping) return;
+    desk.pumping = true;
+    queueMicrotask(() => {
+      desk.pumping = false;
+      this.#pump(desk);
+    });
   }
 
   /** The carrier as a whole is slowed, not the one message: what comes behind would be told the same. */

@@ -48,13 +48,11 @@ export class Submitting {
   }
 
   /** Hands over the parts that the carrier does not have yet, and judges by the answers. */
-  async submit(): Promise<Verdict> {
+  submit(): Promise<Verdict> {
+    // Nearly all messages have one part: no promises and lists beyond what that takes.
+    if (this.#ids.length === 1) return this.#handOver(0).then((answer) => this.#judge([answer]));
     const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null);
-    const answers = await Promise.all(missing.map((index) => this.#handOver(this.#parts[index]!)));
-    answers.forEach((answer, place) => {
-      if (answer.kind === "accepted") this.#ids[missing[place]!] = answer.carrierMessageId;
-    });
-    return this.#judge(answers);
+    return Promise.all(missing.map((index) => this.#handOver(index))).then((answers) => this.#judge(answers));
   }
 
   /** The rest of it may go no more. What the carrier has already cannot be taken back. */
@@ -63,21 +61,27 @@ export class Submitting {
   }
 
   /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
-  async #handOver(part: PartToSubmit): Promise<Submission> {
-    const answer = await this.#carrier.submit(part);
-    if (answer.kind !== "unknown" || this.#carrier.unknownPolicy !== "hold") return answer;
-    return { kind: "accepted", carrierMessageId: unknownId(this.message.to) };
+  #handOver(index: number): Promise<Submission> {
+    return this.#carrier.submit(this.#parts[index]!).then((answer) => {
+      const isHeld = answer.kind === "unknown" && this.#carrier.unknownPolicy === "hold";
+      const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
+      if (known.kind === "accepted") this.#ids[index] = known.carrierMessageId;
+      return known;
+    });
   }
 
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
   #taken(): SubmittedPart[] {
-    const taken = this.#ids.flatMap((id, index) => (id === null ? [] : [{ id, index }]));
-    const counting = { every: null, first: taken[0]?.index, last: taken.at(-1)?.index }[this.#carrier.partRule];
-    return taken.map(({ id, index }) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
+    const taken = this.#ids.filter((id) => id !== null);
+    const counting = { every: null, first: 0, last: taken.length - 1 }[this.#carrier.partRule];
+    return taken.map((id, index) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
   }
 
   #judge(answers: readonly Submission[]): Verdict {
     const taken = this.#taken();
+    if (this.#spoiledBy === null && taken.length === this.#ids.length) {
+      return { kind: "submitted", parts: taken, refusedErrorId: null };
+    }
     const kinds = new Set(answers.map((answer) => answer.kind));
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;

@@ -7,7 +7,8 @@ import { createLog } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { storeOver } from "../store/group.ts";
-import type { Feed, LaneName } from "../store/port.ts";
+import type { LaneName } from "../store/port.ts";
+import { type PackedFeed, packInput, unpackFeed } from "./forms.ts";
 import { Caller, serveCalls } from "./rpc.ts";
 
 export interface DeliveryThreadData {
@@ -23,8 +24,8 @@ export interface DeliveryThreadData {
 const { settings, sandbox, spilled, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
 
 const log = createLog(settings.log.level, { part: "delivery" });
-const caller = new Caller(storePort, (feed) => delivery.take(feed as Feed));
-const store = storeOver(({ command, input }) => caller.call(command, input));
+const caller = new Caller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
+const store = storeOver(({ command, input }) => caller.call(command, packInput(command, input)));
 const lease = new Lease(memory);
 const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox, lease });
 

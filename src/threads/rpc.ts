@@ -1,12 +1,14 @@
 /**
- * Calls between threads. What is called in one turn of the event loop crosses as one message, and so do the answers: a hop costs
- * some microseconds, and under load hundreds of calls share it.
+ * Calls between threads. What is called in one turn of the event loop crosses as one message, and so do the answers and what is told
+ * without having been asked: a hop costs some microseconds, and wakes the other thread; under load hundreds of calls share it.
  */
 import type { MessagePort } from "node:worker_threads";
 import { StoreUnavailable } from "../store/port.ts";
 
 type CallEnvelope = [id: number, name: string, input: unknown];
 type AnswerEnvelope = [id: number, ok: true, value: unknown] | [id: number, ok: false, failure: Failure];
+/** In the place of a call's id: an event, which answers none. */
+const EVENT = 0;
 /** An error on its way to another thread, which would lose its class. */
 interface Failure {
   readonly message: string;
@@ -14,7 +16,13 @@ interface Failure {
   readonly stack: string;
   readonly unavailable: boolean;
 }
-type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] } | { event: unknown };
+type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] };
+
+/** The answering end of a port. */
+export interface Serving {
+  /** Something that happened, told without an answer. Arrives in order with the answers. */
+  tell(event: unknown): void;
+}
 
 /** Gathers items and sends them together at the end of the turn. */
 class Gathering<Item> {
@@ -36,7 +44,7 @@ class Gathering<Item> {
 }
 
 /** Answers the calls that come over a port. */
-export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): void {
+export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): Serving {
   const answers = new Gathering<AnswerEnvelope>((items) => port.postMessage({ answers: items } satisfies Envelope));
   port.on("message", (envelope: Envelope) => {
     if (!("calls" in envelope)) return;
@@ -47,6 +55,7 @@ export function serveCalls(port: MessagePort, handle: (name: string, input: unkn
       );
     }
   });
+  return { tell: (event) => answers.add([EVENT, true, event]) };
 }
 
 function failureOf(error: unknown): Failure {
@@ -60,11 +69,6 @@ function errorOf({ message, stack, unavailable }: Failure): Error {
   return error;
 }
 
-/** Something that happened, told without an answer. Arrives in order with the answers. */
-export function tell(port: MessagePort, event: unknown): void {
-  port.postMessage({ event } satisfies Envelope);
-}
-
 /** The calling end of a port. */
 export class Caller {
   readonly #calls: Gathering<CallEnvelope>;
@@ -75,9 +79,12 @@ export class Caller {
   constructor(port: MessagePort, onEvent: (event: unknown) => void = () => undefined) {
     this.#calls = new Gathering((items) => port.postMessage({ calls: items } satisfies Envelope));
     port.on("message", (envelope: Envelope) => {
-      if ("event" in envelope) onEvent(envelope.event);
       if (!("answers" in envelope)) return;
       for (const [id, ok, value] of envelope.answers) {
+        if (id === EVENT) {
+          onEvent(value);
+          continue;
+        }
         const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
         if (ok) waiting?.resolve(value);

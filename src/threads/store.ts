@@ -9,7 +9,8 @@ import { callsOf, GroupCommit } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { openStore } from "../store/open.ts";
 import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
-import { serveCalls, tell } from "./rpc.ts";
+import { packFeed, unpackInput } from "./forms.ts";
+import { serveCalls } from "./rpc.ts";
 
 export interface StoreThreadData {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -49,13 +50,13 @@ try {
     deliver: { lanes, roles, lease: new Lease(lease) },
     name: `heliograph ${hostname()} ${process.pid}`,
   });
-  const onFeed = (feed: Feed): void => tell(delivery, feed);
+  const onFeed = (feed: Feed): void => toDelivery.tell(packFeed(feed));
   const group = new GroupCommit(store.engine, onFeed);
   const send = callsOf(group);
   const handle = (command: string, input: unknown): Promise<unknown> =>
-    send({ command: command as CommandName, input });
+    send({ command: command as CommandName, input: unpackInput(command as CommandName, input) });
   serveCalls(edge, handle);
-  serveCalls(delivery, handle);
+  const toDelivery = serveCalls(delivery, handle);
   parentPort!.once("message", async () => {
     await group.settled();
     await store.close();

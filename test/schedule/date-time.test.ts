@@ -59,6 +59,9 @@ describe("a date that comes in", () => {
 test("a date that goes out has milliseconds and an offset without a colon", () => {
   assert.equal(formatDateTime(Date.UTC(2026, 1, 12, 9, 58, 20, 323)), "2026-02-12T09:58:20.323+0000");
   assert.equal(formatDateTime(0), "1970-01-01T00:00:00.000+0000");
+  assert.equal(formatDateTime(7), "1970-01-01T00:00:00.007+0000");
+  assert.equal(formatDateTime(-1), "1969-12-31T23:59:59.999+0000");
+  assert.throws(() => formatDateTime(Number.NaN), RangeError);
 });
 
 test("what goes out means the same when it comes back in, wherever the client lives", () => {

@@ -26,7 +26,7 @@ import { idInAnswer } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import { Pace } from "./pace.ts";
 import type { SmppProfile } from "./profile.ts";
-import type { MessageRequestName, Reply } from "./session/contract.ts";
+import type { Answer, MessageRequestName, Reply } from "./session/contract.ts";
 
 export interface SmppCarrierParts {
   readonly clock: Clock;
@@ -56,6 +56,8 @@ export class SmppCarrier implements Carrier {
   #started = false;
   readonly #pace: Pace;
   #paceTimer: Timer | null = null;
+  /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
+  #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
   #onReceipt: (receipt: Receipt) => Promise<void> = async () => undefined;
   #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
@@ -113,24 +115,32 @@ export class SmppCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return partsOf(message, this.#profile);
+    const last = this.#lastAlone;
+    if (last !== null && sameBody(last.message, message)) return [{ ...last, message }];
+    const parts = partsOf(message, this.#profile);
+    // The parts of a long message hold its reference, which is its own.
+    if (parts.length === 1) this.#lastAlone = parts[0]!;
+    return parts;
   }
 
-  async submit(part: PartToSubmit): Promise<Submission> {
+  submit(part: PartToSubmit): Promise<Submission> {
     const link = this.#roomiest();
     // A window that is full for the moment says so itself when it has room again; nobody need wait for a time.
-    if (link === undefined || link.room === 0)
-      return { kind: "later", retryAfterMs: this.isUp() ? 0 : NO_CONNECTION_MS };
+    if (link === undefined || link.room === 0) return later(this.isUp() ? 0 : NO_CONNECTION_MS);
     // The last parts of a long message may find the pace used up by its first.
-    if (this.#pace.room() === 0) return { kind: "later", retryAfterMs: this.#pace.waitMs() };
+    if (this.#pace.room() === 0) return later(this.#pace.waitMs());
     this.#pace.sent();
-    const answer = await link.submit(submitOf(part, this.#profile, this.#parts.clock.now()));
+    const draft = submitOf(part, this.#profile, this.#parts.clock.now());
+    return link.submit(draft).then((answer) => this.#submissionOf(answer, part));
+  }
+
+  #submissionOf(answer: Answer<"submit_sm">, part: PartToSubmit): Submission {
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
       if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
       return { kind: "later", retryAfterMs: answer.why === "full" ? 0 : NO_CONNECTION_MS };
     }
-    return this.#submissionOf(answer.pdu, part);
+    return this.#answered(answer.pdu, part);
   }
 
   #roomiest(): Link | undefined {
@@ -139,7 +149,7 @@ export class SmppCarrier implements Carrier {
     return best;
   }
 
-  #submissionOf(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
+  #answered(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
     if ((readTlv(pdu.tlvs, "congestion_state") ?? 0) >= CONGESTED) this.#pace.slowDown();
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
       const { messageId } = pdu;
@@ -167,13 +177,13 @@ export class SmppCarrier implements Carrier {
   }
 
   /** What the carrier sends is acknowledged when it is safe, and not before. */
-  async #answer(pdu: Pdu<MessageRequestName>): Promise<Reply> {
+  #answer(pdu: Pdu<MessageRequestName>): Reply | Promise<Reply> {
     if (pdu.command !== "deliver_sm" && pdu.command !== "data_sm")
       return { command: "generic_nack", status: INVALID_COMMAND };
     const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
-    if (delivered.kind === "receipt") await this.#onReceipt(delivered.receipt);
-    else await this.#onIncoming(delivered.part);
-    return { command: `${pdu.command}_resp`, status: 0 };
+    const safe = delivered.kind === "receipt" ? this.#onReceipt(delivered.receipt) : this.#onIncoming(delivered.part);
+    const { command } = pdu;
+    return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
   }
 
   #changed(): void {
@@ -197,4 +207,12 @@ export class SmppCarrier implements Carrier {
     this.#paceTimer?.cancel();
     await Promise.all(this.#links.map((link) => link.stop()));
   }
+}
+
+function later(retryAfterMs: number): Promise<Submission> {
+  return Promise.resolve({ kind: "later", retryAfterMs });
+}
+
+function sameBody(one: OutgoingMessage, other: OutgoingMessage): boolean {
+  return one.text === other.text && one.encoding === other.encoding && one.flash === other.flash;
 }

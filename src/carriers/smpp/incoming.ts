@@ -20,7 +20,7 @@ export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: numbe
   const octets = octetsOf(pdu);
   const facts: DeliveredFacts = {
     esmClass: pdu.esmClass,
-    text: Buffer.from(octets).toString("latin1"),
+    text: Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString("latin1"),
     receiptedMessageId: readTlv(pdu.tlvs, "receipted_message_id") ?? null,
     messageState: readTlv(pdu.tlvs, "message_state") ?? null,
     networkErrorCode: readTlv(pdu.tlvs, "network_error_code") ?? null,

@@ -39,6 +39,8 @@ const LONGEST_WAIT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
 const WINDOW = 10;
+/** What the carrier sends and we have not answered: so many receipts can share a commit. Some 300 KB at most. */
+const MOST_UNANSWERED = 1_000;
 /** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
 const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
 
@@ -117,6 +119,7 @@ export class Link {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
+      maxHandling: MOST_UNANSWERED,
       requestTimeoutMs: (profile.answerSeconds ?? ANSWER_SECONDS) * 1_000,
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,

@@ -27,7 +27,7 @@ type TextMessage = OutgoingMessage & { readonly encoding: Encoding };
 
 export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToSubmit[] {
   const { encoding } = message;
-  return isOctets(encoding) ? octetParts(message, encoding, profile) : textParts({ ...message, encoding }, profile);
+  return isOctets(encoding) ? octetParts(message, encoding, profile) : textParts(message as TextMessage, profile);
 }
 
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */

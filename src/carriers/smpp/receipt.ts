@@ -86,13 +86,18 @@ const ERROR_BY_OUTCOME: Readonly<Record<ReceiptOutcome, number>> = {
 };
 
 export function readReceipt(facts: DeliveredFacts): ReadReceipt {
-  const { id, state, error } = readText(facts.text);
+  // What the message said comes last and may hold anything, "stat:" included.
+  const [head = ""] = facts.text.split(MESSAGE_TEXT, 1);
   // A state that nobody has heard of says nothing final: the message goes on waiting for one that does.
   const byState = facts.messageState === null ? undefined : OUTCOME_BY_STATE[facts.messageState];
-  const outcome = byState ?? OUTCOME_BY_WORD[state] ?? "held";
-  const code = networkCode(facts.networkErrorCode) ?? error;
-  const known = outcome === "delivered" || code === null ? null : findError(code);
-  return { id: facts.receiptedMessageId ?? id, outcome, errorId: known?.id ?? ERROR_BY_OUTCOME[outcome] };
+  const outcome = byState ?? OUTCOME_BY_WORD[field(head, "stat")?.toUpperCase() ?? ""] ?? "held";
+  const code = outcome === "delivered" ? null : (networkCode(facts.networkErrorCode) ?? textCode(head));
+  const known = code === null ? undefined : findError(code);
+  return {
+    id: facts.receiptedMessageId ?? field(head, "id"),
+    outcome,
+    errorId: known?.id ?? ERROR_BY_OUTCOME[outcome],
+  };
 }
 
 function networkCode(octets: Uint8Array | null): number | null {
@@ -102,15 +107,18 @@ function networkCode(octets: Uint8Array | null): number | null {
 }
 
 /** "id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…", in any order, case and spacing, with any of them missing. */
-function readText(text: string): { id: string | null; state: string; error: number | null } {
-  // What the message said comes last and may hold anything, "stat:" included.
-  const [head = ""] = text.split(/\btext\s*:/i);
-  const field = (name: string): string | null =>
-    new RegExp(`\\b${name}\\s*:\\s*([^\\s,;]+)`, "i").exec(head)?.[1] ?? null;
-  const error = field("err");
-  return {
-    id: field("id"),
-    state: field("stat")?.toUpperCase() ?? "",
-    error: error !== null && /^\d{1,5}$/.test(error) && Number(error) > 0 ? Number(error) : null,
-  };
+const FIELDS = {
+  id: /\bid\s*:\s*([^\s,;]+)/i,
+  stat: /\bstat\s*:\s*([^\s,;]+)/i,
+  err: /\berr\s*:\s*([^\s,;]+)/i,
+};
+const MESSAGE_TEXT = /\btext\s*:/i;
+
+function field(head: string, name: keyof typeof FIELDS): string | null {
+  return FIELDS[name].exec(head)?.[1] ?? null;
+}
+
+function textCode(head: string): number | null {
+  const error = field(head, "err");
+  return error !== null && /^\d{1,5}$/.test(error) && Number(error) > 0 ? Number(error) : null;
 }

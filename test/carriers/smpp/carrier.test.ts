@@ -344,6 +344,30 @@ describe("answers", () => {
 });
 
 describe("submits", () => {
+  test("what went before does not show in a message, whether its text is the same or not", () => {
+    const profile: SmppProfile = { id: "acme", kind: "smpp", hosts: ["127.0.0.1:1"], systemId: "me", password: "" };
+    const parts = { clock: systemClock, random: seededRandom(1), log: silentLog, lease: Lease.endless() };
+    const fresh = (): SmppCarrier => new SmppCarrier(profile, parts);
+    const used = fresh();
+    const long = "a".repeat(200);
+    const changes: Partial<OutgoingMessage>[] = [
+      { to: "41790000001" },
+      { to: "41790000002", reference: 8 },
+      { flash: true },
+      { encoding: "ucs2" },
+      { text: "Hello you" },
+      { text: long, reference: 9 },
+      { text: long, reference: 10 },
+      { text: "48656c6c6f", encoding: { dataCoding: 4, esmClass: 0 } },
+      { text: "48656c6c6f" },
+      {},
+    ];
+    for (const change of changes) {
+      const outgoing = message(change);
+      assert.deepEqual(used.partsOf(outgoing), fresh().partsOf(outgoing));
+    }
+  });
+
   test("addresses, validity, receipts and flash are marked as they should be", async (t) => {
     const network = await Network.start(t);
     const { carrier } = await startCarrier(t, [network], { serviceType: "OTP", nameType: { ton: 5, npi: 1 } });

@@ -66,6 +66,18 @@ test("past the bound nothing more is read, and then everything is, each once", a
   assert.ok(session.counters.stops > 0);
 });
 
+test("answers that come in one turn go out in one write, also when no more could be handled", async (t) => {
+  const stored = Promise.withResolvers<Reply>();
+  const { session, peer } = await esmeAgainstPeer(t, { maxHandling: 100, onRequest: () => stored.promise });
+  let chunks = 0;
+  peer.socket.on("data", () => chunks++);
+  peer.send(...deliveries(100));
+  await until(() => session.handling === 100);
+  stored.resolve({ command: "deliver_sm_resp" });
+  await peer.takeMany(100, "deliver_sm_resp");
+  assert.equal(chunks, 1);
+});
+
 test("requests that are answered at once are not held up by the bound", async (t) => {
   const { session, peer } = await esmeAgainstPeer(t, {
     maxHandling: 3,

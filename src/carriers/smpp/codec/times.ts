@@ -26,7 +26,15 @@ export function formatRelativeTime(durationMs: number): string {
   if (!(durationMs >= 0 && durationMs <= LONGEST_RELATIVE_MS)) {
     throw new RangeError(`${durationMs} ms cannot be said as a relative time`);
   }
-  const ms = Math.ceil(durationMs / SECOND_MS) * SECOND_MS;
+  const seconds = Math.ceil(durationMs / SECOND_MS);
+  if (seconds !== lastRelative.seconds) lastRelative = { seconds, text: relativeText(seconds * SECOND_MS) };
+  return lastRelative.text;
+}
+
+/** Most messages have the same validity, and those of one second then the same text. */
+let lastRelative = { seconds: Number.NaN, text: "" };
+
+function relativeText(ms: number): string {
   const days = two(Math.floor(ms / DAY_MS));
   const hours = two(Math.floor(ms / HOUR_MS) % 24);
   const minutes = two(Math.floor(ms / MINUTE_MS) % 60);

@@ -33,6 +33,11 @@ export class Handling {
     return this.#withHandlers;
   }
 
+  /** Answers that are with the outbox and not yet with the socket. */
+  get answersHeld(): number {
+    return this.#answersHeld;
+  }
+
   /** As many as may be: no more should be read. Answers that only wait for the end of the turn are sent first. */
   isBehind(): boolean {
     if (!this.#isFull) return false;

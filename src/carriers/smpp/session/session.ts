@@ -106,7 +106,8 @@ export class Session {
       onProblem: (problem) => this.#options.onProblem?.(problem),
       onDone: () => {
         this.#advanceGoodbye();
-        this.#inbox.read();
+        // With an answer to send, reading goes on when it is sent: many that come in one turn are then one write.
+        if (this.#handling.answersHeld === 0) this.#inbox.read();
       },
     });
     this.#inbox = new Inbox({
