@@ -1,6 +1,7 @@
 /**
  * Lanes: one account's messages for one carrier, first in first out. A carrier takes from its lanes in turn, a few parts from each
- * (deficit round-robin), so that a large bulk of one account does not delay another account's one-time password.
+ * (deficit round-robin), and a lane that had nothing to send comes first when it has something (as in FQ-CoDel, RFC 8290), so that a
+ * large bulk of one account does not delay another account's one-time password.
  */
 import type { QueuedMessage } from "../message/message.ts";
 import type { LaneName } from "../store/port.ts";
@@ -24,6 +25,8 @@ export class Lane {
   claimingSoon = false;
   /** Parts that it may still send in this turn. */
   deficit = 0;
+  /** It has a place among the turns. */
+  listed = false;
   #messages: Waiting[] = [];
   #lastPlace = 0;
   /** Where the first message stands: shifting a long array each time would cost more than the message. */
@@ -76,8 +79,10 @@ export class Lane {
 export class LaneRing {
   readonly #carrierId: string;
   readonly #lanes = new Map<number, Lane>();
-  /** Lanes with messages, in the order of their turns. */
-  #turns: Lane[] = [];
+  /** Lanes with messages, in the order of their turns; and lanes that were just served early, which rest there until all others had theirs. */
+  readonly #turns: Lane[] = [];
+  /** Lanes that had nothing to send until now: they go before the others, once. */
+  readonly #fresh: Lane[] = [];
 
   constructor(carrierId: string) {
     this.#carrierId = carrierId;
@@ -99,54 +104,55 @@ export class LaneRing {
   push(message: QueuedMessage): void {
     const lane = this.lane(message.accountId);
     lane.push(message);
-    if (lane.length === 1) this.#turns.push(lane);
+    if (!lane.listed) this.#list(lane);
   }
 
   putBack(waiting: Waiting): void {
     const lane = this.lane(waiting.message.accountId);
     lane.putBack(waiting);
-    if (lane.length === 1) this.#turns.unshift(lane);
+    if (!lane.listed) this.#list(lane);
+  }
+
+  #list(lane: Lane): void {
+    lane.listed = true;
+    lane.deficit = QUANTUM_PARTS;
+    this.#fresh.push(lane);
   }
 
   /** The next message by turns, or undefined when all lanes are empty. */
   next(): Waiting | undefined {
     for (;;) {
-      const lane = this.#turns[0];
+      const queue = this.#fresh.length > 0 ? this.#fresh : this.#turns;
+      const lane = queue[0];
       if (lane === undefined) return undefined;
       const waiting = lane.peek();
-      if (waiting === undefined) {
-        this.#turns.shift();
-        this.#retire(lane);
+      if (waiting !== undefined && lane.deficit < waiting.message.partCount) {
+        lane.deficit += QUANTUM_PARTS;
+        queue.shift();
+        this.#turns.push(lane);
         continue;
       }
-      const { partCount } = waiting.message;
-      if (lane.deficit < partCount) {
-        lane.deficit += QUANTUM_PARTS;
-        // Its turn comes again after the others'; alone, it goes on at once.
-        this.#turns.shift();
-        this.#turns.push(lane);
-        if (this.#turns.length > 1 || lane.deficit < partCount) continue;
+      if (waiting !== undefined) {
+        lane.deficit -= waiting.message.partCount;
+        lane.shift();
       }
-      lane.deficit -= partCount;
-      lane.shift();
       if (lane.length === 0) {
-        this.#turns = this.#turns.filter((other) => other !== lane);
-        this.#retire(lane);
+        queue.shift();
+        // Whoever always has just one message must not go before the others again and again.
+        if (queue === this.#fresh && this.#turns.length > 0) this.#turns.push(lane);
+        else this.#retire(lane);
       }
-      return waiting;
+      if (waiting !== undefined) return waiting;
     }
   }
 
   remove(unwanted: (message: QueuedMessage) => boolean): QueuedMessage[] {
-    const removed = [...this.#lanes.values()].flatMap((lane) => lane.remove(unwanted));
-    for (const lane of this.#turns) if (lane.length === 0) this.#retire(lane);
-    this.#turns = this.#turns.filter((lane) => lane.length > 0);
-    return removed;
+    return [...this.#lanes.values()].flatMap((lane) => lane.remove(unwanted));
   }
 
   /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */
   #retire(lane: Lane): void {
-    lane.deficit = 0;
+    lane.listed = false;
     if (!lane.spilled && !lane.claiming) this.#lanes.delete(lane.name.accountId);
   }
 }

@@ -97,3 +97,21 @@ test("a share of less than one a second is one in so many seconds, and a larger 
   pace.limit = 20;
   assert.equal(pace.room(), 20);
 });
+
+test("a second's parts go evenly, but for a few at once after a pause", async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(500, clock);
+  const times: number[] = [];
+  while (clock.monotonic() < 3_000) {
+    while (pace.room() > 0) {
+      pace.sent();
+      times.push(clock.monotonic());
+    }
+    await clock.advance(pace.waitMs());
+  }
+  assert.ok(times.length >= 1_490 && times.length <= 1_510, `${times.length} in three seconds`);
+  const gaps = times.slice(1).map((time, index) => time - times[index]!);
+  assert.ok(Math.max(...gaps) <= 45, `a gap of ${Math.max(...gaps)} ms`);
+  await clock.advance(5_000);
+  assert.equal(pace.room(), 20);
+});
