@@ -4,10 +4,13 @@ import type { Session } from "./link.ts";
 /** Columns of a table and their types, in the order in which they are sent. */
 export type ColumnTypes = Readonly<Record<string, "bigint" | "integer" | "text">>;
 
-function unnest(types: ColumnTypes): string {
-  return `unnest(${Object.values(types)
-    .map((type, index) => `$${index + 1}::${type}[]`)
-    .join(", ")})`;
+/**
+ * The rows that are sent, as a subquery. Its arrays run along side by side; `FROM unnest($1, $2, …)` would keep each of them as a table of its
+ * own first, and cost the database three times as much.
+ */
+function sentRows(types: ColumnTypes): string {
+  const columns = Object.entries(types).map(([column, type], index) => `unnest($${index + 1}::${type}[]) AS ${column}`);
+  return `SELECT ${columns.join(", ")}`;
 }
 
 /** PostgreSQL's text has no U+0000, which means nothing in a message or a name: the sign for what cannot be shown stands for it. */
@@ -15,19 +18,27 @@ export function storable<Value>(value: Value): Value | string {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }
 
-function arrays(types: ColumnTypes, rows: readonly object[]): unknown[][] {
-  return Object.keys(types).map((column) =>
-    rows.map((row) => {
-      const value = (row as Record<string, unknown>)[column];
-      // The driver writes numbers and text as they are, and takes anything else for an object.
-      return typeof value === "bigint" ? value.toString() : storable(value);
-    }),
-  );
+const SPECIAL = /["\\\0]/;
+
+function element(value: unknown): string {
+  if (value === null || value === undefined) return "NULL";
+  if (typeof value !== "string") return String(value);
+  return SPECIAL.test(value) ? `"${storable(value).replace(/["\\]/g, "\\$&")}"` : `"${value}"`;
 }
 
-/** `SELECT … FROM unnest(…) AS wanted(…) rest`, with `rest` what the rows are joined with. */
+/** A column of the rows as PostgreSQL writes an array, `{1,NULL,"text"}`: the driver's own way takes three times as long. */
+function array(column: string, rows: readonly object[]): string {
+  let text = "";
+  for (const row of rows) {
+    const value = element((row as Record<string, unknown>)[column]);
+    text += text === "" ? value : `,${value}`;
+  }
+  return `{${text}}`;
+}
+
+/** `SELECT … FROM (the rows that are sent) AS wanted rest`, with `rest` what they are joined with. */
 export function selection(types: ColumnTypes, columns: string, rest: string): string {
-  return `SELECT ${columns} FROM ${unnest(types)} AS wanted (${Object.keys(types).join(", ")}) ${rest}`;
+  return `SELECT ${columns} FROM (${sentRows(types)}) AS wanted ${rest}`;
 }
 
 /** Sends a statement for all of the rows; without rows, none. */
@@ -38,24 +49,25 @@ export function sendRows<Row>(
   rows: readonly object[],
 ): Promise<{ rows: Row[]; count: number }> {
   if (rows.length === 0) return Promise.resolve({ rows: [], count: 0 });
-  return session.query<Row>(text, arrays(types, rows));
+  return session.query<Row>(
+    text,
+    Object.keys(types).map((column) => array(column, rows)),
+  );
 }
 
 export function insertion(table: string, types: ColumnTypes): string {
-  const columns = Object.keys(types).join(", ");
-  return `INSERT INTO ${table} (${columns}) SELECT * FROM ${unnest(types)}`;
+  return `INSERT INTO ${table} (${Object.keys(types).join(", ")}) ${sentRows(types)}`;
 }
 
 /** Sets the columns that are not in the key. */
 export function updating(table: string, key: readonly string[], types: ColumnTypes): string {
-  const columns = Object.keys(types);
-  const set = columns.filter((column) => !key.includes(column)).map((column) => `${column} = changed.${column}`);
+  const columns = Object.keys(types).filter((column) => !key.includes(column));
+  const set = columns.map((column) => `${column} = changed.${column}`);
   const where = key.map((column) => `${table}.${column} = changed.${column}`);
-  return `UPDATE ${table} SET ${set.join(", ")} FROM ${unnest(types)} AS changed (${columns.join(", ")}) WHERE ${where.join(" AND ")}`;
+  return `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(types)}) AS changed WHERE ${where.join(" AND ")}`;
 }
 
 export function deletion(table: string, types: ColumnTypes): string {
-  const columns = Object.keys(types);
-  const where = columns.map((column) => `${table}.${column} = gone.${column}`);
-  return `DELETE FROM ${table} USING ${unnest(types)} AS gone (${columns.join(", ")}) WHERE ${where.join(" AND ")}`;
+  const where = Object.keys(types).map((column) => `${table}.${column} = gone.${column}`);
+  return `DELETE FROM ${table} USING (${sentRows(types)}) AS gone WHERE ${where.join(" AND ")}`;
 }
