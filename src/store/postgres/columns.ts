@@ -36,9 +36,13 @@ function array(column: string, rows: readonly object[]): string {
   return `{${text}}`;
 }
 
-/** `SELECT … FROM (the rows that are sent) AS wanted rest`, with `rest` what they are joined with. */
-export function selection(types: ColumnTypes, columns: string, rest: string): string {
-  return `SELECT ${columns} FROM (${sentRows(types)}) AS wanted ${rest}`;
+/**
+ * `SELECT … FROM (the rows that are sent) AS wanted rest`, with `rest` what they are joined with. Rows that are wide are sorted by what is sent,
+ * with `sortedBy`, and so joined and locked in that order: to sort them when they are whole costs more than to find them.
+ */
+export function selection(types: ColumnTypes, columns: string, rest: string, sortedBy?: string): string {
+  const order = sortedBy === undefined ? "" : ` ORDER BY ${sortedBy}`;
+  return `SELECT ${columns} FROM (${sentRows(types)}${order}) AS wanted ${rest}`;
 }
 
 /** Sends a statement for all of the rows; without rows, none. */

@@ -135,18 +135,19 @@ export const FIND = {
   messages: selection(
     WANTED_KEY,
     MESSAGE_COLUMNS,
-    "JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message",
+    "JOIN message ON message.key = wanted_key FOR UPDATE OF message",
+    "wanted_key",
   ),
   parts: selection(
     WANTED_PART,
     `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts`,
-    `JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id FOR UPDATE OF part`,
+    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id",
   ),
   messagesOfParts: `SELECT ${MESSAGE_COLUMNS} FROM (${selection(
     WANTED_PART,
     "message_key AS wanted_key",
-    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id",
-  )}) AS found JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message`,
+    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY message_key",
+  )}) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
   parked: selection(
     WANTED_PART,
     PARKED_COLUMNS,

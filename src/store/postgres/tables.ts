@@ -74,6 +74,8 @@ interface WorkingPart extends PartRow, PartName {
   readonly written: NewPart | null;
 }
 
+type FoundPart = PartRow & PartName;
+
 export interface TablesParts {
   readonly session: () => Session;
   readonly partitions: Partitions;
@@ -203,15 +205,29 @@ export class PostgresTables implements Tables {
     this.adopt(rows);
   }
 
+  /** Parts come and go under the lock of their message: so first the messages, locked, and then the parts as they are now. */
   async #loadParts(names: readonly PartName[]): Promise<void> {
-    const wanted = fresh(names, this.#asked, (name) => `part ${partId(name)}`).map(wantedPart);
+    const wanted = fresh(names, this.#asked, (name) => `part ${partId(name)}`);
     const session = this.#parts.session();
-    const [parts, messages] = await Promise.all([
-      sendRows<PartRow & PartName>(session, FIND.parts, WANTED_PART, wanted),
-      sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, wanted),
+    const sent = wanted.map(wantedPart);
+    const [messages, parts] = await Promise.all([
+      sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, sent),
+      sendRows<FoundPart>(session, FIND.parts, WANTED_PART, sent),
     ]);
-    for (const part of parts.rows) append(this.#pieces, partId(part), { ...part, written: null });
     this.adopt(messages.rows);
+    const found = await this.#withMessages(wanted, parts.rows);
+    for (const part of found) append(this.#pieces, partId(part), { ...part, written: null });
+  }
+
+  /** A part that came between the two statements has no message yet. One whose message was retired has none, and stays so. */
+  async #withMessages(names: readonly PartName[], parts: readonly FoundPart[]): Promise<readonly FoundPart[]> {
+    const missing = parts.filter(({ key }) => !this.#messages.has(key)).map(({ key }) => key);
+    const unasked = missing.some((key) => !this.#asked.has(`message ${key}`));
+    if (!unasked) return parts;
+    await this.#loadMessages(missing);
+    const session = this.#parts.session();
+    const { rows } = await sendRows<FoundPart>(session, FIND.parts, WANTED_PART, names.map(wantedPart));
+    return this.#withMessages(names, rows);
   }
 
   async #loadParked(names: readonly PartName[]): Promise<void> {
@@ -531,7 +547,6 @@ export class PostgresTables implements Tables {
     const session = this.#parts.session();
     const send = (text: string, types: ColumnTypes, rows: readonly object[]) => sendRows(session, text, types, rows);
     const named = this.#newMessages.filter((row) => row.client_message_id !== null && !isRejected(row.status_id));
-    const inOrder = [...this.#changed].sort();
     const sent: Promise<unknown>[] = [
       send(WRITE.insertMessages, NEW_MESSAGE, this.#newMessages),
       send(
@@ -542,7 +557,7 @@ export class PostgresTables implements Tables {
       send(
         WRITE.changeMessages,
         CHANGING,
-        inOrder.map((key) => this.#messages.get(key)!),
+        [...this.#changed].map((key) => this.#messages.get(key)!),
       ),
       send(WRITE.freeNames, NEW_NAME, this.#freedNames),
       send(
