@@ -53,3 +53,47 @@ export function deletion(table: string, types: ColumnTypes): string {
   const where = Object.keys(types).map((column) => `${table}.${column} = gone.${column}`);
   return `DELETE FROM ${table} USING (${sentRows(types)}) AS gone WHERE ${where.join(" AND ")}`;
 }
+
+/** A statement with some of its columns. */
+interface Variant {
+  readonly text: string;
+  readonly types: ColumnTypes;
+}
+
+/**
+ * A statement that leaves out what its rows do not need. Of the columns that are seldom needed there are sets, which come together or not at
+ * all: few of them, because each makes twice as many variants to be prepared.
+ */
+export class Variants {
+  readonly #types: ColumnTypes;
+  readonly #sets: readonly (readonly string[])[];
+  readonly #make: (types: ColumnTypes) => string;
+  readonly #made = new Map<number, Variant>();
+
+  constructor(types: ColumnTypes, sets: readonly (readonly string[])[], make: (types: ColumnTypes) => string) {
+    this.#types = types;
+    this.#sets = sets;
+    this.#make = make;
+  }
+
+  with(isNeeded: (column: string) => boolean): Variant {
+    const left = this.#sets.map((set) => !set.some(isNeeded));
+    const number = left.reduce((sum, isLeft) => sum * 2 + Number(isLeft), 0);
+    let variant = this.#made.get(number);
+    if (variant === undefined) {
+      const unneeded = this.#sets.filter((_, index) => left[index]).flat();
+      const types = Object.fromEntries(Object.entries(this.#types).filter(([column]) => !unneeded.includes(column)));
+      variant = { types, text: this.#make(types) };
+      this.#made.set(number, variant);
+    }
+    return variant;
+  }
+}
+
+/** Inserts rows without the columns that none of them has a value for. */
+export function insertRows(session: Session, statement: Variants, rows: readonly object[]): Promise<unknown> {
+  const { text, types } = statement.with((column) =>
+    rows.some((row) => (row as Record<string, unknown>)[column] !== null),
+  );
+  return sendRows(session, text, types, rows);
+}
