@@ -220,15 +220,23 @@ export class PostgresTables implements Tables {
     for (const part of found) append(this.#pieces, partId(part), { ...part, written: null });
   }
 
-  /** A part that came between the two statements has no message yet. One whose message was retired has none, and stays so. */
-  async #withMessages(names: readonly PartName[], parts: readonly FoundPart[]): Promise<readonly FoundPart[]> {
-    const missing = parts.filter(({ key }) => !this.#messages.has(key)).map(({ key }) => key);
-    const unasked = missing.some((key) => !this.#asked.has(`message ${key}`));
-    if (!unasked) return parts;
-    await this.#loadMessages(missing);
+  /** A part that was written between the two statements has no message here yet. One whose message has left the store has none for good. */
+  async #withMessages(
+    names: readonly PartName[],
+    parts: readonly FoundPart[],
+    tried = new Set<MessageKey>(),
+  ): Promise<readonly FoundPart[]> {
+    const missing = parts.map(({ key }) => key).filter((key) => !this.#messages.has(key) && !tried.has(key));
+    if (missing.length === 0) return parts;
+    for (const key of missing) tried.add(key);
     const session = this.#parts.session();
-    const { rows } = await sendRows<FoundPart>(session, FIND.parts, WANTED_PART, names.map(wantedPart));
-    return this.#withMessages(names, rows);
+    const wanted = missing.map((key) => ({ wanted_key: key }));
+    const [messages, again] = await Promise.all([
+      sendRows<MessageRow>(session, FIND.messages, WANTED_KEY, wanted),
+      sendRows<FoundPart>(session, FIND.parts, WANTED_PART, names.map(wantedPart)),
+    ]);
+    this.adopt(messages.rows);
+    return this.#withMessages(names, again.rows, tried);
   }
 
   async #loadParked(names: readonly PartName[]): Promise<void> {
