@@ -106,6 +106,64 @@ test("a text that fails to be prepared in a broken transaction works in the next
   assert.equal(await one(session, text, ["d"]), "d");
 });
 
+test("of statements that go out together those before one that fails are answered, and those behind it fail", async (t) => {
+  const session = await connect(t, await postgresUrl(t)).session();
+  for (let time = 0; time < 2; time += 1) {
+    const [begun, before, broken, behind, ended] = await Promise.allSettled([
+      session.query("BEGIN"),
+      one(session, "SELECT 1 AS value"),
+      session.query("SELECT 1 / CAST($1 AS integer)", [0]),
+      one(session, "SELECT 2 AS value"),
+      session.query("COMMIT"),
+    ]);
+    assert.equal(begun.status, "fulfilled");
+    assert.deepEqual(before, { status: "fulfilled", value: 1 });
+    assert.equal(broken.status === "rejected" && broken.reason.code, "22012");
+    assert.equal(behind.status === "rejected" && behind.reason.code, "25P02");
+    assert.equal(ended.status, "fulfilled", "a transaction that has failed ends as well");
+    assert.equal(await one(session, "SELECT 2 AS value"), 2);
+  }
+});
+
+test("statements without a transaction share nothing: one that fails leaves the others alone", async (t) => {
+  const session = await connect(t, await postgresUrl(t)).session();
+  const insert = "INSERT INTO opt_out (account_id, number, at_ms) VALUES ($1, $2, 0)";
+  const outcomes = await Promise.allSettled([
+    session.query(insert, [1, "1"]),
+    session.query("SELECT 1 / 0"),
+    session.query(insert, [1, "2"]),
+  ]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled"],
+  );
+  assert.equal(await one(session, "SELECT count(*) AS value FROM opt_out"), 2);
+});
+
+test("values come back as they were sent, alone and in arrays, the first time and after", async (t) => {
+  const session = await connect(t, await postgresUrl(t)).session();
+  const texts = ["", "NULL", "null", " a ", 'a "b"', "a\\b", '\\"', "{a,b}", "a,b", "'", "é\u{1F600}", "\n\t", null];
+  for (let time = 0; time < 2; time += 1) {
+    for (const text of texts) assert.equal(await one(session, "SELECT CAST($1 AS text) AS value", [text]), text);
+    const { rows } = await session.query<{ text: string | null; number: number | null; big: string | null }>(
+      `SELECT unnest($1::text[]) AS text, unnest($2::integer[]) AS number, CAST(unnest($3::bigint[]) AS text) AS big`,
+      [
+        texts,
+        texts.map((_, index) => (index === 3 ? null : -index)),
+        texts.map((_, index) => 9007199254740993n + BigInt(index)),
+      ],
+    );
+    assert.deepEqual(
+      rows,
+      texts.map((text, index) => ({
+        text,
+        number: index === 3 ? null : 0 - index,
+        big: (9007199254740993n + BigInt(index)).toString(),
+      })),
+    );
+  }
+});
+
 test("each text is prepared once, and those that are made up as they come are not kept", async (t) => {
   const session = await connect(t, await postgresUrl(t)).session();
   for (let time = 0; time < 3; time += 1) await session.query("SELECT CAST($1 AS text)", ["x"]);

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
 import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
 import { type Feed, type Store, StoreUnavailable } from "../../src/store/port.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
@@ -262,6 +263,34 @@ test("a submission that is told twice, because the answer was lost, makes room f
     { claimed: 0, more: true },
     "the lane is full",
   );
+});
+
+test("a part's receipt that comes to two nodes at the same moment counts once", async (t) => {
+  const url = await postgresUrl(t);
+  const [first, second] = [await openNode(t, url), await openNode(t, url)];
+  const bench = await benchOn(t, first);
+  await first.store.shareBinds({ claims: [{ carrierId: CARRIER, binds: 1, closed: [] }] });
+  await bench.accept(
+    Array.from({ length: 20 }, () => bench.message()),
+    { partCount: 2 },
+  );
+  const messages = taken(first);
+  assert.equal(messages.length, 20);
+  await bench.submit(messages);
+  for (const { key } of messages) {
+    const input = { carrierId: CARRIER, receipts: [bench.receipt(`${key}.1`)] };
+    const heard = await Promise.all([first.store.received(input), second.store.received(input)]);
+    assert.equal(heard[0].unmatched + heard[1].unmatched, 1);
+  }
+  const logged = async (): Promise<number[]> => {
+    const everything = { from: null, to: null, statusIds: null, mcc: null, mnc: null, bulkIds: null, messageIds: null };
+    const time = { sinceMs: 0, untilMs: NOW + HOUR, after: null, limit: 100 };
+    const page = await first.store.logs({ accountId: bench.accountId, ...everything, ...time });
+    return [...new Set(page.messages.map(({ statusId }) => statusId))];
+  };
+  assert.deepEqual(await logged(), [STATUS.PENDING_WAITING_DELIVERY.id]);
+  await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.2`)));
+  assert.deepEqual(await logged(), [STATUS.DELIVERED_TO_HANDSET.id]);
 });
 
 test("a report that another node has seen confirmed, after it was found here, is not handed out again", async (t) => {

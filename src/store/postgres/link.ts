@@ -1,10 +1,13 @@
 /**
  * One connection to the database, from its first settings to its end. Statements go out without waiting for the answers to those
- * before them, those of one turn of the event loop in one packet, and the database executes them in order.
+ * before them, those of one turn of the event loop in one packet, and the database executes them in order. Within a transaction they
+ * are answered together as well (batch.ts).
  */
 import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
+import { type Answer, Batch, type Columns } from "./batch.ts";
+import { asText } from "./values.ts";
 
 export interface Session {
   /** False once the connection is lost: what became of a statement under way is then not known. */
@@ -53,6 +56,7 @@ const PLANNER = [
 /** What a database says that does not know a setting, or will not have it changed: undefined object, not supported, invalid value, no right to. */
 const UNKNOWN_SETTING = new Set(["42704", "0A000", "22023", "42501", "55P02"]);
 
+const BEGINS_TRANSACTION = /^\s*(BEGIN|START)\b/i;
 const ENDS_SCOPE = /^\s*(COMMIT|END|ROLLBACK|ABORT)\b/i;
 
 /**
@@ -64,6 +68,8 @@ interface Statement {
   readonly name: string;
   readonly scope: number;
   ready: boolean;
+  /** Of its rows; undefined until the database has told. */
+  columns: Columns | null | undefined;
 }
 
 export class Link implements Session {
@@ -74,6 +80,9 @@ export class Link implements Session {
   #namesMade = 0;
   /** Grows with everything that ends a transaction or takes a part of it back. */
   #scope = 0;
+  #inTransaction = false;
+  /** What this turn of the event loop has sent of a transaction. */
+  #batch: Batch | null = null;
   #alive = false;
   #onLost: () => void = () => {};
   #corked = false;
@@ -146,54 +155,95 @@ export class Link implements Session {
   }
 
   query<Row>(text: string, values: readonly unknown[] = []): Promise<{ rows: Row[]; count: number }> {
-    const config = { text, values: values as unknown[] };
     const known = this.#statements.get(text);
-    if (known === undefined) {
-      if (this.#namesMade === MOST_PREPARED) return this.#send<Row>(config);
-      this.#namesMade += 1;
-      const made: Statement = { name: `s${this.#namesMade}`, ready: false, scope: this.#scope };
-      this.#statements.set(text, made);
-      return this.#send<Row>({ ...config, name: made.name }, (failed) => this.#learn(text, made, failed));
-    }
-    const certain = known.ready || known.scope === this.#scope;
-    return this.#send<Row>(certain ? { ...config, name: known.name } : config);
+    const statement = known ?? this.#prepare(text);
+    const certain = statement !== null && (statement.ready || statement.scope === this.#scope);
+    return this.#track<Answer>(text, (resolve, reject) => {
+      this.#join(text, {
+        text,
+        name: certain ? statement.name : "",
+        isNew: known === undefined || !certain,
+        values: values.map(asText),
+        columns: statement?.columns,
+        done: (answer, columns) => {
+          if (certain) Object.assign(statement, { ready: true, columns });
+          resolve(answer);
+        },
+        failed: (error) => {
+          if (certain && !statement.ready) this.#unlearn(text, statement);
+          reject(error);
+        },
+      });
+    }) as Promise<{ rows: Row[]; count: number }>;
   }
 
   script(text: string): Promise<void> {
-    const done = this.#send({ text }).then(() => {});
-    done.catch(() => {});
-    return done;
+    return this.#track(text, (resolve, reject) => {
+      this.#sendBatch();
+      this.#client.query({ text }, (error: Error | null) => (error == null ? resolve() : reject(error)));
+    });
   }
 
-  /** Whether the database has a statement is known when its first use is answered. After a failure it gets another name. */
-  #learn(text: string, statement: Statement, failed: boolean): void {
+  /** Null when there are too many already. */
+  #prepare(text: string): Statement | null {
+    if (this.#namesMade === MOST_PREPARED) return null;
+    this.#namesMade += 1;
+    const made = { name: `s${this.#namesMade}`, scope: this.#scope, ready: false, columns: undefined };
+    this.#statements.set(text, made);
+    return made;
+  }
+
+  /** Its first use has failed: unless the database has prepared it before that, it gets another name. */
+  #unlearn(text: string, statement: Statement): void {
     const { parsedStatements } = this.#client.connection as unknown as { parsedStatements: Record<string, string> };
-    if (!failed || parsedStatements[statement.name] !== undefined) statement.ready = true;
-    else this.#statements.delete(text);
+    if (parsedStatements[statement.name] !== undefined) statement.ready = true;
+    else if (this.#statements.get(text) === statement) this.#statements.delete(text);
   }
 
-  #send<Row>(
-    config: { name?: string; text: string; values?: unknown[] },
-    settled?: (failed: boolean) => void,
-  ): Promise<{ rows: Row[]; count: number }> {
+  #join(text: string, statement: Parameters<Batch["add"]>[0]): void {
+    // What ends a transaction has to be executed whatever became of it.
+    if (!this.#inTransaction || ENDS_SCOPE.test(text)) this.#sendBatch();
+    this.#batch ??= new Batch(types.getTypeParser);
+    this.#batch.add(statement);
+  }
+
+  #sendBatch(): void {
+    if (this.#batch === null) return;
+    this.#client.query(this.#batch);
+    this.#batch = null;
+  }
+
+  /** Sends something, and waits for what comes of it. */
+  #track<Result>(
+    text: string,
+    send: (resolve: (result: Result) => void, reject: (error: unknown) => void) => void,
+  ): Promise<Result> {
     this.#cork();
-    if (ENDS_SCOPE.test(config.text)) this.#scope += 1;
     if (this.#outstanding === 0) this.#progressAt = this.#clock.monotonic();
     this.#outstanding += 1;
-    const answer = new Promise<{ rows: Row[]; count: number }>((resolve, reject) => {
-      // Once, because the driver may call twice for values that it cannot write.
-      let open = true;
-      this.#client.query(config, (error: Error | null, result: pg.QueryResult) => {
-        if (!open) return;
-        open = false;
+    const answer = new Promise<Result>((resolve, reject) => {
+      const settled = (): void => {
         this.#outstanding -= 1;
         this.#progressAt = this.#clock.monotonic();
-        settled?.(error != null);
-        if (error != null) reject(error);
-        else resolve({ rows: result.rows as Row[], count: result.rowCount ?? 0 });
-      });
+      };
+      send(
+        (result) => {
+          settled();
+          resolve(result);
+        },
+        (error) => {
+          settled();
+          reject(error);
+        },
+      );
     });
     answer.catch(() => {});
+    if (BEGINS_TRANSACTION.test(text)) this.#inTransaction = true;
+    if (ENDS_SCOPE.test(text)) {
+      this.#scope += 1;
+      this.#inTransaction = false;
+    }
+    if (!this.#inTransaction) this.#sendBatch();
     this.#wait();
     return answer;
   }
@@ -204,6 +254,7 @@ export class Link implements Session {
     const { stream } = this.#client.connection;
     stream.cork();
     process.nextTick(() => {
+      this.#sendBatch();
       this.#corked = false;
       stream.uncork();
     });

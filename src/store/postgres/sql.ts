@@ -1,7 +1,7 @@
 /** Statements on PostgreSQL, sent over the session of the transaction that is under way. */
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
-import { storable } from "./columns.ts";
 import type { Session } from "./link.ts";
+import { storable } from "./values.ts";
 
 const DIALECT: Dialect = {
   lock: (table) => (table === undefined ? "FOR UPDATE" : `FOR UPDATE OF ${table}`),

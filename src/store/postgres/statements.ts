@@ -1,7 +1,7 @@
 /** The statements of the tables on PostgreSQL, each for any number of rows, and the columns that they take. */
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
 import { BULK_COLUMNS, MESSAGE_COLUMNS, REPORT_COLUMNS } from "../rows.ts";
-import { type ColumnTypes, deletion, insertion, selection, updating } from "./columns.ts";
+import { type ColumnTypes, deletion, insertion, selection, updating, Variants } from "./columns.ts";
 
 export const CHANGING: ColumnTypes = {
   key: "bigint",
@@ -135,18 +135,19 @@ export const FIND = {
   messages: selection(
     WANTED_KEY,
     MESSAGE_COLUMNS,
-    "JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message",
+    "JOIN message ON message.key = wanted_key FOR UPDATE OF message",
+    "wanted_key",
   ),
   parts: selection(
     WANTED_PART,
     `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts`,
-    `JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id FOR UPDATE OF part`,
+    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id",
   ),
   messagesOfParts: `SELECT ${MESSAGE_COLUMNS} FROM (${selection(
     WANTED_PART,
     "message_key AS wanted_key",
-    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id",
-  )}) AS found JOIN message ON message.key = wanted_key ORDER BY message.key FOR UPDATE OF message`,
+    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY message_key",
+  )}) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
   parked: selection(
     WANTED_PART,
     PARKED_COLUMNS,
@@ -205,15 +206,34 @@ export const FIND = {
 } as const;
 
 export const WRITE = {
-  insertMessages: insertion("message", NEW_MESSAGE),
-  changeMessages: updating("message", ["key"], CHANGING),
+  insertMessages: new Variants(
+    NEW_MESSAGE,
+    [
+      ["client_message_id"],
+      ["callback_data"],
+      ["delivery_window", "bulk_version"],
+      ["done_at_ms", "pull", "pull_at_ms"],
+    ],
+    (types) => insertion("message", types),
+  ),
+  changeMessages: new Variants(
+    CHANGING,
+    [
+      ["carrier_id", "unknown_count", "due_at_ms", "expires_at_ms", "bulk_version"],
+      ["charged_micros", "worst_event", "last_report_id"],
+      ["mcc_mnc"],
+      ["pull", "pull_at_ms"],
+    ],
+    (types) => updating("message", ["key"], types),
+  ),
   insertNames: insertion("message_name", NEW_NAME),
   freeNames: deletion("message_name", NEW_NAME),
   insertParts: insertion("part", NEW_PART),
   deleteParts: deletion("part", ID),
   park: insertion("parked_receipt", NEW_PARKED),
   unpark: deletion("parked_receipt", ID),
-  post: insertion("posting", POSTING),
+  post: new Variants(POSTING, [["description", "actor_id"]], (types) => insertion("posting", types)),
+  postNumbered: `${insertion("posting", POSTING)} RETURNING id`,
   move: `UPDATE purse SET balance_micros = balance_micros + moved.amount
     FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE purse.id = moved.id`,
   insertBulks: insertion("bulk", BULK),

@@ -20,16 +20,14 @@ import {
   type ReportRow,
 } from "../rows.ts";
 import type { Needs, NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
-import { type ColumnTypes, sendRows, updating } from "./columns.ts";
+import { type ColumnTypes, insertRows, sendRows, updating } from "./columns.ts";
 import type { Session } from "./link.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServicePurses } from "./service-purses.ts";
 import {
   BULK,
-  CHANGING,
   FIND,
   ID,
-  NEW_MESSAGE,
   NEW_NAME,
   NEW_PARKED,
   NEW_PART,
@@ -74,6 +72,8 @@ interface WorkingPart extends PartRow, PartName {
   readonly written: NewPart | null;
 }
 
+type FoundPart = PartRow & PartName;
+
 export interface TablesParts {
   readonly session: () => Session;
   readonly partitions: Partitions;
@@ -86,6 +86,8 @@ export class PostgresTables implements Tables {
   #asked = new Set<string>();
   #messages = new Map<MessageKey, MessageRow>();
   #changed = new Set<MessageKey>();
+  /** In which columns any of them differs from what is stored. */
+  #changedColumns = new Set<string>();
   #newMessages: NewMessageRow[] = [];
   #names = new Set<string>();
   #freedNames: { account_id: number; client_message_id: string; message_key: string }[] = [];
@@ -139,6 +141,7 @@ export class PostgresTables implements Tables {
 
   #nothingToWrite(): void {
     this.#changed = new Set();
+    this.#changedColumns = new Set();
     this.#newMessages = [];
     this.#freedNames = [];
     this.#newPieces = new Set();
@@ -203,15 +206,37 @@ export class PostgresTables implements Tables {
     this.adopt(rows);
   }
 
+  /** Parts come and go under the lock of their message: so first the messages, locked, and then the parts as they are now. */
   async #loadParts(names: readonly PartName[]): Promise<void> {
-    const wanted = fresh(names, this.#asked, (name) => `part ${partId(name)}`).map(wantedPart);
+    const wanted = fresh(names, this.#asked, (name) => `part ${partId(name)}`);
     const session = this.#parts.session();
-    const [parts, messages] = await Promise.all([
-      sendRows<PartRow & PartName>(session, FIND.parts, WANTED_PART, wanted),
-      sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, wanted),
+    const sent = wanted.map(wantedPart);
+    const [messages, parts] = await Promise.all([
+      sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, sent),
+      sendRows<FoundPart>(session, FIND.parts, WANTED_PART, sent),
     ]);
-    for (const part of parts.rows) append(this.#pieces, partId(part), { ...part, written: null });
     this.adopt(messages.rows);
+    const found = await this.#withMessages(wanted, parts.rows);
+    for (const part of found) append(this.#pieces, partId(part), { ...part, written: null });
+  }
+
+  /** A part that was written between the two statements has no message here yet. One whose message has left the store has none for good. */
+  async #withMessages(
+    names: readonly PartName[],
+    parts: readonly FoundPart[],
+    tried = new Set<MessageKey>(),
+  ): Promise<readonly FoundPart[]> {
+    const missing = parts.map(({ key }) => key).filter((key) => !this.#messages.has(key) && !tried.has(key));
+    if (missing.length === 0) return parts;
+    for (const key of missing) tried.add(key);
+    const session = this.#parts.session();
+    const wanted = missing.map((key) => ({ wanted_key: key }));
+    const [messages, again] = await Promise.all([
+      sendRows<MessageRow>(session, FIND.messages, WANTED_KEY, wanted),
+      sendRows<FoundPart>(session, FIND.parts, WANTED_PART, names.map(wantedPart)),
+    ]);
+    this.adopt(messages.rows);
+    return this.#withMessages(names, again.rows, tried);
   }
 
   async #loadParked(names: readonly PartName[]): Promise<void> {
@@ -353,9 +378,13 @@ export class PostgresTables implements Tables {
   }
 
   changeMessage(row: MessageRow, change: MessageChange): MessageRow {
-    const changed = { ...(this.#messages.get(row.key) ?? row), ...change };
+    const known = this.#messages.get(row.key) ?? row;
+    const changed = { ...known, ...change };
     this.#messages.set(row.key, changed);
     this.#changed.add(row.key);
+    for (const column of Object.keys(change) as (keyof MessageChange)[]) {
+      if (changed[column] !== known[column]) this.#changedColumns.add(column);
+    }
     const { account_id, client_message_id, status_id, key } = changed;
     if (client_message_id !== null && isRejected(status_id) && !isRejected(row.status_id)) {
       this.#freedNames.push({ account_id, client_message_id, message_key: key });
@@ -460,9 +489,7 @@ export class PostgresTables implements Tables {
   async postNumbered(posting: NewPosting): Promise<number> {
     this.#moveInMemory(posting);
     const session = this.#parts.session();
-    const { rows } = await sendRows<{ id: number }>(session, `${WRITE.post} RETURNING id`, POSTING, [
-      postingRow(posting),
-    ]);
+    const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, POSTING, [postingRow(posting)]);
     await session.query(WRITE.move, movesOf([posting]));
     return rows[0]!.id;
   }
@@ -531,18 +558,18 @@ export class PostgresTables implements Tables {
     const session = this.#parts.session();
     const send = (text: string, types: ColumnTypes, rows: readonly object[]) => sendRows(session, text, types, rows);
     const named = this.#newMessages.filter((row) => row.client_message_id !== null && !isRejected(row.status_id));
-    const inOrder = [...this.#changed].sort();
+    const changing = WRITE.changeMessages.with((column) => this.#changedColumns.has(column));
     const sent: Promise<unknown>[] = [
-      send(WRITE.insertMessages, NEW_MESSAGE, this.#newMessages),
+      insertRows(session, WRITE.insertMessages, this.#newMessages),
       send(
         WRITE.insertNames,
         NEW_NAME,
         named.map(({ key, ...row }) => ({ ...row, message_key: key })),
       ),
       send(
-        WRITE.changeMessages,
-        CHANGING,
-        inOrder.map((key) => this.#messages.get(key)!),
+        changing.text,
+        changing.types,
+        [...this.#changed].map((key) => this.#messages.get(key)!),
       ),
       send(WRITE.freeNames, NEW_NAME, this.#freedNames),
       send(
@@ -561,7 +588,7 @@ export class PostgresTables implements Tables {
         ID,
         this.#unparked.map((id) => ({ id })),
       ),
-      send(WRITE.post, POSTING, this.#postings.map(postingRow)),
+      insertRows(session, WRITE.post, this.#postings.map(postingRow)),
       this.#postings.length === 0 ? Promise.resolve() : session.query(WRITE.move, movesOf(this.#postings)),
       ...this.#sendBulks(session),
       send(WRITE.insertReplays, NEW_REPLAY, this.#newReplays),
