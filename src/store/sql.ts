@@ -29,4 +29,6 @@ export interface Dialect {
 export interface Sql {
   readonly dialect: Dialect;
   prepare<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
+  /** The same for rows that have been as they are for long: those of the last seconds may be missing, or be as they were. */
+  prepareLagging<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
 }

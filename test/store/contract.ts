@@ -428,6 +428,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       );
       await bench.submit(bench.takeMessages());
       const round = async (nowMs: number): Promise<number[]> => {
+        await bench.clock.advance(nowMs - bench.clock.now());
         let cursor: SweepCursor = SWEEP_START;
         do cursor = await bench.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 2, cursor });
         while (cursor.part !== SWEEP_START.part || cursor.backlog.key !== SWEEP_START.backlog.key);

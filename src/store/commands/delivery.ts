@@ -64,12 +64,12 @@ export function deliveryCommands(
      FROM part JOIN message ON message.key = part.message_key
      WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
   );
-  const partsAfter = sql.prepare<[number, number], PartRow & PartName & { id: number; expiresAtMs: number }>(
+  const partsAfter = sql.prepareLagging<[number, number], PartRow & PartName & { id: number; expiresAtMs: number }>(
     `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
        expires_at_ms AS "expiresAtMs"
      FROM part WHERE id > ? ORDER BY id LIMIT ?`,
   );
-  const backlogAfter = sql.prepare<
+  const backlogAfter = sql.prepareLagging<
     [string, number, bigint, number],
     { carrierId: string; accountId: number; key: string; expiresAtMs: number }
   >(

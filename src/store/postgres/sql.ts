@@ -33,4 +33,9 @@ export class PostgresSql implements Sql {
       run: async (...values) => (await this.#session().query(wanted, values.map(storable))).count,
     };
   }
+
+  /** Its tables are never behind. */
+  prepareLagging<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+    return this.prepare(text);
+  }
 }

@@ -1,7 +1,7 @@
 /** Statements on SQLite, prepared when they are named and answered at once. */
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
 import type { Db } from "./database.ts";
-import type { SqliteTables } from "./tables.ts";
+import { type SqliteTables, WRITTEN_BEHIND } from "./tables.ts";
 
 const DIALECT: Dialect = {
   lock: () => "",
@@ -12,8 +12,7 @@ const DIALECT: Dialect = {
   json: (column) => column,
 };
 
-/** The tables whose rows may still be in memory. */
-const WRITTEN_BEHIND = /\b(message|part|report|posting|purse)\b/;
+const LOOKED_AT = new Map(WRITTEN_BEHIND.map((table) => [table, new RegExp(`\\b${table}\\b`)]));
 
 export class SqliteSql implements Sql {
   readonly dialect = DIALECT;
@@ -26,18 +25,35 @@ export class SqliteSql implements Sql {
   }
 
   prepare<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+    const tables = this.#tables;
+    const seen = [...LOOKED_AT].flatMap(([table, name]) => (name.test(text) ? [table] : []));
+    const reads = text.trimStart().startsWith("SELECT");
+    return this.#statement(text, () => {
+      if (reads) for (const table of seen) tables.bring(table);
+      // What is changed here must not be changed back from the journal.
+      else if (seen.length > 0) tables.flush();
+    });
+  }
+
+  prepareLagging<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+    return this.#statement(text, () => this.#tables.bringRipe());
+  }
+
+  #statement<Values extends Value[], Row>(text: string, getReady: () => void): Statement<Values, Row> {
     const statement = this.#db.prepare<Value[], Row>(text);
     const tables = this.#tables;
-    const looksAtRows = WRITTEN_BEHIND.test(text);
-    const ready = () => {
-      if (looksAtRows) tables.flush();
-      return statement;
-    };
     return {
-      get: (...values) => ready().get(...values),
-      all: (...values) => ready().all(...values),
+      get(...values) {
+        getReady();
+        return statement.get(...values);
+      },
+      all(...values) {
+        getReady();
+        return statement.all(...values);
+      },
       run(...values) {
-        const { changes } = ready().run(...values);
+        getReady();
+        const { changes } = statement.run(...values);
         tables.dropRead();
         return changes;
       },

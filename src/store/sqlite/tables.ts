@@ -57,6 +57,10 @@ interface WorkingPurse extends Purse {
   balanceMicros: bigint;
 }
 
+/** The tables whose rows may still be in memory. */
+export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "purse"] as const;
+export type WrittenBehind = (typeof WRITTEN_BEHIND)[number];
+
 const partName = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;
 
@@ -183,10 +187,15 @@ export class SqliteTables implements Tables {
 
   flush(): void {
     if (!this.isBehind) return;
-    this.#write(this.#seq, Number.POSITIVE_INFINITY);
+    for (const table of WRITTEN_BEHIND) this.bring(table);
     this.#changes = [];
     if (this.#entries.length > 0) this.#journal.drop(this.#entries.at(-1)!.seq);
     this.#entries = [];
+  }
+
+  /** Writes one table, for whoever reads it. Its entries stay in the journal until the others' rows are written too. */
+  bring(table: WrittenBehind): void {
+    this.#write[table](this.#seq, Number.POSITIVE_INFINITY);
   }
 
   #writeSlice(nowMs: number): void {
@@ -194,6 +203,15 @@ export class SqliteTables implements Tables {
     // Also after the clock was set back.
     if (!crowded && Math.abs(nowMs - this.#lastSliceMs) < WRITE_EVERY_MS) return;
     this.#lastSliceMs = nowMs;
+    this.#writeRipe(nowMs, crowded);
+  }
+
+  /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */
+  bringRipe(): void {
+    this.#writeRipe(this.#options.now(), false);
+  }
+
+  #writeRipe(nowMs: number, crowded: boolean): void {
     take(
       this.#finished,
       SLICE,
@@ -202,7 +220,8 @@ export class SqliteTables implements Tables {
     );
     const ripe = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
     if (ripe === undefined) return;
-    this.#write(ripe.seq, crowded ? this.#messages.size - MOST_MESSAGES + SLICE : SLICE);
+    const most = crowded ? this.#messages.size - MOST_MESSAGES + SLICE : SLICE;
+    for (const table of WRITTEN_BEHIND) this.#write[table](ripe.seq, most);
     const firstKept = this.#firstKept();
     const written = this.#entries.findLastIndex(({ seq }) => seq <= ripe.seq && seq < firstKept);
     if (written < 0) return;
@@ -221,48 +240,40 @@ export class SqliteTables implements Tables {
     return Math.min(...kept, gonePart, goneReport);
   }
 
-  /** Writes the rows that have been in memory since this entry of the journal or an earlier one, so many of each table. */
-  #write(upTo: number, most: number): void {
-    const rows = this.#written;
-    this.#writePostings(upTo);
-    take(
-      this.#messages,
-      most,
-      ({ since }) => since <= upTo,
-      (key, kept) => this.#writeMessage(key, kept),
-    );
-    take(
-      this.#parts,
-      most,
-      ({ since }) => since <= upTo,
-      (_, kept) => {
-        rows.insertPart(kept.values);
+  /** Write the rows that have been in memory since this entry of the journal or an earlier one, so many at most. */
+  readonly #write: Readonly<Record<WrittenBehind, (upTo: number, most: number) => void>> = {
+    message: (upTo, most) => {
+      take(this.#messages, most, isSince(upTo), (key, kept) => this.#writeMessage(key, kept));
+    },
+    part: (upTo, most) => {
+      take(this.#parts, most, isSince(upTo), (_, kept) => {
+        this.#written.insertPart(kept.values);
         this.#dropName(kept);
-      },
-    );
-    take(
-      this.#goneParts,
-      most,
-      (since) => since <= upTo,
-      (id) => rows.deletePart(id),
-    );
-    take(
-      this.#reports,
-      most,
-      ({ since }) => since <= upTo,
-      (id, kept) => {
-        if (kept.isNew) rows.insertReport(kept.row);
-        else rows.changeReport(id, kept.change);
+      });
+      take(
+        this.#goneParts,
+        most,
+        (since) => since <= upTo,
+        (id) => this.#written.deletePart(id),
+      );
+    },
+    report: (upTo, most) => {
+      take(this.#reports, most, isSince(upTo), (id, kept) => {
+        if (kept.isNew) this.#written.insertReport(kept.row);
+        else this.#written.changeReport(id, kept.change);
         this.#following.delete(id);
-      },
-    );
-    take(
-      this.#goneReports,
-      most,
-      (since) => since <= upTo,
-      (id) => rows.deleteReport(id),
-    );
-  }
+      });
+      take(
+        this.#goneReports,
+        most,
+        (since) => since <= upTo,
+        (id) => this.#written.deleteReport(id),
+      );
+    },
+    // A purse moves with its postings.
+    posting: (upTo) => this.#writePostings(upTo),
+    purse: (upTo) => this.#writePostings(upTo),
+  };
 
   #writeMessage(key: MessageKey, kept: Kept<MessageRow, MessageChange>): void {
     if (kept.isNew) this.#written.insertMessage(messageValues(kept.row));
@@ -507,6 +518,11 @@ export class SqliteTables implements Tables {
     return [...written, ...kept.filter(({ after_id }) => after_id === id)];
   }
 }
+
+const isSince =
+  (upTo: number) =>
+  ({ since }: { readonly since: number }): boolean =>
+    since <= upTo;
 
 /** Uses the first entries of a map, as long as they are wanted and there are not too many, and takes them out. */
 function take<Key, Value>(
