@@ -75,8 +75,11 @@ function openSqlite({ settings, clock, deliver }: StoreOptions): OpenStore {
     spilled: deliver === null ? [] : engine.spilledLanes(),
     start: () => undefined,
     close: async () => {
-      engine.settle();
-      engine.close();
+      try {
+        engine.settle();
+      } finally {
+        engine.close();
+      }
     },
   };
 }

@@ -5,8 +5,10 @@ import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { type Change, catchUp, Journal } from "../../src/store/sqlite/journal.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 
@@ -261,4 +263,35 @@ test("what a service has in its journal is seen by the command line beside it", 
   assert.equal((await store.balance({ accountId: bench.accountId })).balanceMicros, 1_000_000_000n - 20_000n);
   await bench.submit(bench.takeMessages());
   assert.deepEqual(await bench.store.verifyLedger(), []);
+});
+
+test("whatever states a message went through, a name that another has by now stays the other's", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const message = bench.message({ clientMessageId: "order 7" });
+  await bench.accept([message]);
+  const [first] = bench.takeMessages();
+  const endings = [{ key: first!.key, event: "no route" as const, errorId: 0, atMs: bench.clock.now() }];
+  await bench.store.finish({ endings });
+  assert.deepEqual(await bench.accept([message]), [STATUS.PENDING_ENROUTE.id]);
+  // Whoever looks at the messages has both in their table by then, and they are still in the journal.
+  await claim(on);
+  const statuses = "SELECT status_id FROM message ORDER BY key";
+  const before = on.query(statuses);
+  assert.equal(before.length, 2);
+  await bench.close();
+  const db = new Database(join(on.directory, "heliograph.sqlite"));
+  t.after(() => db.close());
+  const journal = new Journal(db);
+  // As if it had been put off and taken up again before its end.
+  const back = { status_id: STATUS.PENDING_ACCEPTED.id };
+  const end = { status_id: Number((before[0] as { status_id: bigint }).status_id) };
+  const changes: Change[] = [
+    ["message changed", first!.key, back],
+    ["message changed", first!.key, end],
+  ];
+  journal.append(journal.last()! + 1, changes);
+  catchUp(db);
+  assert.deepEqual(on.query(statuses), before);
+  assert.equal(journal.last(), null);
 });

@@ -18,7 +18,7 @@ export type Change =
   | readonly ["posting", StoredPosting];
 
 type Apply = {
-  readonly [Kind in Change[0]]: (
+  readonly [Kind in Exclude<Change[0], "message" | "message changed">]: (
     rows: WrittenRows,
     ...change: Rest<Extract<Change, readonly [Kind, ...unknown[]]>>
   ) => void;
@@ -26,8 +26,6 @@ type Apply = {
 type Rest<Tuple> = Tuple extends readonly [unknown, ...infer Others] ? Others : never;
 
 const APPLY: Apply = {
-  message: (rows, values) => rows.insertMessage(values),
-  "message changed": (rows, key, change) => rows.changeMessage(key, change),
   part: (rows, ...values) => rows.insertPart(values),
   "part gone": (rows, id) => rows.deletePart(id),
   report: (rows, row) => rows.insertReport(row),
@@ -98,14 +96,31 @@ export class Journal {
     this.#statements.drop.run(upTo);
   }
 
-  /** Brings the tables up to date. To be called in a transaction. */
+  /**
+   * Brings the tables up to date. To be called in a transaction. A message goes straight to its last state: on the way there it could
+   * have a name again that was free by then, and that another message has.
+   */
   catchUp(rows: WrittenRows): void {
     const { next } = this.#statements;
+    const messages = new Map<MessageKey, { values: MessageValues | null; change: MessageChange }>();
     for (let entry = next.get(0); entry !== undefined; entry = next.get(entry.seq)) {
-      for (const [kind, ...change] of lengthened(JSON.parse(entry.changes))) {
-        (APPLY[kind] as (rows: WrittenRows, ...change: unknown[]) => void)(rows, ...change);
+      for (const change of lengthened(JSON.parse(entry.changes))) {
+        if (change[0] === "message") {
+          messages.set(change[1][0] as MessageKey, { values: change[1], change: {} });
+        } else if (change[0] === "message changed") {
+          const [, key, changed] = change;
+          const known = messages.get(key);
+          messages.set(key, { values: known?.values ?? null, change: { ...known?.change, ...changed } });
+        } else {
+          const [kind, ...others] = change;
+          (APPLY[kind] as (rows: WrittenRows, ...others: unknown[]) => void)(rows, ...others);
+        }
       }
       this.drop(entry.seq);
+    }
+    for (const [key, { values, change }] of messages) {
+      if (values !== null && rows.message(key) === undefined) rows.insertMessage(values);
+      rows.changeMessage(key, change);
     }
   }
 }
