@@ -9,6 +9,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { silentLog } from "../../src/runtime/log.ts";
+import { catchUp } from "../../src/store/sqlite/journal.ts";
 
 export interface FillOrder {
   /** Whose messages are copied, all that there are. */
@@ -110,6 +111,7 @@ export async function fill(store: Fillable, { accountKey, messages, overMs, onPr
 export function sqliteFillable(directory: string): Fillable {
   const file = join(directory, "heliograph.sqlite");
   const db = new Sqlite(file);
+  catchUp(db);
   // Nobody else is there, and if this fails the store is thrown away.
   for (const setting of ["journal_mode = OFF", "synchronous = OFF", "foreign_keys = OFF", "cache_size = -524288"])
     db.pragma(setting);
