@@ -212,7 +212,7 @@ test("whatever happens, the tables come to the same as if all were written at on
       assert.deepEqual(await behind.bench.store.verifyLedger(), []);
       await Promise.all([behind.bench.close(), atOnce.bench.close()]);
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
 
