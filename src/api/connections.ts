@@ -16,7 +16,7 @@ export class Progress {
     this.route = route;
     this.#connection = connection;
     this.#onEnd = onEnd;
-    connection.underWay.add(this);
+    connection.underWay.push(this);
   }
 
   /** Calls this too when it ends, at once if it has: its client may go away while it is looked at. */
@@ -28,14 +28,16 @@ export class Progress {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#connection.underWay.delete(this);
+    const { underWay } = this.#connection;
+    underWay.splice(underWay.indexOf(this), 1);
     this.#onEnd();
     this.#release?.();
   }
 }
 
 export class Connection {
-  readonly underWay = new Set<Progress>();
+  /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
+  readonly underWay: Progress[] = [];
   /** The newest answer on it, begun or not. */
   newest: ServerResponse | null = null;
   caller: SeenCaller | null = null;

@@ -4,6 +4,7 @@
  * large bulk of one account does not delay another account's one-time password.
  */
 import type { QueuedMessage } from "../message/message.ts";
+import { SlotMap } from "../runtime/slots.ts";
 import type { LaneName } from "../store/port.ts";
 
 /** Parts that a lane may send in its turn. */
@@ -78,7 +79,7 @@ export class Lane {
 /** The lanes of one carrier and whose turn it is. */
 export class LaneRing {
   readonly #carrierId: string;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #lanes = new SlotMap<number, Lane>();
   /** Lanes with messages, in the order of their turns; and lanes that were just served early, which rest there until all others had theirs. */
   readonly #turns: Lane[] = [];
   /** Lanes that had nothing to send until now: they go before the others, once. */

@@ -3,6 +3,7 @@
  * without having been asked: a hop costs some microseconds, and wakes the other thread; under load hundreds of calls share it.
  */
 import type { MessagePort } from "node:worker_threads";
+import { SlotMap } from "../runtime/slots.ts";
 import { StoreUnavailable } from "../store/port.ts";
 
 type CallEnvelope = [id: number, name: string, input: unknown];
@@ -72,7 +73,7 @@ function errorOf({ message, stack, unavailable }: Failure): Error {
 /** The calling end of a port. */
 export class Caller {
   readonly #calls: Gathering<CallEnvelope>;
-  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new SlotMap<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #lastId = 0;
   #lost: string | null = null;
 

@@ -40,6 +40,9 @@ export interface StoreNews {
   readonly reason: string;
 }
 
+/** A few milliseconds are nothing to whoever waits for a flush to disk. */
+const GROUP_PAUSE_MS = 2;
+
 const { settings, roles, lease, lanes, edge, delivery, logLevel } = workerData as StoreThreadData;
 
 try {
@@ -51,7 +54,7 @@ try {
     name: `heliograph ${hostname()} ${process.pid}`,
   });
   const onFeed = (feed: Feed): void => toDelivery.tell(packFeed(feed));
-  const group = new GroupCommit(store.engine, onFeed);
+  const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
   const handle = (command: string, input: unknown): Promise<unknown> =>
     send({ command: command as CommandName, input: unpackInput(command as CommandName, input) });

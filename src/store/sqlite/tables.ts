@@ -11,6 +11,7 @@
  */
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
+import { SlotMap } from "../../runtime/slots.ts";
 import type { ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
@@ -88,12 +89,12 @@ export class SqliteTables implements Tables {
   #lastSliceMs = 0;
 
   // Each in the order of `since`.
-  #messages = new Map<MessageKey, Kept<MessageRow, MessageChange>>();
+  #messages = new SlotMap<MessageKey, Kept<MessageRow, MessageChange>>();
   /** Of the messages in memory those that have come to their end. */
   #finished = new Set<MessageKey>();
-  #parts = new Map<number, KeptPart>();
+  #parts = new SlotMap<number, KeptPart>();
   #goneParts = new Map<number, number>();
-  #reports = new Map<string, Kept<ReportRow, Partial<ReportRow>>>();
+  #reports = new SlotMap<string, Kept<ReportRow, Partial<ReportRow>>>();
   #goneReports = new Map<string, number>();
   /** Of the reports in memory those that wait for another. */
   #following = new Set<string>();
@@ -101,7 +102,7 @@ export class SqliteTables implements Tables {
 
   /** Names of new messages in memory that no other may have. */
   #names = new Map<string, MessageKey>();
-  #partsByName = new Map<string, KeptPart[]>();
+  #partsByName = new SlotMap<string, KeptPart[]>();
   #lastPartId = 0;
   #lastPostingId = 0;
 
@@ -135,16 +136,16 @@ export class SqliteTables implements Tables {
 
   #startAnew(): void {
     this.#journal.catchUp(this.#written);
-    this.#messages = new Map();
+    this.#messages = new SlotMap();
     this.#finished = new Set();
-    this.#parts = new Map();
+    this.#parts = new SlotMap();
     this.#goneParts = new Map();
-    this.#reports = new Map();
+    this.#reports = new SlotMap();
     this.#goneReports = new Map();
     this.#following = new Set();
     this.#postings = [];
     this.#names = new Map();
-    this.#partsByName = new Map();
+    this.#partsByName = new SlotMap();
     this.#changes = [];
     this.#entries = [];
     this.#seq = 1;
@@ -526,7 +527,7 @@ const isSince =
 
 /** Uses the first entries of a map, as long as they are wanted and there are not too many, and takes them out. */
 function take<Key, Value>(
-  map: Pick<Map<Key, Value>, "entries" | "delete">,
+  map: { entries(): Iterable<[Key, Value]>; delete(key: Key): boolean },
   most: number,
   isWanted: (value: Value) => boolean,
   use: (key: Key, value: Value) => void,
