@@ -105,6 +105,50 @@ export interface NewMessageRow
   readonly charged_micros: bigint;
 }
 
+/** The row that it then is. */
+export function messageRow(fresh: NewMessageRow): MessageRow {
+  return {
+    key: fresh.key,
+    account_id: fresh.account_id,
+    bulk_id: fresh.bulk_id,
+    client_message_id: fresh.client_message_id,
+    state: fresh.state,
+    status_id: fresh.status_id,
+    error_id: fresh.error_id,
+    owner: fresh.owner,
+    // Only a rejected message has no carrier, and nobody asks for that of such.
+    carrier_id: fresh.carrier_id as string,
+    unknown_count: 0,
+    sender: fresh.sender,
+    recipient: fresh.recipient,
+    body: fresh.body,
+    encoding: fresh.encoding,
+    part_count: fresh.part_count,
+    flash: fresh.flash,
+    price: fresh.price_micros.toString(),
+    charged_micros: fresh.charged_micros.toString(),
+    currency: fresh.currency,
+    notify_url: fresh.notify_url,
+    notify_type: fresh.notify_type,
+    callback_data: fresh.callback_data,
+    intermediate: fresh.intermediate,
+    due_at_ms: fresh.due_at_ms,
+    delivery_window: fresh.delivery_window,
+    expires_at_ms: fresh.expires_at_ms,
+    validity_ms: fresh.validity_ms,
+    bulk_version: fresh.bulk_version,
+    received_at_ms: fresh.received_at_ms,
+    sent_at_ms: null,
+    done_at_ms: fresh.done_at_ms,
+    mcc_mnc: null,
+    parts_pending: 0,
+    worst_event: null,
+    last_report_id: null,
+    pull: fresh.pull,
+    pull_at_ms: fresh.pull_at_ms,
+  };
+}
+
 /** A part that a carrier holds. `id` is null until it is written. */
 export interface PartRow {
   readonly id: number | null;
