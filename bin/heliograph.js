@@ -13,9 +13,16 @@ if (major < 24) {
   process.exit(1);
 }
 // A service runs for long, and what it may take of the machine is set when a process starts: V8 lets the young generation of each thread grow to
-// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. So it starts itself anew, as the same
-// process; not where there is no such thing (Windows), or where a parent has a channel to it, which would be lost.
-const options = ["--max-semi-space-size=16", "--max-old-space-size=1536", ...process.execArgv];
+// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. V8 also guesses, from its first moments under
+// load, which objects will live long, and makes those in the old generation from then on: parts of requests, which die at once, and hold all that
+// they name until the whole heap is collected. So it starts itself anew, as the same process; not where there is no such thing (Windows), or
+// where a parent has a channel to it, which would be lost.
+const options = [
+  "--no-allocation-site-pretenuring",
+  "--max-semi-space-size=16",
+  "--max-old-space-size=1536",
+  ...process.execArgv,
+];
 const isService = ["serve", "sandbox"].includes(process.argv[2]);
 const isSet = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].some((option) =>
   option.includes("semi-space-size"),
