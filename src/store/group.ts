@@ -26,6 +26,8 @@ export interface Engine {
   isAlone?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
   runBeside?(call: Call): Promise<Outcome> | null;
+  /** Does a little of what can wait, when nobody does; true if there is more of it. */
+  rest?(): boolean;
 }
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
@@ -52,6 +54,7 @@ export class GroupCommit {
   #waiting: { call: Call; answer: (outcome: Outcome) => void }[] = [];
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
+  #resting = false;
   #nextAtMs = 0;
 
   constructor(engine: Engine, onFeed: (feed: Feed) => void, pause: GroupPause | null = null) {
@@ -81,14 +84,29 @@ export class GroupCommit {
       await this.#commit();
     } while (this.#waiting.length > 0);
     this.#busy = null;
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#resting || this.#engine.rest === undefined) return;
+    this.#resting = true;
+    setImmediate(() => {
+      this.#resting = false;
+      if (this.#busy === null && this.#engine.rest!()) this.#rest();
+    });
   }
 
   /** What arrives in this turn of the loop goes along, and soon after another group what arrives in the next moment too. */
   async #gather(): Promise<void> {
-    const waitMs = this.#pause === null ? 0 : this.#nextAtMs - this.#pause.clock.monotonic();
+    if (this.#waitMs() >= 1) this.#engine.rest?.();
+    const waitMs = this.#waitMs();
     if (waitMs < 1) await new Promise<void>((resolve) => setImmediate(resolve));
     else await new Promise<void>((resolve) => this.#pause!.clock.after(waitMs, resolve));
     if (this.#pause !== null) this.#nextAtMs = this.#pause.clock.monotonic() + this.#pause.ms;
+  }
+
+  #waitMs(): number {
+    return this.#pause === null ? 0 : this.#nextAtMs - this.#pause.clock.monotonic();
   }
 
   /** Never rejects: whatever happens, everyone gets an answer. */

@@ -4,7 +4,7 @@
  * are written to their tables:
  *
  *      changes of a commit ──▶ journal (one row, flushed with the commit)
- *            └──▶ rows in memory ──(a second later, a slice with each commit)──▶ tables, and their entries leave the journal
+ *            └──▶ rows in memory ──(a second later, some at a time, while nobody waits)──▶ tables, and their entries leave the journal
  *
  * The journal is the truth: whenever memory may be wrong, after a failed transaction or when another process has written, it is forgotten and the
  * tables are brought up to date from the journal. A statement of SQL that looks at one of these tables has all written first (sql.ts).
@@ -33,9 +33,11 @@ import { messageValues, type PartValues, type StoredPosting, WrittenRows } from 
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
-/** How often rows are written, at most. */
+/** How often rows are written, unless there are many, and how long at most while others always wait. */
 const WRITE_EVERY_MS = 25;
-/** Rows written at once: a bound on how long a commit takes. */
+const WRITE_AT_LATEST_MS = 100;
+/** Rows of a table written at once, while nobody waits and with a commit: a bound on how long whoever comes next waits. */
+const SOME = 250;
 const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
 const MOST_MESSAGES = 20_000;
@@ -177,7 +179,9 @@ export class SqliteTables implements Tables {
       this.#entries.push({ seq: this.#seq++, atMs });
       this.#changes = [];
     }
-    this.#writeSlice(atMs);
+    const crowded = this.#messages.size > MOST_MESSAGES;
+    if (crowded) this.#writeRipe(atMs, this.#messages.size - MOST_MESSAGES + SLICE, crowded);
+    else if (this.#sinceLastSlice(atMs) >= WRITE_AT_LATEST_MS) this.#writeRipe(atMs, SLICE);
   }
 
   /** Whether the tables lack something. */
@@ -200,29 +204,39 @@ export class SqliteTables implements Tables {
     this.#write[table](this.#seq, Number.POSITIVE_INFINITY);
   }
 
-  #writeSlice(nowMs: number): void {
-    const crowded = this.#messages.size > MOST_MESSAGES;
-    // Also after the clock was set back.
-    if (!crowded && Math.abs(nowMs - this.#lastSliceMs) < WRITE_EVERY_MS) return;
-    this.#lastSliceMs = nowMs;
-    this.#writeRipe(nowMs, crowded);
+  /** Whether it is time to write some rows, for whoever has nothing else to do. */
+  get isDue(): boolean {
+    if (!this.isBehind || this.#stale) return false;
+    const nowMs = this.#options.now();
+    const oldestMs = this.#entries.length === 0 ? 0 : Math.abs(nowMs - this.#entries[0]!.atMs);
+    if (this.#finished.size >= SOME || oldestMs >= 2 * KEEP_MS) return true;
+    return this.#sinceLastSlice(nowMs) >= WRITE_EVERY_MS && (this.#finished.size > 0 || oldestMs >= KEEP_MS);
+  }
+
+  writeSome(): void {
+    this.#writeRipe(this.#options.now(), SOME);
+  }
+
+  /** Also after the clock was set back. */
+  #sinceLastSlice(nowMs: number): number {
+    return Math.abs(nowMs - this.#lastSliceMs);
   }
 
   /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */
   bringRipe(): void {
-    this.#writeRipe(this.#options.now(), false);
+    this.#writeRipe(this.#options.now(), SLICE);
   }
 
-  #writeRipe(nowMs: number, crowded: boolean): void {
+  #writeRipe(nowMs: number, most: number, crowded = false): void {
+    this.#lastSliceMs = nowMs;
     take(
       this.#finished,
-      SLICE,
+      most,
       () => true,
       (key) => this.#writeMessage(key, this.#messages.get(key)!),
     );
     const ripe = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
     if (ripe === undefined) return;
-    const most = crowded ? this.#messages.size - MOST_MESSAGES + SLICE : SLICE;
     for (const table of WRITTEN_BEHIND) this.#write[table](ripe.seq, most);
     const firstKept = this.#firstKept();
     const written = this.#entries.findLastIndex(({ seq }) => seq <= ripe.seq && seq < firstKept);
