@@ -5,7 +5,7 @@
  */
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import type { Store } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
 export interface RoundsParts {
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 /** How often it is looked whether messages have grown too old. */
 const RETIRE_EVERY_MS = 3_600_000;
 
-/** Pages of unfinished messages looked at in one round; the next round goes on where this one stopped. */
+/** Pages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
 /** How long the missing parts of a message from a phone are waited for. */
 const INCOMING_WAIT_MS = 600_000;
@@ -29,7 +29,8 @@ const INCOMING_WAIT_MS = 600_000;
 export class Rounds {
   readonly #parts: RoundsParts;
   #repeating: Repeating | null = null;
-  #cursor: SweepCursor = SWEEP_START;
+  /** The row of the last part that was looked at. */
+  #afterPart = 0;
   #stopping = false;
   #retireAtMs = 0;
   /** Messages from phones, made whole here, to a number that is nobody's. */
@@ -56,8 +57,9 @@ export class Rounds {
     const nowMs = clock.now();
     const { receiptWaitMs, claimCount: limit } = settings;
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
-      this.#cursor = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: this.#cursor });
-      if (this.#cursor.part === SWEEP_START.part && this.#cursor.backlog.key === SWEEP_START.backlog.key) break;
+      const { afterPart, more } = await store.sweep({ nowMs, receiptWaitMs, limit, afterPart: this.#afterPart });
+      this.#afterPart = afterPart;
+      if (!more) break;
     }
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
       const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });

@@ -102,14 +102,6 @@ export interface OutstandingRow {
   readonly expiresAtMs: number;
 }
 
-/** Where the rounds through the unfinished messages stand (see `sweep`). */
-export interface SweepCursor {
-  readonly part: number;
-  readonly backlog: LaneName & { readonly key: MessageKey };
-}
-
-export const SWEEP_START: SweepCursor = { part: 0, backlog: { carrierId: "", accountId: 0, key: "0" } };
-
 /** What a commit has for delivery on this node. It arrives in the order of the commits. */
 export interface Feed {
   readonly messages: readonly QueuedMessage[];
@@ -506,8 +498,16 @@ export interface Store {
   parkedReceipts(input: { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
   /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
   outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
-  /** Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. */
-  sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<SweepCursor>;
+  /**
+   * Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. Of the parts one page is
+   * looked at, after row `afterPart`; the answer says where the next one begins, 0 behind the last.
+   */
+  sweep(input: {
+    nowMs: number;
+    receiptWaitMs: number;
+    limit: number;
+    afterPart: number;
+  }): Promise<{ afterPart: number; more: boolean }>;
   /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
   handBack(): Promise<void>;
   /** The same for some messages, which another node is to send. */

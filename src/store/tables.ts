@@ -87,6 +87,12 @@ export interface Tables {
   adopt(rows: readonly MessageRow[]): MessageRow[];
 
   message(key: MessageKey): MessageRow | undefined;
+  /**
+   * The next so many messages of a lane that wait for an owner, those that came first; null where that is not known, or there are fewer: then they
+   * have to be looked for. `claimedUpTo` tells that those up to this one have been found.
+   */
+  nextWaiting(lane: LaneName, count: number): MessageRow[] | null;
+  claimedUpTo(lane: LaneName, key: MessageKey): void;
   insertMessage(row: NewMessageRow): void;
   /** Returns the row as it is then. */
   changeMessage(row: MessageRow, change: MessageChange): MessageRow;

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Rounds } from "../../src/dispatch/rounds.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
+
+const SWEPT = { afterPart: 0, more: false };
 
 test("a node that does not lead makes no rounds; when it comes to lead, or the store is back, it does", async () => {
   const clock = new VirtualClock();
@@ -22,7 +23,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
       },
       async sweep() {
         made.push("sweep");
-        return SWEEP_START;
+        return SWEPT;
       },
       async sweepIncoming() {
         made.push("incoming");
@@ -58,7 +59,7 @@ test("messages older than the operator says are deleted, page after page, and lo
     retentionDays: 30,
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
-      sweep: async () => SWEEP_START,
+      sweep: async () => SWEPT,
       sweepIncoming: async () => ({ unmatched: 0, more: false }),
       async retire({ beforeMs }) {
         asked.push(clock.now() - beforeMs);

@@ -4,14 +4,7 @@ import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import {
-  type BulkName,
-  type CommandHandlers,
-  type OutstandingRow,
-  type ParkedReceipt,
-  type PartName,
-  SWEEP_START,
-} from "../port.ts";
+import type { BulkName, CommandHandlers, OutstandingRow, ParkedReceipt, PartName } from "../port.ts";
 import { MESSAGE_COLUMNS, type MessageRow, type PartRow, queuedMessage, reportFacts, STATE_NUMBER } from "../rows.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
@@ -69,12 +62,9 @@ export function deliveryCommands(
        expires_at_ms AS "expiresAtMs"
      FROM part WHERE id > ? ORDER BY id LIMIT ?`,
   );
-  const backlogAfter = sql.prepareLagging<
-    [string, number, bigint, number],
-    { carrierId: string; accountId: number; key: string; expiresAtMs: number }
-  >(
-    `SELECT carrier_id AS "carrierId", account_id AS "accountId", CAST(key AS TEXT) AS key, expires_at_ms AS "expiresAtMs" FROM message
-     WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id, key) > (?, ?, ?) ORDER BY carrier_id, account_id, message.key LIMIT ?`,
+  const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
+    `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
+     WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
   const disown = sql.prepare<[number]>("UPDATE message SET owner = NULL WHERE state = 1 AND owner = ?");
 
@@ -233,7 +223,8 @@ export function deliveryCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
-      const rows = tables.adopt(await unowned.all(carrierId, accountId, wanted));
+      const rows = tables.nextWaiting(lane, wanted) ?? tables.adopt(await unowned.all(carrierId, accountId, wanted));
+      if (rows.length > 0) tables.claimedUpTo(lane, rows.at(-1)!.key);
       for (const row of rows) tables.changeMessage(row, { owner: epoch });
       unit().messages.push(...rows.map(queuedMessage));
       const more = rows.length === wanted;
@@ -336,12 +327,10 @@ export function deliveryCommands(
 
     outstanding: async ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
 
-    async sweep({ nowMs, receiptWaitMs, limit, cursor }) {
-      const parts = await partsAfter.all(cursor.part, limit);
+    async sweep({ nowMs, receiptWaitMs, limit, afterPart }) {
+      const parts = await partsAfter.all(afterPart, limit);
       const late = parts.filter(({ expiresAtMs }) => expiresAtMs + receiptWaitMs <= nowMs);
-      const { carrierId, accountId, key } = cursor.backlog;
-      const backlog = await backlogAfter.all(carrierId, accountId, BigInt(key), limit);
-      const expired = backlog.filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
+      const expired = await expiredBacklog.all(nowMs, limit);
       // As they are now: another node may have heard of them since.
       await tables.load({ parts: late, parked: parts, messages: expired.map((waiting) => waiting.key), refunds: true });
       // A part and its receipt, written by two nodes at the same moment, do not see each other, and who was to look again may have died.
@@ -355,10 +344,8 @@ export function deliveryCommands(
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
         conclude(row, step("queued", "validity over")!, 0, nowMs, null);
       }
-      return {
-        part: parts.length === limit ? parts.at(-1)!.id : SWEEP_START.part,
-        backlog: backlog.length === limit ? backlog.at(-1)! : SWEEP_START.backlog,
-      };
+      const isLastPage = parts.length < limit;
+      return { afterPart: isLastPage ? 0 : parts.at(-1)!.id, more: !isLastPage || expired.length === limit };
     },
 
     async handBack() {

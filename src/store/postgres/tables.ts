@@ -355,6 +355,13 @@ export class PostgresTables implements Tables {
     for (const { id } of rows) if (!this.#goneReports.has(id)) this.#waiting.add(id);
   }
 
+  /** Other nodes claim and release too: it has to be looked for every time. */
+  nextWaiting(): null {
+    return null;
+  }
+
+  claimedUpTo(): void {}
+
   adopt(rows: readonly MessageRow[]): MessageRow[] {
     return rows.map((row) => {
       const known = this.#messages.get(row.key);

@@ -12,7 +12,7 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { SlotMap } from "../../runtime/slots.ts";
-import type { ParkedReceipt, PartName } from "../port.ts";
+import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
   isRejected,
@@ -26,7 +26,15 @@ import {
   type ReportRow,
   STATE_NUMBER,
 } from "../rows.ts";
-import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
+import {
+  laneOf,
+  type NewPart,
+  type NewPosting,
+  type NumberOnList,
+  type Purse,
+  type ReplayName,
+  type Tables,
+} from "../tables.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
 import { messageValues, type PartValues, type StoredPosting, WrittenRows } from "./written.ts";
@@ -69,6 +77,8 @@ export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "purse"] 
 export type WrittenBehind = (typeof WRITTEN_BEHIND)[number];
 
 const partName = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
+const laneName = ({ carrierId, accountId }: LaneName): string => `${accountId} ${carrierId}`;
+const isWaiting = ({ state, owner }: MessageRow): boolean => state === STATE_NUMBER.queued && owner === null;
 const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;
 
 export interface TablesOptions {
@@ -120,6 +130,8 @@ export class SqliteTables implements Tables {
   #parkedCarriers = new Map<string, boolean>();
   /** Whether there is a part in its table, as it was then: none is written without this being told. */
   #partsWritten = PERHAPS;
+  /** Of lanes with a backlog the last message that was claimed. */
+  #claimed = new Map<string, MessageKey>();
 
   constructor(options: TablesOptions) {
     this.#options = options;
@@ -171,6 +183,7 @@ export class SqliteTables implements Tables {
     this.#optOutLists = new Map();
     this.#parkedCarriers = new Map();
     this.#partsWritten = PERHAPS;
+    this.#claimed = new Map();
   }
 
   /** The last thing before the commit. */
@@ -303,6 +316,7 @@ export class SqliteTables implements Tables {
     else this.#written.changeMessage(key, kept.change);
     this.#messages.delete(key);
     this.#finished.delete(key);
+    this.#waits(kept.row);
     const { client_message_id, account_id } = kept.row;
     if (client_message_id === null) return;
     const name = clientName(account_id, client_message_id);
@@ -328,6 +342,28 @@ export class SqliteTables implements Tables {
     return this.#messages.get(key)?.row ?? this.#written.message(key);
   }
 
+  /**
+   * Those that were claimed are written as such later, and until then the table has them as waiting: so it is looked behind the last of them.
+   * Whatever waits again, or comes into the table, before that one makes it be forgotten.
+   */
+  nextWaiting(lane: LaneName, count: number): MessageRow[] | null {
+    const after = this.#claimed.get(laneName(lane));
+    if (after === undefined) return null;
+    const rows = this.#written.waiting(lane, after, count).map((row) => this.#messages.get(row.key)?.row ?? row);
+    return rows.length === count && rows.every(isWaiting) ? rows : null;
+  }
+
+  claimedUpTo(lane: LaneName, key: MessageKey): void {
+    this.#claimed.set(laneName(lane), key);
+  }
+
+  #waits(row: MessageRow): void {
+    if (this.#claimed.size === 0 || !isWaiting(row)) return;
+    const lane = laneName(laneOf(row));
+    const after = this.#claimed.get(lane);
+    if (after !== undefined && BigInt(row.key) <= BigInt(after)) this.#claimed.delete(lane);
+  }
+
   insertMessage(fresh: NewMessageRow): void {
     const row = messageRow(fresh);
     const { key, account_id, client_message_id } = row;
@@ -345,6 +381,7 @@ export class SqliteTables implements Tables {
     const change = differences(before, wanted);
     const row = { ...before, ...change };
     this.#changes.push(["message changed", key, change]);
+    this.#waits(row);
     if (row.state === STATE_NUMBER.done) this.#finished.add(key);
     if (kept === undefined) {
       this.#messages.set(key, { row, isNew: false, change, since: this.#seq });

@@ -5,7 +5,7 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
-import type { ParkedReceipt, PartName } from "../port.ts";
+import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
   type BulkRow,
@@ -125,6 +125,11 @@ export class WrittenRows {
          ON CONFLICT (key) DO NOTHING`,
       ),
       message: db.prepare<[string], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM message WHERE key = ?`),
+      waiting: db.prepare<[string, number, string, number], MessageRow>(
+        `SELECT ${MESSAGE_COLUMNS} FROM message
+         WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND message.key > CAST(? AS INTEGER)
+         ORDER BY message.key LIMIT ?`,
+      ),
       named: db
         .prepare<[number, string], string>(
           `SELECT CAST(key AS TEXT) FROM message WHERE account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`,
@@ -208,6 +213,10 @@ export class WrittenRows {
 
   message(key: MessageKey): MessageRow | undefined {
     return this.#statements.message.get(key);
+  }
+
+  waiting({ carrierId, accountId }: LaneName, after: MessageKey, count: number): MessageRow[] {
+    return this.#statements.waiting.all(carrierId, accountId, after, count);
   }
 
   insertMessage(values: MessageValues): void {

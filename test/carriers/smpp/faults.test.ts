@@ -180,7 +180,7 @@ for (const story of STORIES) {
           nowMs: systemClock.now() + 49 * 3_600_000,
           receiptWaitMs: 0,
           limit: 1_000,
-          cursor: { part: 0, backlog: { carrierId: "", accountId: 0, key: "0" } },
+          afterPart: 0,
         });
         return receiver.items.length === count;
       });
