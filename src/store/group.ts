@@ -38,24 +38,36 @@ function weightOf({ command, input }: Call): number {
   return command === "accept" ? (input as Acceptance).messages.length : 1;
 }
 
+/** Whether somebody waits for the answer to a call, or it only has to be done soon. */
+export type Urgency = "awaited" | "soon";
+
 /**
- * How long a group waits at least after the one before it began. A transaction and its flush cost as much for one message as for ten, so under
- * load larger groups leave more of the machine for the messages; what comes after a quiet moment waits for nothing.
+ * How long a group waits at least after the one before it began; one with an awaited call in it, after the one before it that had one. A
+ * transaction and its flush cost as much for one message as for ten, so under load larger groups leave more of the machine for the messages;
+ * what comes after a quiet moment waits for nothing.
  */
 export interface GroupPause {
   readonly clock: Clock;
-  readonly ms: number;
+  readonly ms: Readonly<Record<Urgency, number>>;
+}
+
+interface Waiting {
+  readonly call: Call;
+  readonly answer: (outcome: Outcome) => void;
+  readonly urgency: Urgency;
 }
 
 export class GroupCommit {
   readonly #engine: Engine;
   readonly #onFeed: (feed: Feed) => void;
   readonly #pause: GroupPause | null;
-  #waiting: { call: Call; answer: (outcome: Outcome) => void }[] = [];
+  #waiting: Waiting[] = [];
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
   #resting = false;
-  #nextAtMs = 0;
+  #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0 };
+  /** Ends the pause; null while there is none. */
+  #wake: (() => void) | null = null;
 
   constructor(engine: Engine, onFeed: (feed: Feed) => void, pause: GroupPause | null = null) {
     this.#engine = engine;
@@ -63,14 +75,15 @@ export class GroupCommit {
     this.#pause = pause;
   }
 
-  add(call: Call, answer: (outcome: Outcome) => void): void {
+  add(call: Call, answer: (outcome: Outcome) => void, urgency: Urgency = "awaited"): void {
     const beside = this.#engine.runBeside?.(call) ?? null;
     if (beside !== null) {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
       return;
     }
-    this.#waiting.push({ call, answer });
+    this.#waiting.push({ call, answer, urgency });
     this.#busy ??= this.#commitAll();
+    if (urgency === "awaited") this.#wake?.();
   }
 
   /** Resolves when all that was asked for so far is answered. */
@@ -99,14 +112,33 @@ export class GroupCommit {
   /** What arrives in this turn of the loop goes along, and soon after another group what arrives in the next moment too. */
   async #gather(): Promise<void> {
     if (this.#waitMs() >= 1) this.#engine.rest?.();
-    const waitMs = this.#waitMs();
-    if (waitMs < 1) await new Promise<void>((resolve) => setImmediate(resolve));
-    else await new Promise<void>((resolve) => this.#pause!.clock.after(waitMs, resolve));
-    if (this.#pause !== null) this.#nextAtMs = this.#pause.clock.monotonic() + this.#pause.ms;
+    if (this.#waitMs() < 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
+    if (this.#pause === null) return;
+    const { clock, ms } = this.#pause;
+    const nowMs = clock.monotonic();
+    this.#nextAtMs.soon = nowMs + ms.soon;
+    if (this.#isAwaited()) this.#nextAtMs.awaited = nowMs + ms.awaited;
+  }
+
+  #isAwaited(): boolean {
+    return this.#waiting.some(({ urgency }) => urgency === "awaited");
   }
 
   #waitMs(): number {
-    return this.#pause === null ? 0 : this.#nextAtMs - this.#pause.clock.monotonic();
+    if (this.#pause === null) return 0;
+    return this.#nextAtMs[this.#isAwaited() ? "awaited" : "soon"] - this.#pause.clock.monotonic();
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#pause!.clock.after(ms, resolve);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#wake = null;
   }
 
   /** Never rejects: whatever happens, everyone gets an answer. */
@@ -118,7 +150,7 @@ export class GroupCommit {
     }
   }
 
-  #take(): { call: Call; answer: (outcome: Outcome) => void }[] {
+  #take(): Waiting[] {
     const isAlone = ({ call }: { call: Call }): boolean => this.#engine.isAlone?.(call.command) === true;
     if (isAlone(this.#waiting[0]!)) return this.#waiting.splice(0, 1);
     let size = 0;
@@ -233,13 +265,14 @@ export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store 
   return storeOver(callsOf(new GroupCommit(engine, onFeed)));
 }
 
-export function callsOf(group: GroupCommit): SendCall {
+export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
   return (call) =>
     new Promise((resolve, reject) => {
-      group.add(call, (outcome) => {
+      const answer = (outcome: Outcome): void => {
         if (outcome.ok) resolve(outcome.value);
         else reject(outcome.error);
-      });
+      };
+      group.add(call, answer, urgency);
     });
 }
 

@@ -5,7 +5,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { Lease } from "../runtime/lease.ts";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { callsOf, GroupCommit } from "../store/group.ts";
+import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { openStore } from "../store/open.ts";
 import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
@@ -40,8 +40,8 @@ export interface StoreNews {
   readonly reason: string;
 }
 
-/** A few milliseconds are nothing to whoever waits for a flush to disk. */
-const GROUP_PAUSE_MS = 2;
+/** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
+const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
 
 const { settings, roles, lease, lanes, edge, delivery, logLevel } = workerData as StoreThreadData;
 
@@ -56,10 +56,13 @@ try {
   const onFeed = (feed: Feed): void => toDelivery.tell(packFeed(feed));
   const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
-  const handle = (command: string, input: unknown): Promise<unknown> =>
-    send({ command: command as CommandName, input: unpackInput(command as CommandName, input) });
-  serveCalls(edge, handle);
-  const toDelivery = serveCalls(delivery, handle);
+  const handler = (urgency: Urgency): ((command: string, input: unknown) => Promise<unknown>) => {
+    const sendOn = callsOf(group, urgency);
+    return (command, input) =>
+      sendOn({ command: command as CommandName, input: unpackInput(command as CommandName, input) });
+  };
+  serveCalls(edge, handler("awaited"));
+  const toDelivery = serveCalls(delivery, handler("soon"));
   parentPort!.once("message", async () => {
     await group.settled();
     await store.close();

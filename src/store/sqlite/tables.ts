@@ -45,7 +45,7 @@ const KEEP_MS = 1_000;
 const WRITE_EVERY_MS = 25;
 const WRITE_AT_LATEST_MS = 100;
 /** Rows of a table written at once, while nobody waits and with a commit: a bound on how long whoever comes next waits. */
-const SOME = 250;
+const SOME = 100;
 const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
 const MOST_MESSAGES = 20_000;
