@@ -32,6 +32,8 @@ export interface OpenStore {
   readonly spilled: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
   start(events: EngineEvents): void;
+  /** Whether another thread does most of the store's checkpoints; null where it has none to do. */
+  readonly leaveCheckpoints: ((toAnother: boolean) => void) | null;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ function openSqlite({ settings, clock, deliver }: StoreOptions): OpenStore {
     lastKey: engine.lastKey(),
     spilled: deliver === null ? [] : engine.spilledLanes(),
     start: () => undefined,
+    leaveCheckpoints: (toAnother) => engine.leaveCheckpoints(toAnother),
     close: async () => {
       try {
         engine.settle();
@@ -106,6 +109,7 @@ async function openPostgres({ settings, clock, log, deliver, name }: StoreOption
     // The watch tells of them as soon as it is known which carriers this node talks to.
     spilled: [],
     start: (events) => engine.start(events),
+    leaveCheckpoints: null,
     close: () => engine.close(),
   };
 }

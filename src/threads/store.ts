@@ -1,6 +1,6 @@
 /** The store's thread: an engine and its group commit, with a port to each side of the service. */
 import { hostname } from "node:os";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
 import { systemClock } from "../runtime/clock.ts";
 import { Lease } from "../runtime/lease.ts";
 import { createLog } from "../runtime/log.ts";
@@ -9,6 +9,7 @@ import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { openStore } from "../store/open.ts";
 import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
+import type { CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./forms.ts";
 import { serveCalls } from "./rpc.ts";
 
@@ -43,13 +44,35 @@ export interface StoreNews {
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
 const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
 
+/** Starts the thread for the checkpoints of the embedded store, and returns how it is stopped. Without it commits do them, as they must. */
+function startCheckpoints(leave: (toAnother: boolean) => void): () => Promise<void> {
+  const data: CheckpointThreadData = { directory: settings.store.data };
+  const worker = new Worker(new URL("./checkpoint.ts", import.meta.url), { name: "checkpoint", workerData: data });
+  const ended = new Promise<void>((resolve) => {
+    worker.once("exit", () => {
+      leave(false);
+      resolve();
+    });
+  });
+  worker.on("error", (error) =>
+    log.warn({ err: error }, "the thread for checkpoints failed; commits do them from now on"),
+  );
+  leave(true);
+  return () => {
+    worker.postMessage("stop");
+    return ended;
+  };
+}
+
 const { settings, roles, lease, lanes, edge, delivery, logLevel } = workerData as StoreThreadData;
+
+const log = createLog(logLevel, { part: "store" });
 
 try {
   const store = await openStore({
     settings,
     clock: systemClock,
-    log: createLog(logLevel, { part: "store" }),
+    log,
     deliver: { lanes, roles, lease: new Lease(lease) },
     name: `heliograph ${hostname()} ${process.pid}`,
   });
@@ -61,10 +84,12 @@ try {
     return (command, input) =>
       sendOn({ command: command as CommandName, input: unpackInput(command as CommandName, input) });
   };
+  const stopCheckpoints = store.leaveCheckpoints === null ? null : startCheckpoints(store.leaveCheckpoints);
   serveCalls(edge, handler("awaited"));
   const toDelivery = serveCalls(delivery, handler("soon"));
   parentPort!.once("message", async () => {
     await group.settled();
+    await stopCheckpoints?.();
     await store.close();
     edge.close();
     delivery.close();

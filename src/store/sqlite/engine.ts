@@ -30,6 +30,9 @@ export interface SqliteOptions {
   readonly mode: "deliver" | "tool";
 }
 
+/** Pages of SQLite's log that a commit brings into the file: SQLite's own choice, and what may be left to another thread. */
+const CHECKPOINT_PAGES = { own: 1_000, left: 8_000 };
+
 /** The one machine's number among nodes (runtime/ids.ts). */
 const NODE = 0;
 
@@ -190,6 +193,12 @@ export class SqliteEngine implements Engine {
   settle(): void {
     catchUp(this.#db);
     this.#tables.forget();
+  }
+
+  /** Another thread brings the log into the file (threads/checkpoint.ts), or has ceased to. */
+  leaveCheckpoints(toAnother: boolean): void {
+    if (!this.#db.open) return;
+    this.#db.pragma(`wal_autocheckpoint = ${toAnother ? CHECKPOINT_PAGES.left : CHECKPOINT_PAGES.own}`);
   }
 
   close(): void {
