@@ -45,9 +45,9 @@ test("a carrier that is down with 100,000 waiting costs a bounded memory and no 
   const timersBefore = bench.clock.timersSet;
   await bench.clock.advance(HOUR / 6);
   assert.equal(carrier.submitted.length, 0);
-  // A round every ten seconds and a look every minute; nothing for a message.
+  // Two rounds every ten seconds, for what is in memory and for what is not, and a look every minute; nothing for a message.
   assert.ok(
-    bench.clock.timersSet - timersBefore <= 80,
+    bench.clock.timersSet - timersBefore <= 130,
     `${bench.clock.timersSet - timersBefore} timers in ten minutes`,
   );
   carrier.up = true;
