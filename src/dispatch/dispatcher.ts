@@ -479,10 +479,10 @@ export class Dispatcher {
     for (const { ring } of this.#desks.values()) for (const lane of ring.lanes()) this.#refill(lane);
   }
 
-  /** Brings in more of a spilled lane when it is half empty. */
+  /** Brings in more of a spilled lane when less is left of it than is brought at a time. */
   #refill(lane: Lane): void {
     const { claimCount } = this.#parts.settings;
-    if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount / 2) return;
+    if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount) return;
     if (this.#deskOf(lane.name.carrierId) === null && this.#parts.knows(lane.name.carrierId)) {
       this.#leaveElsewhere(lane.name);
       return;

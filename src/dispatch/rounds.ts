@@ -18,8 +18,10 @@ export interface RoundsParts {
 }
 
 const DAY_MS = 86_400_000;
-/** How often it is looked whether messages have grown too old. */
+/** How often it is looked whether messages have grown too old; while there are any, how many go at once, and how often in a round. */
 const RETIRE_EVERY_MS = 3_600_000;
+const RETIRE_MESSAGES = 500;
+const RETIRE_PAGES = 100;
 
 /** Pages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
@@ -70,12 +72,12 @@ export class Rounds {
   }
 
   async #retire(nowMs: number): Promise<void> {
-    const { store, clock, settings, retentionDays } = this.#parts;
+    const { store, clock, retentionDays } = this.#parts;
     if (retentionDays === 0 || clock.monotonic() < this.#retireAtMs) return;
     const beforeMs = nowMs - retentionDays * DAY_MS;
-    for (let page = 0; page < SWEEP_PAGES; page++) {
+    for (let page = 0; page < RETIRE_PAGES; page++) {
       if (this.#stopping) return;
-      const { more } = await store.retire({ beforeMs, limit: settings.claimCount });
+      const { more } = await store.retire({ beforeMs, limit: RETIRE_MESSAGES });
       if (more) continue;
       this.#retireAtMs = clock.monotonic() + RETIRE_EVERY_MS;
       return;
