@@ -22,7 +22,7 @@ export function openDatabase(directory: string): Db {
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
   db.pragma("temp_store = MEMORY");
-  db.pragma("cache_size = -32768");
+  db.pragma("cache_size = -16384");
   return db;
 }
 

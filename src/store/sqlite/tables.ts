@@ -232,8 +232,9 @@ export class SqliteTables implements Tables {
     return this.#sinceLastSlice(nowMs) >= WRITE_EVERY_MS && (this.#finished.size > 0 || oldestMs >= KEEP_MS);
   }
 
+  /** Many at once where there are many: each transaction has its price. */
   writeSome(): void {
-    this.#writeRipe(this.#options.now(), SOME);
+    this.#writeRipe(this.#options.now(), Math.max(SOME, Math.floor(this.#finished.size / 4)));
   }
 
   /** Also after the clock was set back. */
