@@ -221,6 +221,43 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(bench.takeMessages().length, 1, "an emptied lane takes messages straight again");
     });
 
+    test("a backlog is claimed in its order, and what goes back to it comes first again", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 3, total: 100 } });
+      const phones = Array.from({ length: 16 }, (_, index) => String(41_790_000_100 + index));
+      await bench.accept(phones.map((to) => bench.message({ to })));
+      const own = bench.takeMessages();
+      assert.deepEqual(
+        own.map(({ to }) => to),
+        phones.slice(0, 3),
+      );
+      await bench.submit(own);
+      const claim = async (limit = 3): Promise<QueuedMessage[]> => {
+        await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit });
+        return bench.takeMessages();
+      };
+      const seen: string[] = [];
+      for (let count = 0; count < 2; count++) {
+        const claimed = await claim();
+        seen.push(...claimed.map(({ to }) => to));
+        await bench.submit(claimed);
+      }
+      const claimed = await claim();
+      seen.push(...claimed.map(({ to }) => to));
+      assert.deepEqual(seen, phones.slice(3, 12));
+      await bench.store.release({ keys: claimed.slice(1).map(({ key }) => key) });
+      await bench.submit(claimed.slice(0, 1));
+      const again = await claim();
+      assert.deepEqual(
+        again.map(({ to }) => to),
+        phones.slice(10, 13),
+      );
+      await bench.submit(again);
+      assert.deepEqual(
+        (await claim(10)).map(({ to }) => to),
+        phones.slice(13),
+      );
+    });
+
     test("all lanes together have a bound too, and an empty lane always gets one message", async (t) => {
       const bench = await Bench.start(t, make, { lanes: { lane: 10, total: 3 } });
       await bench.accept(Array.from({ length: 5 }, () => bench.message()));
@@ -418,43 +455,6 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         expiresAtMs: NOW + HOUR,
       });
       assert.deepEqual(await bench.store.outstanding({ carrierId: "other", afterRow: 0, limit: 3 }), []);
-    });
-
-    test("a backlog is claimed in its order, and what goes back to it comes first again", async (t) => {
-      const bench = await Bench.start(t, make, { lanes: { lane: 3, total: 100 } });
-      const phones = Array.from({ length: 16 }, (_, index) => String(41_790_000_100 + index));
-      await bench.accept(phones.map((to) => bench.message({ to })));
-      const own = bench.takeMessages();
-      assert.deepEqual(
-        own.map(({ to }) => to),
-        phones.slice(0, 3),
-      );
-      await bench.submit(own);
-      const claim = async (limit = 3): Promise<QueuedMessage[]> => {
-        await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit });
-        return bench.takeMessages();
-      };
-      const seen: string[] = [];
-      for (let count = 0; count < 2; count++) {
-        const claimed = await claim();
-        seen.push(...claimed.map(({ to }) => to));
-        await bench.submit(claimed);
-      }
-      const claimed = await claim();
-      seen.push(...claimed.map(({ to }) => to));
-      assert.deepEqual(seen, phones.slice(3, 12));
-      await bench.store.release({ keys: claimed.slice(1).map(({ key }) => key) });
-      await bench.submit(claimed.slice(0, 1));
-      const again = await claim();
-      assert.deepEqual(
-        again.map(({ to }) => to),
-        phones.slice(10, 13),
-      );
-      await bench.submit(again);
-      assert.deepEqual(
-        (await claim(10)).map(({ to }) => to),
-        phones.slice(13),
-      );
     });
 
     test("rounds end what waited too long: receipts that never came, and a backlog past its validity", async (t) => {
