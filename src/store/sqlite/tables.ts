@@ -35,6 +35,7 @@ import {
   type ReplayName,
   type Tables,
 } from "../tables.ts";
+import { ClaimedLanes, isWaiting } from "./claimed.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
 import { messageValues, type PartValues, type StoredPosting, WrittenRows } from "./written.ts";
@@ -77,8 +78,6 @@ export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "purse"] 
 export type WrittenBehind = (typeof WRITTEN_BEHIND)[number];
 
 const partName = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
-const laneName = ({ carrierId, accountId }: LaneName): string => `${accountId} ${carrierId}`;
-const isWaiting = ({ state, owner }: MessageRow): boolean => state === STATE_NUMBER.queued && owner === null;
 const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;
 
 export interface TablesOptions {
@@ -130,8 +129,7 @@ export class SqliteTables implements Tables {
   #parkedCarriers = new Map<string, boolean>();
   /** Whether there is a part in its table, as it was then: none is written without this being told. */
   #partsWritten = PERHAPS;
-  /** Of lanes with a backlog the last message that was claimed. */
-  #claimed = new Map<string, MessageKey>();
+  readonly #claimed = new ClaimedLanes();
 
   constructor(options: TablesOptions) {
     this.#options = options;
@@ -183,7 +181,7 @@ export class SqliteTables implements Tables {
     this.#optOutLists = new Map();
     this.#parkedCarriers = new Map();
     this.#partsWritten = PERHAPS;
-    this.#claimed = new Map();
+    this.#claimed.clear();
   }
 
   /** The last thing before the commit. */
@@ -317,7 +315,7 @@ export class SqliteTables implements Tables {
     else this.#written.changeMessage(key, kept.change);
     this.#messages.delete(key);
     this.#finished.delete(key);
-    this.#waits(kept.row);
+    this.#claimed.see(kept.row);
     const { client_message_id, account_id } = kept.row;
     if (client_message_id === null) return;
     const name = clientName(account_id, client_message_id);
@@ -343,26 +341,15 @@ export class SqliteTables implements Tables {
     return this.#messages.get(key)?.row ?? this.#written.message(key);
   }
 
-  /**
-   * Those that were claimed are written as such later, and until then the table has them as waiting: so it is looked behind the last of them.
-   * Whatever waits again, or comes into the table, before that one makes it be forgotten.
-   */
   nextWaiting(lane: LaneName, count: number): MessageRow[] | null {
-    const after = this.#claimed.get(laneName(lane));
-    if (after === undefined) return null;
-    const rows = this.#written.waiting(lane, after, count).map((row) => this.#messages.get(row.key)?.row ?? row);
+    const last = this.#claimed.lastOf(lane);
+    if (last === undefined) return null;
+    const rows = this.#written.waiting(lane, last, count).map((row) => this.#messages.get(row.key)?.row ?? row);
     return rows.length === count && rows.every(isWaiting) ? rows : null;
   }
 
   claimedUpTo(lane: LaneName, key: MessageKey): void {
-    this.#claimed.set(laneName(lane), key);
-  }
-
-  #waits(row: MessageRow): void {
-    if (this.#claimed.size === 0 || !isWaiting(row)) return;
-    const lane = laneName(laneOf(row));
-    const after = this.#claimed.get(lane);
-    if (after !== undefined && BigInt(row.key) <= BigInt(after)) this.#claimed.delete(lane);
+    this.#claimed.claimedUpTo(lane, key);
   }
 
   insertMessage(fresh: NewMessageRow): void {
@@ -382,7 +369,7 @@ export class SqliteTables implements Tables {
     const change = differences(before, wanted);
     const row = { ...before, ...change };
     this.#changes.push(["message changed", key, change]);
-    this.#waits(row);
+    this.#claimed.see(row);
     if (row.state === STATE_NUMBER.done) this.#finished.add(key);
     if (kept === undefined) {
       this.#messages.set(key, { row, isNew: false, change, since: this.#seq });
