@@ -6,6 +6,7 @@
  * does what is left when the log has grown to several times of what is done here at once (`leaveCheckpoints`).
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { Repeating, systemClock } from "../runtime/clock.ts";
 import { openDatabase } from "../store/sqlite/database.ts";
 
 export interface CheckpointThreadData {
@@ -19,13 +20,13 @@ const LOOK_EVERY_MS = 50;
 const { directory } = workerData as CheckpointThreadData;
 const db = openDatabase(directory);
 
-const looking = setInterval(() => {
+const looking = new Repeating(systemClock, LOOK_EVERY_MS, async () => {
   // Pages in the log, and how many of them are in the file.
   const [{ log, checkpointed }] = db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }];
   if (log - checkpointed >= DUE_PAGES) db.pragma("wal_checkpoint(PASSIVE)");
-}, LOOK_EVERY_MS);
+});
 
-parentPort!.once("message", () => {
-  clearInterval(looking);
+parentPort!.once("message", async () => {
+  await looking.stop();
   db.close();
 });

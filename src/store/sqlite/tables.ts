@@ -26,15 +26,7 @@ import {
   type ReportRow,
   STATE_NUMBER,
 } from "../rows.ts";
-import {
-  laneOf,
-  type NewPart,
-  type NewPosting,
-  type NumberOnList,
-  type Purse,
-  type ReplayName,
-  type Tables,
-} from "../tables.ts";
+import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
 import { ClaimedLanes, isWaiting } from "./claimed.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
