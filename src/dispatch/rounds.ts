@@ -5,7 +5,7 @@
  */
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Store } from "../store/port.ts";
+import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
 export interface RoundsParts {
@@ -25,14 +25,14 @@ const RETIRE_PAGES = 100;
 
 /** Pages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
+const SWEEP_COUNT = 500;
 /** How long the missing parts of a message from a phone are waited for. */
 const INCOMING_WAIT_MS = 600_000;
 
 export class Rounds {
   readonly #parts: RoundsParts;
   #repeating: Repeating | null = null;
-  /** The row of the last part that was looked at. */
-  #afterPart = 0;
+  #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
   #retireAtMs = 0;
   /** Messages from phones, made whole here, to a number that is nobody's. */
@@ -57,14 +57,14 @@ export class Rounds {
     const { store, clock, settings } = this.#parts;
     if (!(await store.cluster()).leads) return;
     const nowMs = clock.now();
-    const { receiptWaitMs, claimCount: limit } = settings;
+    const { receiptWaitMs } = settings;
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
-      const { afterPart, more } = await store.sweep({ nowMs, receiptWaitMs, limit, afterPart: this.#afterPart });
-      this.#afterPart = afterPart;
-      if (!more) break;
+      const swept = await store.sweep({ nowMs, receiptWaitMs, limit: SWEEP_COUNT, cursor: this.#cursor });
+      this.#cursor = swept.cursor;
+      if (!swept.more) break;
     }
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
-      const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+      const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit: SWEEP_COUNT });
       this.incomingUnmatched += unmatched;
       if (!more) break;
     }

@@ -111,8 +111,9 @@ export class GroupCommit {
 
   /** What arrives in this turn of the loop goes along, and soon after another group what arrives in the next moment too. */
   async #gather(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    // The answers of the group before have gone by now.
     if (this.#waitMs() >= 1) this.#engine.rest?.();
-    if (this.#waitMs() < 1) await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
     if (this.#pause === null) return;
     const { clock, ms } = this.#pause;

@@ -61,12 +61,14 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
   }
 }
 
-function openSqlite({ settings, clock, deliver }: StoreOptions): OpenStore {
+function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore {
   const engine = new SqliteEngine({
     directory: settings.store.data,
     clock,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver === null ? "tool" : "deliver",
+    onFault: (error) =>
+      log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal"),
   });
   // The directory's lock is lease enough: nobody else can be here.
   deliver?.lease.hold();

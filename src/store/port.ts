@@ -102,6 +102,14 @@ export interface OutstandingRow {
   readonly expiresAtMs: number;
 }
 
+/** Where a round through the parts stands: behind which row, and up to which one, for others come while it is made. */
+export interface SweepCursor {
+  readonly afterPart: number;
+  readonly upToPart: number;
+}
+
+export const SWEEP_START: SweepCursor = { afterPart: 0, upToPart: 0 };
+
 /** What a commit has for delivery on this node. It arrives in the order of the commits. */
 export interface Feed {
   readonly messages: readonly QueuedMessage[];
@@ -500,14 +508,14 @@ export interface Store {
   outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
   /**
    * Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. Of the parts one page is
-   * looked at, after row `afterPart`; the answer says where the next one begins, 0 behind the last.
+   * looked at, and the answer says where the next one begins.
    */
   sweep(input: {
     nowMs: number;
     receiptWaitMs: number;
     limit: number;
-    afterPart: number;
-  }): Promise<{ afterPart: number; more: boolean }>;
+    cursor: SweepCursor;
+  }): Promise<{ cursor: SweepCursor; more: boolean }>;
   /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
   handBack(): Promise<void>;
   /** The same for some messages, which another node is to send. */

@@ -88,8 +88,8 @@ try {
   serveCalls(edge, handler("awaited"));
   const toDelivery = serveCalls(delivery, handler("soon"));
   parentPort!.once("message", async () => {
-    await group.settled();
     await stopCheckpoints?.();
+    await group.settled();
     await store.close();
     edge.close();
     delivery.close();

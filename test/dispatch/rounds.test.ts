@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Rounds } from "../../src/dispatch/rounds.ts";
 import { silentLog } from "../../src/runtime/log.ts";
+import { SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const SWEPT = { afterPart: 0, more: false };
+const SWEPT = { cursor: SWEEP_START, more: false };
 
 test("a node that does not lead makes no rounds; when it comes to lead, or the store is back, it does", async () => {
   const clock = new VirtualClock();

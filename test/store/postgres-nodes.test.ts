@@ -5,7 +5,7 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
-import type { Feed } from "../../src/store/port.ts";
+import { type Feed, SWEEP_START } from "../../src/store/port.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
@@ -131,7 +131,7 @@ test("a part and its receipt that two nodes write at the same moment find each o
   assert.equal((await other.store.parkedReceipts({ limit: 10 })).count, 1);
 
   const nowMs = bench.clock.now();
-  await other.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 10, afterPart: 0 });
+  await other.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 10, cursor: SWEEP_START });
   assert.equal((await other.store.parkedReceipts({ limit: 10 })).count, 0);
   assert.deepEqual(await other.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 }), []);
 });

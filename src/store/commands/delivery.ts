@@ -4,7 +4,14 @@ import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { BulkName, CommandHandlers, OutstandingRow, ParkedReceipt, PartName } from "../port.ts";
+import {
+  type BulkName,
+  type CommandHandlers,
+  type OutstandingRow,
+  type ParkedReceipt,
+  type PartName,
+  SWEEP_START,
+} from "../port.ts";
 import { MESSAGE_COLUMNS, type MessageRow, type PartRow, queuedMessage, reportFacts, STATE_NUMBER } from "../rows.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
@@ -57,10 +64,14 @@ export function deliveryCommands(
      FROM part JOIN message ON message.key = part.message_key
      WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
   );
-  const partsAfter = sql.prepareLagging<[number, number], PartRow & PartName & { id: number; expiresAtMs: number }>(
+  const lastPart = sql.prepareLagging<[], { id: number | null }>("SELECT max(id) AS id FROM part");
+  const partsAfter = sql.prepareLagging<
+    [number, number, number],
+    PartRow & PartName & { id: number; expiresAtMs: number }
+  >(
     `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
        expires_at_ms AS "expiresAtMs"
-     FROM part WHERE id > ? ORDER BY id LIMIT ?`,
+     FROM part WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
   );
   const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
@@ -327,8 +338,9 @@ export function deliveryCommands(
 
     outstanding: async ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
 
-    async sweep({ nowMs, receiptWaitMs, limit, afterPart }) {
-      const parts = await partsAfter.all(afterPart, limit);
+    async sweep({ nowMs, receiptWaitMs, limit, cursor: { afterPart, upToPart } }) {
+      const last = afterPart === 0 ? ((await lastPart.get())?.id ?? 0) : upToPart;
+      const parts = await partsAfter.all(afterPart, last, limit);
       const late = parts.filter(({ expiresAtMs }) => expiresAtMs + receiptWaitMs <= nowMs);
       const expired = await expiredBacklog.all(nowMs, limit);
       // As they are now: another node may have heard of them since.
@@ -345,7 +357,8 @@ export function deliveryCommands(
         conclude(row, step("queued", "validity over")!, 0, nowMs, null);
       }
       const isLastPage = parts.length < limit;
-      return { afterPart: isLastPage ? 0 : parts.at(-1)!.id, more: !isLastPage || expired.length === limit };
+      const cursor = isLastPage ? SWEEP_START : { afterPart: parts.at(-1)!.id, upToPart: last };
+      return { cursor, more: !isLastPage || expired.length === limit };
     },
 
     async handBack() {

@@ -28,6 +28,8 @@ export interface SqliteOptions {
    * work beside a running service and delivers nothing.
    */
   readonly mode: "deliver" | "tool";
+  /** Told of what went wrong while nobody waited. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 /** Pages of SQLite's log that a commit brings into the file: SQLite's own choice, and what may be left to another thread. */
@@ -44,6 +46,7 @@ export class SqliteEngine implements Engine {
   readonly #parts: CommandParts;
   readonly #handlers: CommandHandlers;
   readonly #lanes: LaneAccounts;
+  readonly #onFault: (error: unknown) => void;
   #unit = new Unit();
 
   constructor(options: SqliteOptions) {
@@ -58,6 +61,7 @@ export class SqliteEngine implements Engine {
       throw error;
     }
     this.#delivers = options.mode === "deliver";
+    this.#onFault = options.onFault ?? (() => undefined);
     this.#tables = new SqliteTables({ db, now: () => options.clock.now(), writeBehind: this.#delivers });
     // A tool owns nothing: no message it might accept is taken into memory.
     this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
@@ -172,15 +176,16 @@ export class SqliteEngine implements Engine {
    */
   rest(): boolean {
     if (!this.#db.open || !this.#tables.isDue) return false;
-    this.#db.pragma("synchronous = NORMAL");
     try {
+      this.#db.pragma("synchronous = NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
       this.#tables.writeSome();
       this.#db.exec("COMMIT");
       return this.#tables.isDue;
-    } catch {
-      // Whatever is wrong, the next command meets it too, and tells its caller.
+    } catch (error) {
+      // From the journal it is tried once more, with the next command.
+      this.#onFault(error);
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       this.#tables.forget();
       return false;

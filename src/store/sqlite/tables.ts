@@ -34,10 +34,9 @@ import { messageValues, type PartValues, type StoredPosting, WrittenRows } from 
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
-/** How often rows are written, unless there are many, and how long at most while others always wait. */
+/** How often rows are written while nobody waits, unless there are many. */
 const WRITE_EVERY_MS = 25;
-const WRITE_AT_LATEST_MS = 100;
-/** Rows of a table written at once, while nobody waits and with a commit: a bound on how long whoever comes next waits. */
+/** So many rows of a table are worth a transaction; and how many are written at once, a bound on how long whoever comes next waits. */
 const SOME = 100;
 const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
@@ -190,7 +189,7 @@ export class SqliteTables implements Tables {
     }
     const crowded = this.#messages.size > MOST_MESSAGES;
     if (crowded) this.#writeRipe(atMs, this.#messages.size - MOST_MESSAGES + SLICE, crowded);
-    else if (this.#sinceLastSlice(atMs) >= WRITE_AT_LATEST_MS) this.#writeRipe(atMs, SLICE);
+    else if (this.#isLate(atMs, SLICE)) this.#writeRipe(atMs, SLICE);
   }
 
   /** Whether the tables lack something. */
@@ -215,21 +214,27 @@ export class SqliteTables implements Tables {
 
   /** Whether it is time to write some rows, for whoever has nothing else to do. */
   get isDue(): boolean {
-    if (!this.isBehind || this.#stale) return false;
+    if (this.#stale || this.#entries.length === 0) return false;
     const nowMs = this.#options.now();
-    const oldestMs = this.#entries.length === 0 ? 0 : Math.abs(nowMs - this.#entries[0]!.atMs);
-    if (this.#finished.size >= SOME || oldestMs >= 2 * KEEP_MS) return true;
-    return this.#sinceLastSlice(nowMs) >= WRITE_EVERY_MS && (this.#finished.size > 0 || oldestMs >= KEEP_MS);
+    if (this.#isLate(nowMs, SOME)) return true;
+    const isTime = Math.abs(nowMs - this.#lastSliceMs) >= WRITE_EVERY_MS;
+    return isTime && (this.#finished.size > 0 || this.#oldestMs(nowMs) >= KEEP_MS);
   }
 
   /** Many at once where there are many: each transaction has its price. */
   writeSome(): void {
-    this.#writeRipe(this.#options.now(), Math.max(SOME, Math.floor(this.#finished.size / 4)));
+    this.#writeRipe(this.#options.now(), Math.min(SLICE, Math.max(SOME, Math.floor(this.#finished.size / 4))));
   }
 
-  /** Also after the clock was set back. */
-  #sinceLastSlice(nowMs: number): number {
-    return Math.abs(nowMs - this.#lastSliceMs);
+  /** Whether so many have come to their end, or some have been ripe for long. */
+  #isLate(nowMs: number, finished: number): boolean {
+    return this.#finished.size >= finished || this.#oldestMs(nowMs) >= 2 * KEEP_MS;
+  }
+
+  /** How long ago the oldest entry of the journal was made; also after the clock was set back. */
+  #oldestMs(nowMs: number): number {
+    const [oldest] = this.#entries;
+    return oldest === undefined ? 0 : Math.abs(nowMs - oldest.atMs);
   }
 
   /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */

@@ -24,7 +24,10 @@ import type { Db } from "./database.ts";
 
 type Columns = Readonly<Record<string, Value>>;
 
-/** A message's values in the order of their columns, as the table and the journal take them. */
+/**
+ * A message's values in the order of their columns, as the table and the journal take them. The journal of a service that was killed is read by
+ * the next version too: another order needs another kind of entry there.
+ */
 export type MessageValues = readonly (string | number | null)[];
 
 const MESSAGE_NAMES = `key, account_id, bulk_id, state, status_id, carrier_id, sender, recipient, body, encoding, part_count, price_micros,

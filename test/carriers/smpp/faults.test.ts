@@ -9,6 +9,7 @@ import type { Faults } from "../../../src/carriers/smsc/faults.ts";
 import { Smsc, type SmscSettings } from "../../../src/carriers/smsc/smsc.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import { SWEEP_START } from "../../../src/store/port.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 
@@ -180,7 +181,7 @@ for (const story of STORIES) {
           nowMs: systemClock.now() + 49 * 3_600_000,
           receiptWaitMs: 0,
           limit: 1_000,
-          afterPart: 0,
+          cursor: SWEEP_START,
         });
         return receiver.items.length === count;
       });
