@@ -36,8 +36,10 @@ import { messageValues, type PartValues, type StoredPosting, WrittenRows } from 
 const KEEP_MS = 1_000;
 /** How often rows are written while nobody waits, unless there are many. */
 const WRITE_EVERY_MS = 25;
-/** So many rows of a table are worth a transaction; and how many are written at once, a bound on how long whoever comes next waits. */
+/** So many rows of a table are worth a transaction while nobody waits; so many, while somebody always does, are written with a commit. */
 const SOME = 100;
+const MANY = 4_000;
+/** How many are written at once: a bound on how long whoever comes next waits. */
 const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
 const MOST_MESSAGES = 20_000;
@@ -189,7 +191,7 @@ export class SqliteTables implements Tables {
     }
     const crowded = this.#messages.size > MOST_MESSAGES;
     if (crowded) this.#writeRipe(atMs, this.#messages.size - MOST_MESSAGES + SLICE, crowded);
-    else if (this.#isLate(atMs, SLICE)) this.#writeRipe(atMs, SLICE);
+    else if (this.#isLate(atMs, MANY)) this.#writeRipe(atMs, SLICE);
   }
 
   /** Whether the tables lack something. */
