@@ -31,13 +31,22 @@ type Columns = Readonly<Record<string, Value>>;
 export type MessageValues = readonly (string | number | null)[];
 
 const MESSAGE_NAMES = `key, account_id, bulk_id, state, status_id, carrier_id, sender, recipient, body, encoding, part_count, price_micros,
-  charged_micros, currency, notify_url, notify_type, callback_data, due_at_ms, expires_at_ms, validity_ms, received_at_ms, sent_at_ms, done_at_ms,
-  worst_event, mcc_mnc`;
+  charged_micros, currency, notify_url, notify_type, due_at_ms, expires_at_ms, validity_ms, received_at_ms, sent_at_ms, done_at_ms, worst_event`;
 /** Columns that have their default in most messages: then they are left out, for a value costs a sixth of a microsecond. */
-const RARE_NAMES = `flash, intermediate, error_id, unknown_count, parts_pending, owner, client_message_id, delivery_window, bulk_version,
-  last_report_id, pull, pull_at_ms`;
+const RARE_NAMES = `flash, intermediate, error_id, unknown_count, parts_pending, owner, client_message_id, callback_data, delivery_window,
+  bulk_version, mcc_mnc, last_report_id, pull, pull_at_ms`;
 
 const USUAL_VALUES = MESSAGE_NAMES.split(",").length;
+/** Of the rare ones those that a delivered message often has, while the rest is as by default. */
+const OFTEN_NAMES = ["callback_data", "mcc_mnc"];
+const RARE = RARE_NAMES.split(",").map((name) => name.trim());
+const OFTEN_PLACES = OFTEN_NAMES.map((name) => USUAL_VALUES + RARE.indexOf(name));
+/** Their default is 0, and that of the others NULL. */
+const ZERO_NAMES = ["flash", "intermediate", "error_id", "unknown_count", "parts_pending"];
+const DEFAULTS = RARE.map((name) => (ZERO_NAMES.includes(name) ? 0 : null));
+const OTHER_PLACES = [...RARE.keys()]
+  .map((place) => USUAL_VALUES + place)
+  .filter((place) => !OFTEN_PLACES.includes(place));
 
 /** Numbers beyond 2^53 stay texts of digits: the columns are integers, and SQLite makes them such. */
 export function messageValues(row: MessageRow): MessageValues {
@@ -58,7 +67,6 @@ export function messageValues(row: MessageRow): MessageValues {
     row.currency,
     row.notify_url,
     row.notify_type,
-    row.callback_data,
     row.due_at_ms,
     row.expires_at_ms,
     row.validity_ms,
@@ -66,14 +74,15 @@ export function messageValues(row: MessageRow): MessageValues {
     row.sent_at_ms,
     row.done_at_ms,
     row.worst_event,
-    row.mcc_mnc,
   ];
   const isUsual =
     row.flash + row.intermediate + row.error_id + row.unknown_count + row.parts_pending === 0 &&
     row.owner === null &&
     row.client_message_id === null &&
+    row.callback_data === null &&
     row.delivery_window === null &&
     row.bulk_version === null &&
+    row.mcc_mnc === null &&
     row.last_report_id === null &&
     row.pull === null;
   if (isUsual) return usual;
@@ -86,8 +95,10 @@ export function messageValues(row: MessageRow): MessageValues {
     row.parts_pending,
     row.owner,
     row.client_message_id,
+    row.callback_data,
     row.delivery_window,
     row.bulk_version,
+    row.mcc_mnc,
     row.last_report_id,
     row.pull,
     row.pull_at_ms,
@@ -122,6 +133,10 @@ export class WrittenRows {
       insertUsual: db.prepare<Value[]>(
         `INSERT INTO message (${MESSAGE_NAMES}, flash, intermediate) VALUES (${places(MESSAGE_NAMES)}, 0, 0)
          ON CONFLICT (key) DO NOTHING`,
+      ),
+      insertOften: db.prepare<Value[]>(
+        `INSERT INTO message (${MESSAGE_NAMES}, ${OFTEN_NAMES.join()}, flash, intermediate)
+         VALUES (${places(MESSAGE_NAMES)}, ${places(OFTEN_NAMES.join())}, 0, 0) ON CONFLICT (key) DO NOTHING`,
       ),
       insertMessage: db.prepare<Value[]>(
         `INSERT INTO message (${MESSAGE_NAMES}, ${RARE_NAMES}) VALUES (${places(MESSAGE_NAMES)}, ${places(RARE_NAMES)})
@@ -223,8 +238,11 @@ export class WrittenRows {
   }
 
   insertMessage(values: MessageValues): void {
-    const { insertUsual, insertMessage } = this.#statements;
-    (values.length === USUAL_VALUES ? insertUsual : insertMessage).run(...values);
+    const { insertUsual, insertOften, insertMessage } = this.#statements;
+    if (values.length === USUAL_VALUES) insertUsual.run(...values);
+    else if (OTHER_PLACES.every((place) => values[place] === DEFAULTS[place - USUAL_VALUES]))
+      insertOften.run(...values.slice(0, USUAL_VALUES), ...OFTEN_PLACES.map((place) => values[place]!));
+    else insertMessage.run(...values);
   }
 
   changeMessage(key: MessageKey, change: MessageChange): void {
