@@ -152,6 +152,7 @@ export class Edge {
     const impatient = clock.after(settings.server.stopTimeoutMs, () => api?.server.closeAllConnections());
     await api?.close();
     impatient.cancel();
+    await this.#server?.stop();
     await this.#forgetting?.stop();
     await this.#counting?.stop();
     await this.#certificate?.stop();

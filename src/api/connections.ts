@@ -1,64 +1,420 @@
-/** The connections that requests come on: what is under way on each, and whose API key was seen there. */
+/**
+ * The connections that requests come on, whose they are, and how much anybody may have of them.
+ *
+ *   silent ──the head of a request──▶ reading its body ──▶ working ──▶ answering ──▶ idle ──▶ reading …
+ *
+ * Until a caller has shown who it is, it is a *stranger*. Nobody is kept out by strangers: past a bound the connection that is missed least
+ * makes room for the new one (silent ones first, then strangers that are slow, then idle ones), so that whoever watches the service, and every
+ * good client, gets in. What is at work for a caller is never cut off for that.
+ *
+ * Each step has a deadline. Node has those of the head and of the whole request; here are the others: an answer that is not taken, a
+ * stranger's body, the rest of a body that nobody wants, a connection that was told goodbye and stays. All are enforced by destroying.
+ */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { type Clock, Repeating } from "../runtime/clock.ts";
+import { siteOf } from "../runtime/networks.ts";
 import type { SeenCaller } from "./auth.ts";
+
+export interface ConnectionBounds {
+  /** Whether the service speaks TLS. */
+  readonly tls: boolean;
+  readonly maxConnections: number;
+  /** Of one address: an IPv4 address, or the /64 of an IPv6 address. */
+  readonly connectionsPerAddress: number;
+  readonly requestsPerAddress: number;
+  readonly headersTimeoutMs: number;
+  /** For a client to take an answer, or 64 KiB more of it. */
+  readonly answerTimeoutMs: number;
+  /** Proxies bring the requests of many, and may have as many connections as there are. */
+  readonly isProxy: (address: string) => boolean;
+}
+
+/** Requests on one connection that are not answered. A client that does not wait for answers has one or two. */
+export const MAX_PIPELINED = 32;
+/** A body that has not come for so long may have to make room. */
+const SLOW_MS = 1_000;
+/** Of those that could make room, one in so many does: looking through all of them has to be worth it. */
+const EVICTED_SHARE = 8;
+/** How often, at most, slow bodies are looked for when there are too many requests. */
+const RELIEF_EVERY_MS = 100;
+/** After it was told why it is closed, a client may still write for so long: what is reset while it writes, it cannot read. */
+const MAX_LINGER_MS = 5_000;
+const MIN_TAKEN_OCTETS = 65_536;
+/** Of a body that nobody wants so much is read and dropped, so that its client gets to see the answer. */
+const MAX_DROPPED_OCTETS = 134_217_728;
+
+/** Who sends a request: somebody who looks whether the service is well, somebody unknown, somebody who has shown who it is. */
+type Who = "watcher" | "stranger" | "caller";
+
+/** What one address has here. */
+export class Site {
+  readonly name: string;
+  readonly connections = new Set<Connection>();
+  requests = 0;
+  relievedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
 
 /** A request under way: however it ends, answered or abandoned, it ends once. */
 export class Progress {
   /** The path of its route; undefined where there is none. */
   readonly route: string | undefined;
-  readonly #connection: Connection;
-  readonly #onEnd: () => void;
+  readonly connection: Connection;
+  readonly site: Site;
+  readonly response: ServerResponse;
+  readonly startedMs: number;
+  readonly #table: Connections;
+  #who: Who;
   #release: (() => void) | null = null;
   #ended = false;
 
-  constructor(connection: Connection, route: string | undefined, onEnd: () => void) {
+  constructor(
+    table: Connections,
+    connection: Connection,
+    site: Site,
+    response: ServerResponse,
+    route: string | undefined,
+    who: Exclude<Who, "caller">,
+  ) {
+    this.#table = table;
+    this.connection = connection;
+    this.site = site;
+    this.response = response;
     this.route = route;
-    this.#connection = connection;
-    this.#onEnd = onEnd;
-    connection.underWay.push(this);
+    this.startedMs = table.nowMs();
+    this.#who = who;
+    connection.begin(this);
+    site.requests++;
+    table.underWay[who]++;
+  }
+
+  /** Whether its caller has shown who it is. */
+  get isCaller(): boolean {
+    return this.#who === "caller";
+  }
+
+  /** Its caller has shown who it is. */
+  identified(): void {
+    if (this.#ended) return;
+    this.#table.underWay[this.#who]--;
+    this.#who = "caller";
+    this.#table.underWay.caller++;
+    this.connection.known = true;
+  }
+
+  /** Whether its body has not come for longer than that of a good client takes. */
+  isSlow(nowMs: number): boolean {
+    return !this.response.req.complete && nowMs - this.startedMs >= SLOW_MS;
   }
 
   /** Calls this too when it ends, at once if it has: its client may go away while it is looked at. */
   holds(release: () => void): void {
+    const first = this.#release;
     if (this.#ended) release();
-    else this.#release = release;
+    else if (first === null) this.#release = release;
+    else
+      this.#release = () => {
+        first();
+        release();
+      };
   }
 
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { underWay } = this.#connection;
-    underWay.splice(underWay.indexOf(this), 1);
-    this.#onEnd();
+    this.connection.end(this, this.#table.nowMs());
+    this.#table.underWay[this.#who]--;
+    this.site.requests--;
+    this.#table.tidy(this.site);
     this.#release?.();
   }
 }
 
+/** How little a connection would be missed, from those that are missed least on; one that is at work has none. */
+const RANKS = ["silent", "slow stranger", "idle stranger", "idle caller"] as const;
+type Rank = (typeof RANKS)[number];
+
 export class Connection {
+  readonly site: Site;
+  /** The other side's address and port, which a socket that is closed does not know any more. */
+  readonly peer: string;
+  socket: Socket;
   /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
   readonly underWay: Progress[] = [];
   /** The newest answer on it, begun or not. */
   newest: ServerResponse | null = null;
   caller: SeenCaller | null = null;
+  /** It has had a request whose caller showed who it is. */
+  known = false;
+  /** It has more requests under way than it may, and gets no more answers. */
+  overrun = false;
+  /** It was told why it is closed, and is destroyed then. */
+  doomedAtMs = Number.POSITIVE_INFINITY;
+  /** Since when it is silent or idle. */
+  #sinceMs: number;
+  /** How much of what we wrote was taken when it was last looked at, and when that was; null when all of it was. */
+  #taken: { readonly octets: number; readonly atMs: number } | null = null;
+  /** From where on what it sends is dropped. */
+  #droppedFrom: number | null = null;
+
+  constructor(socket: Socket, site: Site, nowMs: number) {
+    this.socket = socket;
+    this.site = site;
+    this.peer = peerOf(socket);
+    this.#sinceMs = nowMs;
+  }
+
+  get sinceMs(): number {
+    return this.underWay[0]?.startedMs ?? this.#sinceMs;
+  }
+
+  begin(progress: Progress): void {
+    this.underWay.push(progress);
+    this.newest = progress.response;
+  }
+
+  end(progress: Progress, nowMs: number): void {
+    this.underWay.splice(this.underWay.indexOf(progress), 1);
+    this.#sinceMs = nowMs;
+  }
+
+  /** Null for one that is at work. */
+  rank(): Rank | null {
+    if (this.newest === null || this.doomedAtMs < Number.POSITIVE_INFINITY) return "silent";
+    if (this.underWay.length === 0) return this.known ? "idle caller" : "idle stranger";
+    const strangers = this.underWay.every(({ isCaller, response }) => !isCaller && !response.req.complete);
+    return strangers ? "slow stranger" : null;
+  }
+
+  /** Whether its client takes less of our answer than it has to. */
+  isStalled(nowMs: number, timeoutMs: number): boolean {
+    const { writableLength, bytesWritten } = this.socket;
+    if (writableLength === 0) {
+      this.#taken = null;
+      return false;
+    }
+    const octets = (bytesWritten ?? 0) - writableLength;
+    if (this.#taken !== null && nowMs - this.#taken.atMs < timeoutMs) return false;
+    const stalled = this.#taken !== null && octets - this.#taken.octets < MIN_TAKEN_OCTETS;
+    this.#taken = { octets, atMs: nowMs };
+    return stalled;
+  }
+
+  /** Whether it goes on and on with a body that was answered already. */
+  isFlooding(): boolean {
+    const answered = this.newest?.writableEnded === true && !this.newest.req.complete;
+    if (!answered) {
+      this.#droppedFrom = null;
+      return false;
+    }
+    this.#droppedFrom ??= this.socket.bytesRead;
+    return this.socket.bytesRead - this.#droppedFrom > MAX_DROPPED_OCTETS;
+  }
 }
 
 export class Connections {
-  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #bounds: ConnectionBounds;
+  readonly #clock: Clock;
+  readonly #all = new Set<Connection>();
+  readonly #sites = new Map<string, Site>();
+  readonly #bySocket = new WeakMap<Socket, Connection>();
+  /** By the other side's address and port: with TLS one socket lies upon another, and both have the same. */
+  readonly #byPeer = new Map<string, Connection>();
+  /** Stands for all addresses together. */
+  readonly #everybody = new Site("");
+  readonly #sweeping: Repeating;
+  /** Tells the client that its request came too slowly. */
+  readonly #tellLate: (connection: Connection) => void;
+  /** Requests under way. */
+  readonly underWay: Record<Who, number> = { watcher: 0, stranger: 0, caller: 0 };
+  /** Connections that had to make room, for the metrics. */
+  evicted = 0;
+
+  constructor(bounds: ConnectionBounds, clock: Clock, tellLate: (connection: Connection) => void) {
+    this.#bounds = bounds;
+    this.#clock = clock;
+    this.#tellLate = tellLate;
+    const everyMs = Math.max(50, Math.min(1_000, bounds.headersTimeoutMs / 10));
+    this.#sweeping = new Repeating(clock, everyMs, async () => this.#sweep());
+  }
+
+  nowMs(): number {
+    return this.#clock.monotonic();
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  all(): Iterable<Connection> {
+    return this.#all;
+  }
+
+  /** A new connection. Where there are too many, others make room for it; if none can, it is closed. */
+  open(socket: Socket): void {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
+    const site = this.siteAt(remoteAddress);
+    const { maxConnections, connectionsPerAddress, isProxy } = this.#bounds;
+    const full =
+      (site.connections.size >= connectionsPerAddress && !isProxy(remoteAddress) && !this.#evict(site.connections)) ||
+      (this.#all.size >= maxConnections && !this.#evict(this.#all));
+    if (full) {
+      this.tidy(site);
+      socket.destroy();
+      return;
+    }
+    const connection = new Connection(socket, site, this.nowMs());
+    this.#all.add(connection);
+    site.connections.add(connection);
+    this.#byPeer.set(connection.peer, connection);
+    this.#attach(connection, socket);
+  }
+
+  /** The handshake of TLS is done: requests come on this socket. */
+  secured(socket: Socket): void {
+    const connection = this.#byPeer.get(peerOf(socket));
+    if (connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    connection.socket = socket;
+    this.#attach(connection, socket);
+  }
+
+  #attach(connection: Connection, socket: Socket): void {
+    this.#bySocket.set(socket, connection);
+    socket.once("close", () => {
+      if (connection.socket === socket) this.#remove(connection);
+    });
+  }
+
+  #remove(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    const { site } = connection;
+    site.connections.delete(connection);
+    if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer);
+    // An answer that waits behind another is not told when its connection breaks.
+    for (const progress of [...connection.underWay]) progress.end();
+    this.tidy(site);
+  }
 
   find(socket: Socket): Connection | undefined {
-    return this.#connections.get(socket);
+    return this.#bySocket.get(socket);
   }
 
-  of(socket: Socket): Connection {
-    const known = this.#connections.get(socket);
+  /** Whose request it is, by its address, which may be other than its connection's where proxies are trusted. */
+  siteAt(address: string): Site {
+    const name = siteOf(address);
+    const known = this.#sites.get(name);
     if (known !== undefined) return known;
-    const connection = new Connection();
-    this.#connections.set(socket, connection);
-    // An answer that waits behind another is not told when its connection breaks.
-    socket.once("close", () => {
-      for (const progress of [...connection.underWay]) progress.end();
-    });
-    return connection;
+    const site = new Site(name);
+    this.#sites.set(name, site);
+    return site;
   }
+
+  /** Forgets an address that has nothing here. */
+  tidy(site: Site): void {
+    if (site.requests === 0 && site.connections.size === 0) this.#sites.delete(site.name);
+  }
+
+  /** Whether the address has more requests under way than it may, and none of them can make room. */
+  isCrowded(site: Site): boolean {
+    return site.requests > this.#bounds.requestsPerAddress && !this.relieve(site);
+  }
+
+  /** Lets the slowest bodies, of an address or of all, make room. */
+  relieve(site: Site | null): boolean {
+    const nowMs = this.nowMs();
+    const asked = site ?? this.#everybody;
+    if (nowMs - asked.relievedAtMs < RELIEF_EVERY_MS) return false;
+    asked.relievedAtMs = nowMs;
+    const slow = [...this.#all]
+      .flatMap(({ underWay }) => underWay)
+      .filter((progress) => (site === null || progress.site === site) && progress.isSlow(nowMs))
+      .sort((one, other) => one.startedMs - other.startedMs);
+    for (const { connection } of slow.slice(0, Math.ceil(slow.length / EVICTED_SHARE))) this.dismiss(connection);
+    return slow.length > 0;
+  }
+
+  /** It is told that it is late, if it listens, and closed at once. */
+  dismiss(connection: Connection): void {
+    this.evicted++;
+    this.#tellLate(connection);
+    for (const progress of [...connection.underWay]) progress.end();
+    connection.socket.destroySoon();
+    this.doom(connection, 0);
+  }
+
+  /** False when none of them can make room. */
+  #evict(connections: Iterable<Connection>): boolean {
+    const candidates: { readonly rank: number; readonly connection: Connection }[] = [];
+    for (const connection of connections) {
+      const rank = connection.rank();
+      if (rank !== null) candidates.push({ rank: RANKS.indexOf(rank), connection });
+    }
+    candidates.sort((one, other) => one.rank - other.rank || one.connection.sinceMs - other.connection.sinceMs);
+    for (const { connection } of candidates.slice(0, Math.ceil(candidates.length / EVICTED_SHARE))) {
+      this.evicted++;
+      connection.socket.destroy();
+      this.#remove(connection);
+    }
+    return candidates.length > 0;
+  }
+
+  /** Whatever is still said on it, it ends. */
+  doom(connection: Connection, lingerMs = Math.min(MAX_LINGER_MS, this.#bounds.headersTimeoutMs)): void {
+    connection.doomedAtMs = Math.min(connection.doomedAtMs, this.nowMs() + lingerMs);
+  }
+
+  #sweep(): void {
+    const nowMs = this.nowMs();
+    const { headersTimeoutMs, answerTimeoutMs } = this.#bounds;
+    // Node says its own word to whoever is silent, at its time-out; this is for those to whom it cannot.
+    const silentMs = headersTimeoutMs + MAX_LINGER_MS;
+    for (const connection of this.#all) {
+      const { socket, doomedAtMs, newest, sinceMs, underWay } = connection;
+      const over =
+        doomedAtMs <= nowMs ||
+        (newest === null && nowMs - sinceMs > silentMs) ||
+        (this.#isHandshaking(connection) && nowMs - sinceMs > headersTimeoutMs) ||
+        connection.isStalled(nowMs, answerTimeoutMs) ||
+        connection.isFlooding();
+      if (over) socket.destroy();
+      if (socket.destroyed) this.#remove(connection);
+      else if (underWay.some((progress) => isLate(progress, nowMs, headersTimeoutMs))) this.dismiss(connection);
+    }
+  }
+
+  #isHandshaking({ socket }: Connection): boolean {
+    return this.#bounds.tls && !(socket instanceof TLSSocket);
+  }
+
+  /** Nobody new is waited for: browsers open connections in advance, and Node closes those that have been used. */
+  closeUnused(): void {
+    for (const connection of this.#all) {
+      if (connection.socket.bytesRead === 0 || this.#isHandshaking(connection)) connection.socket.destroy();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#sweeping.stop();
+  }
+}
+
+/** A stranger's body has as long as the head of a request. */
+function isLate({ isCaller, response, startedMs }: Progress, nowMs: number, timeoutMs: number): boolean {
+  return !isCaller && !response.req.complete && nowMs - startedMs > timeoutMs;
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

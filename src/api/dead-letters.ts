@@ -15,6 +15,8 @@ export interface DeadLetterParts {
 
 /** Replayed in one call; the answer says how many it was, so that the next call can go on. */
 const LARGEST_REPLAY = 10_000;
+/** So many ids of 19 digits, with quotes, commas and some space. */
+const REPLAY_OCTETS = 524_288;
 
 const DeadLetterQuery = Type.Object({
   accountKey: Type.Optional(Type.String()),
@@ -65,6 +67,7 @@ export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts
       summary: "Send dead letters again: by id, by account or by URL",
       auth: "operator",
       scope: "manage",
+      bodyOctets: REPLAY_OCTETS,
       schema: { body: ReplayRequest },
       answer: schemas.ReplayResponse,
     }),

@@ -16,7 +16,7 @@ export interface HealthParts {
 export function healthOperations(api: Api, { ready, metrics, settings }: HealthParts): void {
   const readers = networksOf(settings, "metricsNetworks");
   const open = <Answer extends TSchema>(summary: string, answer: Answer) => ({
-    config: { auth: "none" as const },
+    config: { auth: "none" as const, always: true },
     schema: { tags: ["Health"], summary, security: [], response: { 200: answer, "5xx": ErrorResponse } },
   });
 
@@ -37,7 +37,7 @@ export function healthOperations(api: Api, { ready, metrics, settings }: HealthP
   api.get(
     "/metrics",
     {
-      config: { auth: "none" },
+      config: { auth: "none", always: true },
       onRequest: async (request) => {
         if (!readers.has(request.ip))
           throw new ApiError("forbidden", { description: "The figures are not for this address." });

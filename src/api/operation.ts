@@ -24,6 +24,10 @@ export type Api = FastifyInstance<
 /** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
 export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator" | "manager";
 
+/** What the body of an operation may have at most, unless it says otherwise. */
+export const SMALL_BODY = 65_536;
+type BodyOctets = number | "large";
+
 declare module "fastify" {
   interface FastifyContextConfig {
     auth?: Auth;
@@ -35,6 +39,10 @@ declare module "fastify" {
     json?: boolean;
     /** Gives CSV to whoever asks for that format in the query. */
     csv?: boolean;
+    /** The largest body that it takes, in octets; "large" is what the settings allow. */
+    bodyOctets?: BodyOctets;
+    /** For whoever watches the service: answered however busy it is. */
+    always?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
@@ -51,6 +59,8 @@ export interface OperationOptions<Schema> {
   readonly scope?: Scope;
   readonly form?: boolean;
   readonly csv?: boolean;
+  /** The largest body; 64 KiB unless given. */
+  readonly bodyOctets?: BodyOctets;
   /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
   readonly takes?: TSchema;
   /** The same of the query: a query has nothing but texts, so the schema cannot check it. */
@@ -75,10 +85,11 @@ export function operation<const Schema extends { body?: TSchema; querystring?: T
   options: OperationOptions<Schema>,
 ) {
   const { tag, summary, auth, scope = null, form = false, csv = false, takes, query, schema, answer } = options;
+  const { bodyOctets = SMALL_BODY } = options;
   if (scope === null && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${summary}: no scope`);
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
-    config: { auth, scope, form, csv, json: true },
+    config: { auth, scope, form, csv, bodyOctets, json: true },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),

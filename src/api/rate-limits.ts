@@ -15,12 +15,15 @@ export interface RateLimitSettings {
   readonly requestsPerSecond: number;
   readonly messagesPerSecond: number;
   readonly connectionsPerAccount: number;
+  /** Of one address, by callers that have not shown who they are. */
+  readonly strangerRequestsPerSecond: number;
 }
 
 interface Bucket {
   /** Below 0 is a debt. */
   tokens: number;
   filledAtMs: number;
+  movedAtMs: number;
 }
 
 const SECOND_MS = 1_000;
@@ -29,38 +32,43 @@ const MOST_BUCKETS = 10_000;
 /** Tokens come in fractions, whose sum is a little off. */
 const ROUNDING = 1e-6;
 
-class Buckets {
+/** A bucket is moved to the end of the line at most this often: a map that is written by every request grows old tables. */
+const MOVED_EVERY_MS = 1_000;
+
+class Buckets<Name> {
   readonly #clock: Clock;
   /** The one used longest ago first. */
-  readonly #buckets = new Map<number, Bucket>();
+  readonly #buckets = new Map<Name, Bucket>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Takes so many at a rate a second, or says in how many milliseconds they may be asked for again. */
-  take(accountId: number, rate: number, count: number): { waitMs: number } | null {
+  take(name: Name, rate: number, count: number): { waitMs: number } | null {
     // Of a share of less than one a second, one must fit.
     const size = Math.max(1, rate);
-    const bucket = this.#filled(accountId, rate, size);
+    const bucket = this.#filled(name, rate, size);
     const need = Math.min(count, size);
     if (bucket.tokens + ROUNDING < need) return { waitMs: ((need - bucket.tokens) / rate) * SECOND_MS };
     bucket.tokens -= count;
     return null;
   }
 
-  giveBack(accountId: number, count: number): void {
-    const bucket = this.#buckets.get(accountId);
+  giveBack(name: Name, count: number): void {
+    const bucket = this.#buckets.get(name);
     if (bucket !== undefined) bucket.tokens += count;
   }
 
-  #filled(accountId: number, rate: number, size: number): Bucket {
+  #filled(name: Name, rate: number, size: number): Bucket {
     const nowMs = this.#clock.monotonic();
-    const bucket = this.#buckets.get(accountId) ?? { tokens: size, filledAtMs: nowMs };
+    const bucket = this.#buckets.get(name) ?? { tokens: size, filledAtMs: nowMs, movedAtMs: Number.NEGATIVE_INFINITY };
     bucket.tokens = Math.min(size, bucket.tokens + ((nowMs - bucket.filledAtMs) / SECOND_MS) * rate);
     bucket.filledAtMs = nowMs;
-    this.#buckets.delete(accountId);
-    this.#buckets.set(accountId, bucket);
+    if (nowMs - bucket.movedAtMs < MOVED_EVERY_MS) return bucket;
+    bucket.movedAtMs = nowMs;
+    this.#buckets.delete(name);
+    this.#buckets.set(name, bucket);
     if (this.#buckets.size > MOST_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!);
     return bucket;
   }
@@ -68,8 +76,9 @@ class Buckets {
 
 export class RateLimits {
   readonly #settings: RateLimitSettings;
-  readonly #requests: Buckets;
-  readonly #messages: Buckets;
+  readonly #requests: Buckets<number>;
+  readonly #messages: Buckets<number>;
+  readonly #strangers: Buckets<string>;
   /** Requests in progress, by account; those that have none are not in it. */
   readonly #open = new Map<number, number>();
   #nodes = 1;
@@ -81,6 +90,7 @@ export class RateLimits {
     this.#any = requestsPerSecond + messagesPerSecond + connectionsPerAccount > 0;
     this.#requests = new Buckets(clock);
     this.#messages = new Buckets(clock);
+    this.#strangers = new Buckets(clock);
   }
 
   /** Whether the service or any account seen so far has a limit. */
@@ -111,6 +121,13 @@ export class RateLimits {
       if (left === 0) this.#open.delete(id);
       else this.#open.set(id, left);
     };
+  }
+
+  /** Counts a request of somebody who has not shown who it is, or throws the answer to one too many. Each node counts for itself. */
+  takeStranger(site: string): void {
+    const { strangerRequestsPerSecond: perSecond } = this.#settings;
+    const late = perSecond === 0 ? null : this.#strangers.take(site, perSecond, 1);
+    if (late !== null) throw tooMany("Too many requests without credentials came from this address.", late.waitMs);
   }
 
   /** The intake with the limit of messages before it. What it does not accept is not counted. */

@@ -1,29 +1,31 @@
 /** The HTTP edge: the server, what is checked before any operation, how errors are told, and the operations themselves. */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
-import { TLSSocket } from "node:tls";
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyContextConfig, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
+import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
 import { AUTHENTICATION, type AuthParts, checkAddress, checkScope } from "./auth.ts";
+import { Bodies } from "./bodies.ts";
 import { parseForm, parseJson } from "./body.ts";
+import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
-import { Connections, Progress } from "./connections.ts";
+import { Connections, MAX_PIPELINED, Progress } from "./connections.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
+import { documentApi } from "./documentation.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
+import { addHeaders, checkHome, headersFor } from "./headers.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
 import { type InboxParts, inboxOperations } from "./inbox.ts";
 import { type LogParts, logOperations } from "./logs.ts";
 import { type MoneyParts, moneyOperations } from "./money.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
-import type { Api } from "./operation.ts";
+import { type Api, type Auth, SMALL_BODY } from "./operation.ts";
 import { type OperatorParts, operatorOperations } from "./operator/operations.ts";
 import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -71,17 +73,16 @@ export interface ApiServer {
   readonly api: Api;
   /** From now on every new request is told that the service stops. */
   drain(): void;
+  /** Ends what goes on beside the requests. */
+  stop(): Promise<void>;
 }
 
 export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
   let draining = false;
-  let requests = 0;
-  /** By the other side's address: with TLS the connection below first, and from its handshake on the one above it. */
-  const connections = new Map<string, Socket>();
-  const progressOn = new Connections();
-
   const trusted = networksOf(settings, "trustedProxies");
+  const { maxRequests } = settings.server;
+  const bodies = new Bodies(settings.limits.bodiesBytes);
   const http = {
     headersTimeout: settings.server.headersTimeoutMs,
     // How late a slow request may be noticed: a tenth of the shorter time-out.
@@ -95,8 +96,17 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     parts.certificate === null
       ? null
       : { ...http, ...parts.certificate.options, handshakeTimeout: settings.server.headersTimeoutMs };
+  // By the machine's own clock, as Node's time-outs: what clients do takes real time.
+  const connections = new Connections(
+    {
+      ...settings.server,
+      tls: tls !== null,
+      isProxy: (address) => trusted.any && trusted.has(address),
+    },
+    systemClock,
+    ({ socket, newest }) => tellLate(socket, newest?.headersSent === true),
+  );
   const api = Fastify({
-    bodyLimit: settings.limits.bodyBytes,
     requestTimeout: settings.server.requestTimeoutMs,
     http,
     // Out of sight of the types, for which a server with TLS and one without are two kinds of API.
@@ -108,26 +118,20 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: (request) => pathOf(request.url ?? "/"),
-    clientErrorHandler: brokenRequestAnswerer(progressOn),
+    clientErrorHandler: brokenRequestAnswerer(connections),
     frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  api.server.maxConnections = settings.server.maxConnections;
-  const keep = (socket: Socket): void => {
-    const name = `${socket.remoteAddress} ${socket.remotePort}`;
-    connections.set(name, socket);
-    socket.once("close", () => connections.get(name) === socket && connections.delete(name));
-  };
-  api.server.on("connection", keep);
-  if (tls !== null) api.server.on("secureConnection", keep);
+  api.server.on("connection", (socket: Socket) => connections.open(socket));
+  if (tls !== null) api.server.on("secureConnection", (socket: Socket) => connections.secured(socket));
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
   api.decorateRequest("progress", null);
 
-  readBodies(api);
+  readBodies(api, parts.settings, bodies, connections);
   const methodsOf = new Map<string, Set<string>>();
   api.addHook("onRoute", ({ url, method }) => {
     const path = url.replace(/\/$/, "") || "/";
@@ -136,53 +140,88 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     methodsOf.set(path, methods);
   });
 
-  const onEnd = (): void => {
-    requests--;
-  };
   /** What is checked of a request whose caller is known, if it has to be. */
   const admit = (request: FastifyRequest, account: Account | null, config: FastifyContextConfig): void => {
     const { scope = null, form = false, csv = false, json = false } = config;
+    const progress = request.progress!;
     if (account !== null) {
       request.account = account;
+      progress.identified();
+      if (connections.underWay.caller > maxRequests && !connections.relieve(null)) throw busy();
       checkAddress(account, request.ip);
       checkScope(account, scope);
-      request.progress!.holds(parts.rateLimits.takeRequest(account));
+      progress.holds(parts.rateLimits.takeRequest(account));
     }
     if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
     if (json && request.method !== "GET" && request.method !== "HEAD")
       checkContentType(request.headers["content-type"], form);
   };
+  /** What is checked of any request, whoever sends it. */
+  const checkStranger = (request: FastifyRequest, { connection, site }: Progress, auth: Auth): void => {
+    if (connection.underWay.length > MAX_PIPELINED) {
+      connection.overrun = true;
+      throw new ApiError("unavailable", {
+        description: "Too many requests on this connection are not answered yet.",
+        headers: { ...RETRY_SOON, connection: "close" },
+      });
+    }
+    if (connections.underWay.stranger > maxRequests) throw busy();
+    if (connections.isCrowded(site))
+      throw new ApiError("tooManyRequests", {
+        description: "Too many requests from this address are in progress.",
+        headers: RETRY_SOON,
+      });
+    // Whoever shows who it is has its account's limits.
+    if (auth === "none") parts.rateLimits.takeStranger(site.name);
+    if (parts.write !== null) checkHome(request, settings.server.host);
+    // Before its body is read: whatever that is, nobody wants it.
+    if (request.is404) throw unknownPath(request);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
+      throw new ApiError("badRequest", { description: "The Host header is missing." });
+  };
   // The hooks call back and return no promise: each promise costs every request a microsecond.
   api.addHook("onRequest", (request, reply, done) => {
     const { config } = request.routeOptions;
-    const { auth = "none", json = false } = config;
-    const connection = progressOn.of(request.raw.socket);
-    connection.newest = reply.raw;
-    requests++;
-    request.progress = new Progress(connection, config.url, onEnd);
+    const { auth = "none", always = false } = config;
+    const connection = connections.find(request.raw.socket);
+    if (connection === undefined || connection.overrun) {
+      reply.hijack();
+      return;
+    }
+    const site = trusted.any ? connections.siteAt(request.ip) : connection.site;
+    const who = always ? "watcher" : "stranger";
+    const progress = new Progress(connections, connection, site, reply.raw, config.url, who);
+    request.progress = progress;
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
         headers: { ...RETRY_SOON, connection: "close" },
       });
-    // Before its body is read: whatever that is, nobody wants it.
-    if (request.is404) throw unknownPath(request);
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-      throw new ApiError("badRequest", { description: "The Host header is missing." });
     // A service that is busy is still up: whoever watches it gets an answer.
-    if (json && requests > settings.server.maxRequests) {
-      throw new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
+    if (always) {
+      done();
+      return;
     }
+    checkStranger(request, progress, auth);
     const caller = { header: request.headers.authorization, address: request.ip, connection };
     const account = AUTHENTICATION[auth](parts, caller, request.query);
     if (account instanceof Promise) {
-      account.then((found) => admit(request, found, config)).then(() => done(), done);
+      account
+        .catch((error: unknown) => {
+          // Whoever is wrong about who it is stays a stranger.
+          if (error instanceof ApiError && error.kind.status === 401) parts.rateLimits.takeStranger(site.name);
+          throw error;
+        })
+        .then((found) => admit(request, found, config))
+        .then(() => done(), done);
       return;
     }
     admit(request, account, config);
     done();
   });
+  const headers = headersFor(tls !== null);
   api.addHook("onSend", (_request, reply, _payload, done) => {
+    addHeaders(reply, headers);
     // Nobody is to send another request on this connection.
     if (draining) reply.header("connection", "close");
     done();
@@ -228,13 +267,14 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     api,
     drain: () => {
       draining = true;
-      // Node closes those that have been used and are idle; browsers also open some in advance.
-      for (const socket of connections.values()) {
-        const handshaking = tls !== null && !(socket instanceof TLSSocket);
-        if (socket.bytesRead === 0 || handshaking) socket.destroy();
-      }
+      connections.closeUnused();
     },
+    stop: () => connections.stop(),
   };
+}
+
+function busy(): ApiError {
+  return new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
 }
 
 /** All that clients, resellers and operators ask for, and the page that says how. */
@@ -266,68 +306,44 @@ function pathOf(target: string): string {
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-function readBodies(api: Api): void {
+/** Reads bodies into memory, within the bounds of their operations, and gives them to their parsers. */
+function readBodies(api: Api, { limits }: Settings, bodies: Bodies, connections: Connections): void {
   api.removeAllContentTypeParsers();
-  const asJson = (request: FastifyRequest, body: Buffer | string, done: Done): void => {
-    request.rawBody = body as Buffer;
-    done(null, parseJson(body as Buffer));
-  };
-  api.addContentTypeParser("application/json", { parseAs: "buffer" }, asJson);
-  api.addContentTypeParser(
-    "application/x-www-form-urlencoded",
-    { parseAs: "buffer" },
-    async (request: FastifyRequest, body: Buffer | string) => {
-      request.rawBody = body as Buffer;
-      return parseForm(body as Buffer);
-    },
-  );
+  const parsedBy =
+    (parse: (body: Buffer) => unknown) =>
+    (request: FastifyRequest, raw: IncomingMessage, done: Done): void => {
+      const { bodyOctets = SMALL_BODY } = request.routeOptions.config;
+      const limit = bodyOctets === "large" ? limits.bodyBytes : Math.min(bodyOctets, limits.bodyBytes);
+      const progress = request.progress!;
+      const owner = {
+        accountId: request.account?.id ?? null,
+        dismiss: () => connections.dismiss(progress.connection),
+        holds: (release: () => void) => progress.holds(release),
+      };
+      bodies.read(raw, limit, owner, (error, body) => {
+        if (error !== null) {
+          done(error);
+          return;
+        }
+        request.rawBody = body!;
+        let value: unknown;
+        try {
+          value = parse(body!);
+        } catch (fault) {
+          done(fault as Error);
+          return;
+        }
+        done(null, value);
+      });
+    };
+  api.addContentTypeParser("application/json", parsedBy(parseJson));
+  api.addContentTypeParser("application/x-www-form-urlencoded", parsedBy(parseForm));
   // Only what has no Content-Type comes here: the others were refused before their body was read.
-  api.addContentTypeParser("*", { parseAs: "buffer" }, asJson);
-}
-
-async function documentApi(api: Api): Promise<void> {
-  await api.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: {
-        title: "Heliograph",
-        version: "1",
-        description:
-          "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.",
-        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      },
-      components: {
-        securitySchemes: {
-          basic: { type: "http", scheme: "basic" },
-          apiKey: {
-            type: "apiKey",
-            in: "header",
-            name: "Authorization",
-            description: "App and the key",
-          },
-          session: {
-            type: "apiKey",
-            in: "header",
-            name: "Authorization",
-            description: "IBSSO and the token from login",
-          },
-        },
-      },
-    },
-  });
-  await api.register(swaggerUi, {
-    routePrefix: "/docs",
-    theme: { title: "Heliograph API" },
-    // No validator: it would be told, on a server of its own, where this service is.
-    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null },
-  });
-  api.get("/openapi.json", { schema: { hide: true } }, async () => api.swagger());
+  api.addContentTypeParser("*", parsedBy(parseJson));
 }
 
 /** What the framework itself objects to, in the API's words. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, [ErrorName, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ["requestTooLarge", "The body is larger than the service takes."],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["badRequest", "The body is not as long as Content-Length says."],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupportedMediaType", "Content-Type must be application/json."],
   FST_ERR_BAD_URL: ["notFound", "The path is not a valid URL."],
 };
@@ -357,49 +373,6 @@ function sendError(error: ApiError, reply: FastifyReply): FastifyReply {
       .serializer(JSON.stringify)
       .send(error.body())
   );
-}
-
-const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
-  HPE_HEADER_OVERFLOW: "headersTooLarge",
-  ERR_HTTP_REQUEST_TIMEOUT: "requestTimeout",
-};
-
-/**
- * What cannot even be read as HTTP is told so, and the connection ends: our side of it once the requests before are answered, the
- * client's when it has written what it had to say (what is reset while it writes, it cannot read) or when the time for a request is over.
- */
-function brokenRequestAnswerer(connections: Connections) {
-  const told = new WeakSet<Socket>();
-  const tell = (error: Error & { code?: string }, socket: Socket): void => {
-    if (!socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const timeIsOver = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    const apiError = new ApiError(BROKEN_REQUESTS[error.code ?? ""] ?? "badRequest", {
-      description: timeIsOver ? "The request did not come whole in time." : "The request could not be read.",
-    });
-    const body = JSON.stringify(apiError.body());
-    const { status } = apiError.kind;
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
-  };
-  return (error: Error & { code?: string }, socket: Socket): void => {
-    if (error.code === "ECONNRESET") {
-      socket.destroy();
-      return;
-    }
-    // Each further piece of the same broken request comes here again.
-    if (told.has(socket) && error.code !== "ERR_HTTP_REQUEST_TIMEOUT" && !socket.readableEnded) return;
-    told.add(socket);
-    const before = connections.find(socket)?.newest;
-    if (before?.req.complete && !before.closed) before.once("close", () => tell(error, socket));
-    // It is the rest of a body that is broken or late; whoever has the answer to its head is not told twice.
-    else if (before?.req.complete === false && before.writableEnded) socket.destroy();
-    else tell(error, socket);
-  };
 }
 
 /** Reads what is left of a body and drops it. The time-out of requests is the bound. */

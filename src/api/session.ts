@@ -6,6 +6,9 @@ import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 
+/** Anybody may send one, so it is no larger than it has to be. */
+const LOGIN_OCTETS = 4_096;
+
 /** Username and password stand in the body, in headers of their names, in the query, or in a Basic header: the first that has both. */
 function readLogin(request: FastifyRequest): NamedPassword | null {
   const headers = { username: headerText(request.headers.username), password: headerText(request.headers.password) };
@@ -31,8 +34,8 @@ export function sessionOperations(api: Api, parts: AuthParts): void {
     await sessions.end(readToken(request.headers.authorization)!);
     return reply.code(204).send();
   };
-  const login = { auth: "none", form: true, takes: schemas.LoginRequest } as const;
-  const logout = { auth: "session", form: true } as const;
+  const login = { auth: "none", form: true, bodyOctets: LOGIN_OCTETS, takes: schemas.LoginRequest } as const;
+  const logout = { auth: "session", form: true, bodyOctets: LOGIN_OCTETS } as const;
 
   api.post(
     "/1/customerProfile/login",

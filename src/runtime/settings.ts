@@ -14,8 +14,11 @@ export interface Settings {
     readonly port: number;
     readonly requestTimeoutMs: number;
     readonly headersTimeoutMs: number;
+    readonly answerTimeoutMs: number;
     readonly maxConnections: number;
+    readonly connectionsPerAddress: number;
     readonly maxRequests: number;
+    readonly requestsPerAddress: number;
     readonly stopTimeoutMs: number;
     readonly tlsCertificate: string;
     readonly tlsKey: string;
@@ -35,11 +38,13 @@ export interface Settings {
   };
   readonly limits: {
     readonly bodyBytes: number;
+    readonly bodiesBytes: number;
     readonly destinationsPerRequest: number;
     readonly sendAtDays: number;
     readonly requestsPerSecond: number;
     readonly messagesPerSecond: number;
     readonly connectionsPerAccount: number;
+    readonly strangerRequestsPerSecond: number;
     readonly loginAttempts: number;
   };
   readonly dispatch: {
@@ -77,6 +82,7 @@ const MAY_BE_ZERO = new Set([
   "limits.requestsPerSecond",
   "limits.messagesPerSecond",
   "limits.connectionsPerAccount",
+  "limits.strangerRequestsPerSecond",
   "dispatch.receiptWaitMs",
 ]);
 /** Where nothing at all has a meaning. */
@@ -185,6 +191,9 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
     throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
   networksOf(settings, "trustedProxies");
   networksOf(settings, "metricsNetworks");
+  // So that an address always has connections that can make room for another one.
+  if (settings.server.requestsPerAddress >= settings.server.connectionsPerAddress)
+    throw new SettingsFault("[server] requestsPerAddress must be less than connectionsPerAddress");
   if (rolesOf(settings).length < ROLES.length && settings.store.url === "") {
     throw new SettingsFault(
       `[node] roles are "${settings.node.roles}", and the embedded store has one node that must do everything: set [store] url, or leave roles alone`,

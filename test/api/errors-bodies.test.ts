@@ -258,12 +258,14 @@ test("odd characters are refused in fields that nobody knows, too", async () => 
 
 // --- Too large -------------------------------------------------------------------------------------------------------------------------
 
-const TOO_LARGE = errorObject(
-  "REQUEST_TOO_LARGE",
-  "Request too large",
-  null,
-  "The body is larger than the service takes.",
-);
+const tooLarge = (limit: number) =>
+  errorObject(
+    "REQUEST_TOO_LARGE",
+    "Request too large",
+    null,
+    `The body is larger than the ${limit} octets that are taken here.`,
+  );
+const TOO_LARGE = tooLarge(BODY_BYTES);
 
 test("a body of the limit is read; one byte more is too large, whether its length was told or not", async () => {
   const padded = (bytes: number) => '{"messages": 5}'.padEnd(bytes);
@@ -285,7 +287,7 @@ test("a body of the limit is read; one byte more is too large, whether its lengt
   client.destroy();
 });
 
-test("every operation with a body has the limit", async () => {
+test("every operation with a body has a limit, and whoever asks before it has shown who it is a small one", async () => {
   const login = await service.call("POST", "/1/customerProfile/login", {
     authorization: basic("reseller", "reseller-password"),
   });
@@ -294,11 +296,15 @@ test("every operation with a body has the limit", async () => {
   for (const path of ["/sms/2/text/advanced", "/sms/1/text/multi", "/sms/1/text/single", "/sms/1/preview"]) {
     assert.deepEqual((await post(body, path)).json, TOO_LARGE, path);
   }
-  for (const path of ["/1/customerProfile/login", "/1/customerProfile/payments/funds"]) {
+  for (const [path, limit] of [
+    ["/1/customerProfile/login", 4_096],
+    ["/auth/1/session", 4_096],
+    ["/1/customerProfile/payments/funds", 65_536],
+  ] as const) {
     for (const type of ["application/json", "application/x-www-form-urlencoded"]) {
       const headers = { "content-type": type };
       const { status, json } = await service.call("POST", path, { authorization: token, body, headers });
-      assert.deepEqual([status, json], [413, TOO_LARGE], `${path} ${type}`);
+      assert.deepEqual([status, json], [413, tooLarge(limit)], `${path} ${type}`);
     }
   }
 });
@@ -334,8 +340,9 @@ test("100 MB are not kept in memory, and whoever writes them all before it reads
     ["from a stranger, as the last on its connection", 401, { ...told, ...last }],
   ];
   // Warmed up by a request that is too large by a byte, so that what is measured is what the bodies cost.
-  const warm = await callService(child.url, "POST", ADVANCED, { body: " ".repeat(8 * 1024 * 1024 + 1) });
-  assert.deepEqual([warm.status, warm.json], [413, TOO_LARGE]);
+  const limit = 8 * 1024 * 1024;
+  const warm = await callService(child.url, "POST", ADVANCED, { body: " ".repeat(limit + 1) });
+  assert.deepEqual([warm.status, warm.json], [413, tooLarge(limit)]);
   const before = peakMemory(pid);
 
   for (const [name, expected, headers] of uploads) {
@@ -351,7 +358,7 @@ test("100 MB are not kept in memory, and whoever writes them all before it reads
     if (chunked) await client.write("0\r\n\r\n");
     client.resume();
     const { status, body } = await client.answer();
-    const object = expected === 413 ? TOO_LARGE : errorObject("UNAUTHORIZED", "Unauthorized");
+    const object = expected === 413 ? tooLarge(limit) : errorObject("UNAUTHORIZED", "Unauthorized");
     assert.deepEqual([status, JSON.parse(body)], [expected, object], name);
     if ("connection" in headers) {
       assert.equal(await client.closed(), "", name);

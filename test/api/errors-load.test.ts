@@ -252,25 +252,29 @@ test("a stop waits for requests in flight as long as it is told to, and no longe
   assert.equal(await client.closed(), "");
 });
 
-test("connections past their bound are closed", async (t) => {
-  const service = await startTestService(t, { settings: { server: { maxConnections: 2 } } });
-  const clients = [await RawClient.connect(service.url), await RawClient.connect(service.url)];
-  const request = rawRequestText("GET", "/healthz", {});
-  for (const client of clients) {
-    await client.write(request);
-    assert.equal((await client.answer()).status, 200);
-  }
-  const third = await RawClient.connect(service.url);
-  assert.equal(await third.closed(), "");
-  for (const client of clients) client.destroy();
-  await eventually(async () => {
-    const client = await RawClient.connect(service.url);
-    await client.write(request).catch(() => undefined);
-    const status = await client.answer().then(
-      (answer) => answer.status,
-      () => 0,
-    );
-    client.destroy();
-    return status === 200;
+test("past the bound of connections one that is idle makes room, and one that is at work does not", async (t) => {
+  const held = new Gate();
+  const service = await startTestService(t, {
+    edgeStore: held.wrap,
+    settings: { server: { maxConnections: 2 } },
   });
+  const health = rawRequestText("GET", "/healthz", {});
+  const [idle, working] = [await RawClient.connect(service.url), await RawClient.connect(service.url)];
+  await idle.write(health);
+  assert.equal((await idle.answer()).status, 200);
+  held.close();
+  await working.write(rawRequestText("GET", BALANCE, { authorization: DEMO }));
+  await eventually(async () => held.waiting === 1);
+
+  const third = await RawClient.connect(service.url);
+  assert.equal(await idle.closed(), "", "the idle one makes room");
+  await third.write(rawRequestText("GET", BALANCE, { authorization: DEMO }));
+  await eventually(async () => held.waiting === 2);
+  const fourth = await RawClient.connect(service.url);
+  assert.equal(await fourth.closed(), "", "where all are at work there is no room");
+  held.open();
+  for (const client of [working, third]) {
+    assert.equal((await client.answer()).status, 200);
+    client.destroy();
+  }
 });

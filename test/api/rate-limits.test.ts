@@ -21,7 +21,13 @@ const tooManyOf = (what: string) =>
 function nodesWith(count: number, settings: Partial<RateLimitSettings>, clock = new VirtualClock()) {
   const nodes = Array.from({ length: count }, () => {
     const limits = new RateLimits(
-      { requestsPerSecond: 0, messagesPerSecond: 0, connectionsPerAccount: 0, ...settings },
+      {
+        requestsPerSecond: 0,
+        messagesPerSecond: 0,
+        connectionsPerAccount: 0,
+        strangerRequestsPerSecond: 0,
+        ...settings,
+      },
       clock,
     );
     limits.nodes = count;

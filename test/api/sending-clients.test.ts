@@ -100,7 +100,7 @@ test("Content-Type may name a charset or be missing; Accept may be anything that
   for (const accept of ["*/*", "application/*", "application/json", "text/html, application/json;q=0.9, */*;q=0.1"]) {
     await handedOn(HELLO, SINGLE, { accept });
   }
-  const request = ["POST /sms/1/text/single HTTP/1.1", "Host: sms.example", `Authorization: ${DEMO}`];
+  const request = ["POST /sms/1/text/single HTTP/1.1", "Host: localhost", `Authorization: ${DEMO}`];
   const { status, body } = await rawRequest(service.url, rawPost(request));
   assert.deepEqual([status, JSON.parse(body).messages[0].status], [200, ENROUTE]);
 });
@@ -112,7 +112,7 @@ function rawPost(lines: readonly string[]): string {
 
 test("a request target in absolute form is served by its path", async () => {
   for (const target of ["http://sms.example/sms/1/text/single", "HTTPS://sms.example:8443/sms/1/text/single?"]) {
-    const head = [`POST ${target} HTTP/1.1`, "Host: sms.example", `Authorization: ${DEMO}`];
+    const head = [`POST ${target} HTTP/1.1`, "Host: localhost", `Authorization: ${DEMO}`];
     const request = rawPost([...head, "Content-Type: application/json"]);
     const { status, body } = await rawRequest(service.url, request);
     assert.equal(status, 200, body);

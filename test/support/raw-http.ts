@@ -125,7 +125,7 @@ export function rawRequestText(
   headers: Readonly<Record<string, string>>,
   body: string | null = null,
 ): string {
-  const lines = Object.entries({ host: "sms.example", ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}`);
   const length = body === null ? [] : [`content-length: ${Buffer.byteLength(body)}`];
   return [`${method} ${path} HTTP/1.1`, ...lines, ...length, "", body ?? ""].join("\r\n");
 }

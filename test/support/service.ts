@@ -106,8 +106,13 @@ export const TEST_STORE = process.env.TEST_STORE ?? "sqlite";
 /** By data directory. */
 export const databases = new Map<string, string>();
 
-/** Wrong logins that a test may make before they are slowed down: whoever tests that says how many. */
-const WRONG_LOGINS = 1_000_000;
+/** What would slow a test down, or stop one whose clock stands: whoever tests these says how many. */
+const UNLIMITED = {
+  loginAttempts: 1_000_000,
+  requestsPerSecond: 0,
+  messagesPerSecond: 0,
+  strangerRequestsPerSecond: 0,
+};
 
 let running = 0;
 
@@ -141,7 +146,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     mode: {
       node: { leaseMs: 300_000 },
       ...mode,
-      limits: { loginAttempts: WRONG_LOGINS, ...mode.limits },
+      limits: { ...UNLIMITED, ...mode.limits },
       log: { level: "silent" },
     },
   });

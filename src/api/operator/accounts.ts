@@ -44,6 +44,8 @@ const KINDS = ["client", "reseller", "operator"] as const satisfies readonly Acc
 const KEY_BYTES = 8;
 const LONGEST_URL = 2_048;
 const MOST_ENTRIES = 1_000;
+/** Two lists of that many entries, and the rest. */
+const ACCOUNT_OCTETS = 262_144;
 const strict = { additionalProperties: false };
 
 const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
@@ -257,6 +259,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
     "/operator/1/accounts",
     operation({
       ...MANAGER,
+      bodyOctets: ACCOUNT_OCTETS,
       summary: "Make an account",
       schema: { body: NewAccountRequest },
       answer: NewAccountAnswer,
@@ -383,6 +386,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
     "/operator/1/accounts/:key",
     operation({
       ...MANAGER,
+      bodyOctets: ACCOUNT_OCTETS,
       summary: "Change an account",
       schema: { body: AccountChangeRequest },
       answer: AccountAnswer,

@@ -275,7 +275,13 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
     api.put(
       onePath,
       {
-        ...operation({ ...OPERATOR, summary: `Set ${one}`, schema: { body: bodyOf(resource) }, answer }),
+        ...operation({
+          ...OPERATOR,
+          summary: `Set ${one}`,
+          bodyOctets: "large",
+          schema: { body: bodyOf(resource) },
+          answer,
+        }),
         // The catalogue's own words for what is wrong are about the kind of item that was meant, not about all that there are.
         validatorCompiler: () => () => true,
       },

@@ -1,0 +1,62 @@
+/** What cannot be read as HTTP, or does not come in time, is told so, and the connection ends: by itself, or destroyed. */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Connections } from "./connections.ts";
+import { ApiError, type ErrorName } from "./errors.ts";
+
+const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
+  HPE_HEADER_OVERFLOW: "headersTooLarge",
+  ERR_HTTP_REQUEST_TIMEOUT: "requestTimeout",
+};
+const TOO_LATE = "ERR_HTTP_REQUEST_TIMEOUT";
+
+type ParserError = Error & { code?: string };
+
+/** Writes the answer by hand: there is no request that it could be the answer to. */
+function tell(code: string, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const error = new ApiError(BROKEN_REQUESTS[code] ?? "badRequest", {
+    description: code === TOO_LATE ? "The request did not come whole in time." : "The request could not be read.",
+  });
+  const body = JSON.stringify(error.body());
+  const { status } = error.kind;
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Whoever has been answered, if only in part, is not told anything else in between. */
+export function tellLate(socket: Socket, answered: boolean): void {
+  if (answered) socket.destroy();
+  else tell(TOO_LATE, socket);
+}
+
+/**
+ * For what the parser objects to. Our side of the connection ends once the requests before are answered, the client's when it has written what it
+ * had to say (what is reset while it writes, it cannot read) or when its time is over: then it is destroyed.
+ */
+export function brokenRequestAnswerer(connections: Connections) {
+  const told = new WeakSet<Socket>();
+  return (error: ParserError, socket: Socket): void => {
+    const connection = connections.find(socket);
+    // Unknown is a socket whose handshake of TLS did not come to its end: nothing can be said on it.
+    if (error.code === "ECONNRESET" || connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    connections.doom(connection);
+    // Each further piece of the same broken request comes here again.
+    if (told.has(socket) && error.code !== TOO_LATE && !socket.readableEnded) return;
+    told.add(socket);
+    const before = connection.newest;
+    const code = error.code ?? "";
+    if (before?.req.complete && !before.closed) before.once("close", () => tell(code, socket));
+    // It is the rest of a body that is broken or late; whoever has the answer to its head is not told twice.
+    else if (before?.req.complete === false && before.writableEnded) socket.destroy();
+    else tell(code, socket);
+  };
+}
