@@ -16,7 +16,7 @@ import { PUSH_DEFAULTS } from "./reports/settings.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
-import type { Figure } from "./runtime/metrics.ts";
+import { counter, type Figure, gauge } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import type { Feed, LaneName, Store } from "./store/port.ts";
@@ -160,9 +160,6 @@ function dispatchSettings({ dispatch }: Settings): DispatchSettings {
   const { claimMessages: claimCount, receiptWaitMs, sweepEveryMs } = dispatch;
   return { claimCount, receiptWaitMs, sweepEveryMs };
 }
-
-const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
-const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
 
 function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): Figure[] {
   return [

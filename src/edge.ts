@@ -40,10 +40,32 @@ const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
 const COUNT_NODES_EVERY_MS = 1_000;
 
+/** A question whose answer all get who ask while it is being asked. */
+class SharedQuestion<Result> {
+  readonly #ask: () => Promise<Result>;
+  #underWay: Promise<Result> | null = null;
+
+  constructor(ask: () => Promise<Result>) {
+    this.#ask = ask;
+  }
+
+  ask(): Promise<Result> {
+    this.#underWay ??= this.#ask().finally(() => {
+      this.#underWay = null;
+    });
+    return this.#underWay;
+  }
+}
+
 export class Edge {
   readonly #parts: EdgeParts;
   readonly #catalogue: Catalogue;
   readonly #metrics = new Metrics();
+  /** Anybody may ask for these, so however many do, the question is asked once at a time. */
+  readonly #readiness = new SharedQuestion(() => this.#ready());
+  readonly #page = new SharedQuestion(async () =>
+    this.#metrics.page([...(await this.#parts.figures()), ...(this.#server?.figures() ?? [])]),
+  );
   #server: ApiServer | null = null;
   #forgetting: Repeating | null = null;
   #counting: Repeating | null = null;
@@ -93,8 +115,8 @@ export class Edge {
       }),
       rateLimits,
       write: this.#parts.write,
-      ready: () => this.#ready(),
-      metrics: async () => this.#metrics.page(await this.#parts.figures()),
+      ready: () => this.#readiness.ask(),
+      metrics: () => this.#page.ask(),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
     this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {

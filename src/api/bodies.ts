@@ -1,15 +1,15 @@
 /**
  * Reads the bodies of requests, within bounds. A body is put together in one piece of memory that grows with it: chunks of one octet would take a
- * hundred times their size if they were kept one by one. All bodies together have a budget, of which one account gets no more than is left for
- * all the others; strangers have a small one of their own, in which the oldest makes room for the newest.
+ * hundred times their size if they were kept one by one. All bodies together have a budget; strangers have a small one of their own, in which the oldest makes room for the newest.
  */
 import type { IncomingMessage } from "node:http";
+import { type Figure, gauge } from "../runtime/metrics.ts";
+import { MemoryBudget, Share } from "./budget.ts";
 import { ApiError } from "./errors.ts";
 
 /** Whoever has not shown who it is may have so many bodies under way, each of at most a few kilobytes. */
 const MAX_STRANGERS = 256;
-/** What a body has at first, and where it is counted for its account. */
-const SMALL_OCTETS = 65_536;
+/** What a body has at first. */
 const FIRST_OCTETS = 4_096;
 
 export interface BodyOwner {
@@ -24,20 +24,16 @@ export interface BodyOwner {
 type Done = (error: Error | null, body?: Buffer) => void;
 
 export class Bodies {
-  readonly #totalOctets: number;
-  #held = 0;
-  /** Of bodies that are not small, by account. */
-  readonly #heldBy = new Map<number, number>();
+  readonly #budget: MemoryBudget;
   /** The oldest first. */
   readonly #strangers = new Set<BodyOwner>();
 
   constructor(totalOctets: number) {
-    this.#totalOctets = totalOctets;
+    this.#budget = new MemoryBudget(totalOctets);
   }
 
-  /** Octets in memory now. */
-  get held(): number {
-    return this.#held;
+  figures(): Figure[] {
+    return [gauge("http_body_octets", "Octets of request bodies in memory", this.#budget.held)];
   }
 
   /** Reads a body of at most `limit` octets. Calls back once, whatever becomes of the request. */
@@ -50,8 +46,11 @@ export class Bodies {
     if (owner.accountId === null) this.#admitStranger(owner);
     let kept = NOTHING;
     let length = 0;
-    const held = { octets: 0 };
-    owner.holds(() => this.#release(owner, held.octets));
+    const share = new Share(this.#budget, owner.accountId);
+    owner.holds(() => {
+      share.release();
+      this.#strangers.delete(owner);
+    });
 
     const finish = (error: Error | null, body?: Buffer): void => {
       request.removeListener("data", onData);
@@ -71,7 +70,7 @@ export class Bodies {
       if (needed > kept.length) {
         // The declared length is the client's word; what is taken at once is at most twice what has come.
         const grown = Math.max(needed, Math.min(declared || limit, Math.max(FIRST_OCTETS, kept.length * 2)));
-        if (!this.#take(owner, held, grown)) {
+        if (!share.grow(grown)) {
           finish(noRoom());
           return;
         }
@@ -97,32 +96,6 @@ export class Bodies {
       oldest.dismiss();
     }
     this.#strangers.add(owner);
-  }
-
-  /** False when there is no room for it. */
-  #take({ accountId }: BodyOwner, held: { octets: number }, octets: number): boolean {
-    const more = octets - held.octets;
-    if (this.#held + more > this.#totalOctets) return false;
-    if (accountId !== null && octets > SMALL_OCTETS) {
-      const before = this.#heldBy.get(accountId) ?? 0;
-      const counted = held.octets > SMALL_OCTETS ? more : octets;
-      if (before + counted > this.#totalOctets - this.#held) return false;
-      this.#heldBy.set(accountId, before + counted);
-    }
-    this.#held += more;
-    held.octets = octets;
-    return true;
-  }
-
-  #release(owner: BodyOwner, octets: number): void {
-    this.#held -= octets;
-    const { accountId } = owner;
-    if (accountId === null) this.#strangers.delete(owner);
-    else if (octets > SMALL_OCTETS) {
-      const left = this.#heldBy.get(accountId)! - octets;
-      if (left === 0) this.#heldBy.delete(accountId);
-      else this.#heldBy.set(accountId, left);
-    }
   }
 }
 

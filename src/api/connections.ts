@@ -10,10 +10,11 @@
  * Each step has a deadline. Node has those of the head and of the whole request; here are the others: an answer that is not taken, a
  * stranger's body, the rest of a body that nobody wants, a connection that was told goodbye and stays. All are enforced by destroying.
  */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { type Clock, Repeating } from "../runtime/clock.ts";
+import { counter, type Figure, gauge } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import type { SeenCaller } from "./auth.ts";
 
@@ -21,6 +22,7 @@ export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
   readonly tls: boolean;
   readonly maxConnections: number;
+  readonly maxRequests: number;
   /** Of one address: an IPv4 address, or the /64 of an IPv6 address. */
   readonly connectionsPerAddress: number;
   readonly requestsPerAddress: number;
@@ -32,7 +34,7 @@ export interface ConnectionBounds {
 }
 
 /** Requests on one connection that are not answered. A client that does not wait for answers has one or two. */
-export const MAX_PIPELINED = 32;
+export const MAX_PIPELINED = 10;
 /** A body that has not come for so long may have to make room. */
 const SLOW_MS = 1_000;
 /** Of those that could make room, one in so many does: looking through all of them has to be worth it. */
@@ -44,15 +46,25 @@ const MAX_LINGER_MS = 5_000;
 const MIN_TAKEN_OCTETS = 65_536;
 /** Of a body that nobody wants so much is read and dropped, so that its client gets to see the answer. */
 const MAX_DROPPED_OCTETS = 134_217_728;
+/** Chunks of a body that nobody wants may have less than so many octets on average, but not many of them. */
+const TINY_OCTETS = 64;
+const MAX_TINY_CHUNKS = 1_000;
 
-/** Who sends a request: somebody who looks whether the service is well, somebody unknown, somebody who has shown who it is. */
-type Who = "watcher" | "stranger" | "caller";
+/**
+ * Who sends a request: somebody who looks whether the service is well, somebody who need not show who it is (a login, the documentation, a path that
+ * is not there), somebody who has yet to show it, and somebody who has.
+ */
+type Who = "watcher" | "visitor" | "stranger" | "caller";
+
+/** Visitors may have one in so many of the places for requests, so that they never keep out whoever shows who it is. */
+const VISITORS_SHARE = 4;
 
 /** What one address has here. */
 export class Site {
   readonly name: string;
   readonly connections = new Set<Connection>();
-  requests = 0;
+  /** Under way. */
+  readonly requests: Record<Who, number> = { watcher: 0, visitor: 0, stranger: 0, caller: 0 };
   relievedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(name: string) {
@@ -89,8 +101,7 @@ export class Progress {
     this.startedMs = table.nowMs();
     this.#who = who;
     connection.begin(this);
-    site.requests++;
-    table.underWay[who]++;
+    this.#count(1);
   }
 
   /** Whether its caller has shown who it is. */
@@ -101,9 +112,9 @@ export class Progress {
   /** Its caller has shown who it is. */
   identified(): void {
     if (this.#ended) return;
-    this.#table.underWay[this.#who]--;
+    this.#count(-1);
     this.#who = "caller";
-    this.#table.underWay.caller++;
+    this.#count(1);
     this.connection.known = true;
   }
 
@@ -128,10 +139,14 @@ export class Progress {
     if (this.#ended) return;
     this.#ended = true;
     this.connection.end(this, this.#table.nowMs());
-    this.#table.underWay[this.#who]--;
-    this.site.requests--;
+    this.#count(-1);
     this.#table.tidy(this.site);
     this.#release?.();
+  }
+
+  #count(change: 1 | -1): void {
+    this.site.requests[this.#who] += change;
+    this.#table.everybody.requests[this.#who] += change;
   }
 }
 
@@ -205,6 +220,16 @@ export class Connection {
     return stalled;
   }
 
+  /** It is answered, and the rest of its body is read for nobody. Chunks of an octet or two cost more to drop than to send. */
+  dropRest(request: IncomingMessage): void {
+    let chunks = 0;
+    let octets = 0;
+    request.on("data", (chunk: Buffer) => {
+      octets += chunk.length;
+      if (++chunks > MAX_TINY_CHUNKS && octets < chunks * TINY_OCTETS) this.socket.destroy();
+    });
+  }
+
   /** Whether it goes on and on with a body that was answered already. */
   isFlooding(): boolean {
     const answered = this.newest?.writableEnded === true && !this.newest.req.complete;
@@ -226,14 +251,12 @@ export class Connections {
   /** By the other side's address and port: with TLS one socket lies upon another, and both have the same. */
   readonly #byPeer = new Map<string, Connection>();
   /** Stands for all addresses together. */
-  readonly #everybody = new Site("");
+  readonly everybody = new Site("");
   readonly #sweeping: Repeating;
   /** Tells the client that its request came too slowly. */
   readonly #tellLate: (connection: Connection) => void;
-  /** Requests under way. */
-  readonly underWay: Record<Who, number> = { watcher: 0, stranger: 0, caller: 0 };
-  /** Connections that had to make room, for the metrics. */
-  evicted = 0;
+  /** Connections that had to make room. */
+  #evicted = 0;
 
   constructor(bounds: ConnectionBounds, clock: Clock, tellLate: (connection: Connection) => void) {
     this.#bounds = bounds;
@@ -247,12 +270,14 @@ export class Connections {
     return this.#clock.monotonic();
   }
 
-  get size(): number {
-    return this.#all.size;
-  }
-
-  all(): Iterable<Connection> {
-    return this.#all;
+  figures(): Figure[] {
+    const { visitor, stranger, caller } = this.everybody.requests;
+    return [
+      gauge("http_connections", "Connections", this.#all.size),
+      gauge("http_strangers", "Requests in progress whose caller is not known", visitor + stranger),
+      gauge("http_callers", "Requests in progress whose caller is known", caller),
+      counter("http_evicted_total", "Connections that had to make room for others", this.#evicted),
+    ];
   }
 
   /** A new connection. Where there are too many, others make room for it; if none can, it is closed. */
@@ -311,6 +336,14 @@ export class Connections {
     return this.#bySocket.get(socket);
   }
 
+  /** The connection of a request; null where no more is heard of it. Under the name localhost a second server listens, whose sockets come here first. */
+  of(socket: Socket): Connection | null {
+    if (socket.destroyed) return null;
+    if (!this.#bySocket.has(socket)) this.open(socket);
+    const connection = this.#bySocket.get(socket);
+    return connection === undefined || connection.overrun ? null : connection;
+  }
+
   /** Whose request it is, by its address, which may be other than its connection's where proxies are trusted. */
   siteAt(address: string): Site {
     const name = siteOf(address);
@@ -323,18 +356,25 @@ export class Connections {
 
   /** Forgets an address that has nothing here. */
   tidy(site: Site): void {
-    if (site.requests === 0 && site.connections.size === 0) this.#sites.delete(site.name);
+    const { watcher, visitor, stranger, caller } = site.requests;
+    if (watcher + visitor + stranger + caller + site.connections.size === 0) this.#sites.delete(site.name);
   }
 
-  /** Whether the address has more requests under way than it may, and none of them can make room. */
-  isCrowded(site: Site): boolean {
-    return site.requests > this.#bounds.requestsPerAddress && !this.relieve(site);
+  /** Whether there are more requests of that kind than may be, of an address or of all, and none of them can make room. */
+  isCrowded(site: Site | null, who: Exclude<Who, "watcher">): boolean {
+    const { maxRequests, requestsPerAddress } = this.#bounds;
+    const most = site === null ? maxRequests : requestsPerAddress;
+    const { visitor, stranger, caller } = (site ?? this.everybody).requests;
+    // Over all, callers have all places to themselves: strangers have as many of their own.
+    const known = site === null && who === "caller" ? caller : site === null ? stranger : stranger + caller;
+    const crowded = who === "visitor" ? visitor * VISITORS_SHARE > most : known > most;
+    return crowded && !this.relieve(site);
   }
 
   /** Lets the slowest bodies, of an address or of all, make room. */
   relieve(site: Site | null): boolean {
     const nowMs = this.nowMs();
-    const asked = site ?? this.#everybody;
+    const asked = site ?? this.everybody;
     if (nowMs - asked.relievedAtMs < RELIEF_EVERY_MS) return false;
     asked.relievedAtMs = nowMs;
     const slow = [...this.#all]
@@ -347,7 +387,7 @@ export class Connections {
 
   /** It is told that it is late, if it listens, and closed at once. */
   dismiss(connection: Connection): void {
-    this.evicted++;
+    this.#evicted++;
     this.#tellLate(connection);
     for (const progress of [...connection.underWay]) progress.end();
     connection.socket.destroySoon();
@@ -363,7 +403,7 @@ export class Connections {
     }
     candidates.sort((one, other) => one.rank - other.rank || one.connection.sinceMs - other.connection.sinceMs);
     for (const { connection } of candidates.slice(0, Math.ceil(candidates.length / EVICTED_SHARE))) {
-      this.evicted++;
+      this.#evicted++;
       connection.socket.destroy();
       this.#remove(connection);
     }

@@ -6,13 +6,16 @@ import { hash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../runtime/clock.ts";
 import { ApiError } from "./errors.ts";
 import { PAGE_POLICY } from "./headers.ts";
 import type { Api } from "./operation.ts";
+import { Buckets } from "./rate-limits.ts";
 
-/** Requests for documentation in progress. A browser opens six connections. */
-const MAX_READERS = 64;
+/** Requests for documentation in progress, and a second. The page takes eight, and what is not read fills the system's memory, not ours. */
+const MAX_READERS = 32;
+const MAX_PER_SECOND = 50;
 const CACHE_CONTROL = "public, max-age=300";
 
 interface Document {
@@ -32,7 +35,7 @@ function takesGzip(header: string | string[] | undefined): boolean {
   return typeof header === "string" && /\bgzip\b(?!\s*;\s*q=0(?:[\s,.]|$))/.test(header.slice(0, 200));
 }
 
-export async function documentApi(api: Api): Promise<void> {
+export async function documentApi(api: Api, clock: Clock): Promise<void> {
   await api.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -64,8 +67,9 @@ export async function documentApi(api: Api): Promise<void> {
   });
 
   let readers = 0;
+  const rate = new Buckets<"all">(clock);
   const enter = (request: FastifyRequest): void => {
-    if (readers >= MAX_READERS)
+    if (readers >= MAX_READERS || rate.take("all", MAX_PER_SECOND, 1) !== null)
       throw new ApiError("unavailable", {
         description: "Too many read the documentation right now.",
         headers: { "retry-after": "1" },
@@ -93,22 +97,23 @@ export async function documentApi(api: Api): Promise<void> {
     return reply.type(type).send(gzip ? zipped : plain);
   };
 
-  await api.register(swaggerUi, {
-    routePrefix: "/docs",
-    theme: { title: "Heliograph API" },
-    staticCSP: PAGE_POLICY,
-    // No validator: it would be told, on a server of its own, where this service is.
-    uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null },
-    uiHooks: {
-      onRequest: (request, reply, next) => {
-        enter(request);
-        // The page asks for the document here; the plugin would write it anew each time.
-        const name = /^\/docs\/(json|yaml)\/?(?:\?|$)/.exec(request.url)?.[1];
-        if (name === undefined) next();
-        else send(name, request, reply);
-      },
-    },
-  });
+  const pages = async (scope: FastifyInstance): Promise<void> => {
+    scope.addHook("onRequest", (request, reply, next) => {
+      enter(request);
+      // The page asks for the document here; the plugin would write it anew each time.
+      const name = /^\/docs\/(json|yaml)\/?(?:\?|$)/.exec(request.url)?.[1];
+      if (name === undefined) next();
+      else send(name, request, reply);
+    });
+    await scope.register(swaggerUi, {
+      routePrefix: "/docs",
+      theme: { title: "Heliograph API" },
+      staticCSP: PAGE_POLICY,
+      // No validator: it would be told, on a server of its own, where this service is.
+      uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null },
+    });
+  };
+  await api.register(pages);
   api.get("/openapi.json", { schema: { hide: true } }, async (request, reply) => {
     enter(request);
     return send("json", request, reply);

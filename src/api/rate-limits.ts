@@ -35,7 +35,8 @@ const ROUNDING = 1e-6;
 /** A bucket is moved to the end of the line at most this often: a map that is written by every request grows old tables. */
 const MOVED_EVERY_MS = 1_000;
 
-class Buckets<Name> {
+/** One for each name; a second's worth may come at once. */
+export class Buckets<Name> {
   readonly #clock: Clock;
   /** The one used longest ago first. */
   readonly #buckets = new Map<Name, Bucket>();

@@ -7,15 +7,17 @@ import Fastify, { type FastifyContextConfig, type FastifyError, type FastifyRepl
 import type { Intake } from "../intake/intake.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
+import type { Figure } from "../runtime/metrics.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
 import { AUTHENTICATION, type AuthParts, checkAddress, checkScope } from "./auth.ts";
 import { Bodies } from "./bodies.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";
+import { MemoryBudget, Share, SMALL_OCTETS } from "./budget.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
-import { Connections, MAX_PIPELINED, Progress } from "./connections.ts";
+import { Connections, MAX_PIPELINED, Progress, type Site } from "./connections.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { documentApi } from "./documentation.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
@@ -73,6 +75,8 @@ export interface ApiServer {
   readonly api: Api;
   /** From now on every new request is told that the service stops. */
   drain(): void;
+  /** What strangers and callers have of it now, for the metrics. */
+  figures(): Figure[];
   /** Ends what goes on beside the requests. */
   stop(): Promise<void>;
 }
@@ -81,8 +85,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
   let draining = false;
   const trusted = networksOf(settings, "trustedProxies");
-  const { maxRequests } = settings.server;
   const bodies = new Bodies(settings.limits.bodiesBytes);
+  const answers = new MemoryBudget(settings.limits.answersBytes);
   const http = {
     headersTimeout: settings.server.headersTimeoutMs,
     // How late a slow request may be noticed: a tenth of the shorter time-out.
@@ -125,6 +129,12 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   }).withTypeProvider<TypeBoxTypeProvider>();
   api.server.on("connection", (socket: Socket) => connections.open(socket));
   if (tls !== null) api.server.on("secureConnection", (socket: Socket) => connections.secured(socket));
+  // What nobody is going to answer need not come as far as the router.
+  const [dispatch] = api.server.listeners("request") as ((request: IncomingMessage, response: unknown) => void)[];
+  api.server.removeAllListeners("request");
+  api.server.on("request", (request, response) => {
+    if (connections.of(request.socket) !== null) dispatch!(request, response);
+  });
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   api.decorateRequest("account", null);
@@ -147,7 +157,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (account !== null) {
       request.account = account;
       progress.identified();
-      if (connections.underWay.caller > maxRequests && !connections.relieve(null)) throw busy();
+      if (connections.isCrowded(null, "caller")) throw busy();
       checkAddress(account, request.ip);
       checkScope(account, scope);
       progress.holds(parts.rateLimits.takeRequest(account));
@@ -157,16 +167,10 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       checkContentType(request.headers["content-type"], form);
   };
   /** What is checked of any request, whoever sends it. */
-  const checkStranger = (request: FastifyRequest, { connection, site }: Progress, auth: Auth): void => {
-    if (connection.underWay.length > MAX_PIPELINED) {
-      connection.overrun = true;
-      throw new ApiError("unavailable", {
-        description: "Too many requests on this connection are not answered yet.",
-        headers: { ...RETRY_SOON, connection: "close" },
-      });
-    }
-    if (connections.underWay.stranger > maxRequests) throw busy();
-    if (connections.isCrowded(site))
+  const checkStranger = (request: FastifyRequest, site: Site, auth: Auth): void => {
+    const who = auth === "none" ? "visitor" : "stranger";
+    if (connections.isCrowded(null, who)) throw busy();
+    if (connections.isCrowded(site, who))
       throw new ApiError("tooManyRequests", {
         description: "Too many requests from this address are in progress.",
         headers: RETRY_SOON,
@@ -183,26 +187,32 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   api.addHook("onRequest", (request, reply, done) => {
     const { config } = request.routeOptions;
     const { auth = "none", always = false } = config;
-    const connection = connections.find(request.raw.socket);
-    if (connection === undefined || connection.overrun) {
+    const connection = connections.of(request.raw.socket);
+    if (connection === null) {
       reply.hijack();
       return;
     }
     const site = trusted.any ? connections.siteAt(request.ip) : connection.site;
-    const who = always ? "watcher" : "stranger";
-    const progress = new Progress(connections, connection, site, reply.raw, config.url, who);
-    request.progress = progress;
+    const who = always ? "watcher" : auth === "none" ? "visitor" : "stranger";
+    request.progress = new Progress(connections, connection, site, reply.raw, config.url, who);
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
         headers: { ...RETRY_SOON, connection: "close" },
       });
+    if (connection.underWay.length > MAX_PIPELINED) {
+      connection.overrun = true;
+      throw new ApiError("unavailable", {
+        description: "Too many requests on this connection are not answered yet.",
+        headers: { ...RETRY_SOON, connection: "close" },
+      });
+    }
     // A service that is busy is still up: whoever watches it gets an answer.
     if (always) {
       done();
       return;
     }
-    checkStranger(request, progress, auth);
+    checkStranger(request, site, auth);
     const caller = { header: request.headers.authorization, address: request.ip, connection };
     const account = AUTHENTICATION[auth](parts, caller, request.query);
     if (account instanceof Promise) {
@@ -220,11 +230,24 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     done();
   });
   const headers = headersFor(tls !== null);
-  api.addHook("onSend", (_request, reply, _payload, done) => {
+  api.addHook("onSend", (request, reply, payload, done) => {
     addHeaders(reply, headers);
     // Nobody is to send another request on this connection.
     if (draining) reply.header("connection", "close");
-    done();
+    if (typeof payload !== "string" || payload.length <= SMALL_OCTETS) {
+      done();
+      return;
+    }
+    // An answer stays in memory until its client has taken it.
+    const share = new Share(answers, request.account?.id ?? null);
+    request.progress?.holds(() => share.release());
+    if (share.grow(payload.length)) {
+      done();
+      return;
+    }
+    const error = new ApiError("unavailable", { description: "Too many large answers wait to be taken." });
+    reply.code(error.kind.status).headers(RETRY_SOON).removeHeader("content-length");
+    done(null, JSON.stringify(error.body()));
   });
   api.addHook("onResponse", (request, reply, done) => {
     const { progress } = request;
@@ -234,6 +257,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   });
 
   api.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (!request.raw.complete) request.progress?.connection.dropRest(request.raw);
     // The answer ends this connection, and a client that still writes would see that end and not the answer.
     if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
     return sendError(toApiError(error, request, log), reply);
@@ -269,6 +293,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       draining = true;
       connections.closeUnused();
     },
+    figures: () => [...connections.figures(), ...bodies.figures()],
     stop: () => connections.stop(),
   };
 }
@@ -279,7 +304,7 @@ function busy(): ApiError {
 
 /** All that clients, resellers and operators ask for, and the page that says how. */
 async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
-  await documentApi(api);
+  await documentApi(api, systemClock);
   const intake = parts.rateLimits.before(parts.intake);
   sendingOperations(api, intake);
   textQueryOperations(api, intake);

@@ -9,6 +9,9 @@ export interface Figure {
   readonly value: number;
 }
 
+export const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
+export const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
+
 const PREFIX = "heliograph_";
 
 interface Series {

@@ -39,6 +39,7 @@ export interface Settings {
   readonly limits: {
     readonly bodyBytes: number;
     readonly bodiesBytes: number;
+    readonly answersBytes: number;
     readonly destinationsPerRequest: number;
     readonly sendAtDays: number;
     readonly requestsPerSecond: number;

@@ -1,0 +1,52 @@
+/** Attacks by a client with credentials that are right: it may spoil its own day, and nobody else's. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rawRequestText } from "../support/raw-http.ts";
+import { basic, callService } from "../support/service.ts";
+import { Crowd, KEY, startRig } from "./rig.ts";
+
+const ADVANCED = "/sms/1/text/advanced";
+const MEGABYTE = 1024 * 1024;
+/** Another account than the good client's. */
+const RESELLER = basic("reseller", "reseller-password");
+const HEADERS = { authorization: RESELLER, "content-type": "application/json" };
+
+const IMPATIENT = {
+  HELIOGRAPH_SERVER_HEADERS_TIMEOUT_MS: "2000",
+  HELIOGRAPH_SERVER_REQUEST_TIMEOUT_MS: "4000",
+  HELIOGRAPH_SERVER_ANSWER_TIMEOUT_MS: "2000",
+};
+
+test("bodies that come slowly, that are large, or that come an octet at a time", async (t) => {
+  const rig = await startRig(t, IMPATIENT);
+  const crowd = new Crowd(t, rig);
+  const head = (length: number) => rawRequestText("POST", ADVANCED, { ...HEADERS, "content-length": String(length) });
+  await rig.withstands("2,100 slow bodies of one account", 250, async () => {
+    await crowd.joinMany(2_100, `${head(1_000)}{"mess`);
+    await crowd.isShownOut();
+  });
+  await rig.withstands("64 bodies of 8 MB without their last octet", 250, async () => {
+    const body = Buffer.concat([Buffer.from(head(8 * MEGABYTE)), Buffer.alloc(8 * MEGABYTE - 1, " ")]);
+    await crowd.joinMany(64, body);
+    await crowd.isShownOut();
+  });
+  await rig.withstands("half a megabyte, an octet a chunk", 100, async () => {
+    const chunked = rawRequestText("POST", ADVANCED, { ...HEADERS, "transfer-encoding": "chunked" });
+    for (let round = 0; round < 3; round++) await crowd.join(`${chunked}${"1\r\n \r\n".repeat(524_288)}`);
+    await crowd.isShownOut();
+  });
+});
+
+test("answers that nobody reads are kept for a while, and no longer", async (t) => {
+  const rig = await startRig(t, IMPATIENT);
+  const crowd = new Crowd(t, rig);
+  const destinations = Array.from({ length: 1_000 }, (_, index) => ({ to: String(41_790_000_000 + index) }));
+  const body = { messages: [{ from: "Long", destinations, text: "x".repeat(1_000) }] };
+  const sent = await callService(rig.url, "POST", ADVANCED, { authorization: KEY, body });
+  assert.equal(sent.status, 200);
+  const logs = rawRequestText("GET", "/sms/1/logs?limit=1000", { authorization: KEY });
+  await rig.withstands("1,000 answers of more than a megabyte, unread", 500, async () => {
+    await crowd.joinMany(100, logs.repeat(10), { reads: false });
+    await crowd.isShownOut();
+  });
+});
