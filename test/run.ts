@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 /** What is answered before the store is asked, or is kept in memory: a second run on another store would show nothing. */
 const STORELESS =
-  /(addresses|auth-cost|documentation|errors.*|health|login-attempts|preview|sending-parts|tls)\.test\.ts$/;
+  /(addresses|auth-cost|documentation|errors.*|headers|health|login-attempts|preview|sending-parts|tls)\.test\.ts$/;
 
 /** An attack wants the machine for itself: what is measured is the service, not who else is busy. */
 const HOSTILE = globSync("test/hostile/*.test.ts");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type ConnectionOptions, connect } from "node:tls";
 import { Certificate, CertificateFault } from "../../src/api/certificate.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { type PartialSettings, readSettings } from "../../src/runtime/settings.ts";
 import { CERTIFICATE, OTHER_CERTIFICATE } from "../support/certificate.ts";
 import { DEMO, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -16,7 +16,7 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 const BALANCE = "/account/1/balance";
 type Pair = typeof CERTIFICATE;
 
-async function start(t: TestContext) {
+async function start(t: TestContext, server: PartialSettings["server"] = {}) {
   const directory = await temporaryDirectory(t);
   const files = { cert: join(directory, "server.crt"), key: join(directory, "server.key") };
   const write = async (pair: Partial<Pair>) => {
@@ -27,7 +27,7 @@ async function start(t: TestContext) {
   };
   await write(CERTIFICATE);
   const clock = new VirtualClock();
-  const settings = { server: { tlsCertificate: files.cert, tlsKey: files.key, stopTimeoutMs: 60_000 } };
+  const settings = { server: { tlsCertificate: files.cert, tlsKey: files.key, stopTimeoutMs: 60_000, ...server } };
   const service = await startTestService(t, { clock, settings });
   /** Two looks, and what they set off: reading files is not the clock's to wait for. */
   const look = async (until: () => Promise<boolean>) => {
@@ -171,4 +171,41 @@ test("a stop waits neither for connections without a request nor for handshakes 
   // Under the virtual clock, a stop that waits would wait for ever.
   await service.stop();
   await closed;
+});
+
+test("handshakes that are never finished are closed, and told nothing", async (t) => {
+  const { port, service } = await start(t, { headersTimeoutMs: 500 });
+  const greeting = Buffer.from("16030100c8010000c40303", "hex");
+  const closed = Array.from({ length: 200 }, async (_, index) => {
+    const socket = connectPlain({ port, host: "127.0.0.1", allowHalfOpen: true });
+    let said = "";
+    socket.on("data", (data) => {
+      said += data;
+    });
+    socket.on("error", () => undefined);
+    if (index % 2 === 1) socket.write(greeting);
+    await Promise.race([once(socket, "end"), once(socket, "close")]).catch(() => undefined);
+    socket.destroy();
+    return said;
+  });
+  assert.ok((await Promise.all(closed)).every((said) => said === ""));
+  const page = await ask(port, CERTIFICATE, "receiver.test", "/metrics");
+  const left = Number(/^heliograph_http_connections (\d+)$/m.exec(page.body)?.[1]);
+  assert.ok(left < 10, `${left} connections are left`);
+  assert.equal((await ask(port, CERTIFICATE, "receiver.test")).status, 200);
+  await service.stop();
+});
+
+test("under TLS every answer says that it is to be asked for so again", async (t) => {
+  const { port } = await start(t);
+  const headers = await new Promise<NodeJS.Dict<string | string[]>>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path: "/healthz", rejectUnauthorized: false, agent: false };
+    httpsRequest(options, (answer) => {
+      answer.resume();
+      resolve(answer.headers);
+    })
+      .on("error", reject)
+      .end();
+  });
+  assert.equal(headers["strict-transport-security"], "max-age=31536000");
 });
