@@ -4,6 +4,7 @@ import { Server as TlsServer } from "node:tls";
 import { ApiKeys } from "./accounts/api-keys.ts";
 import { LoginAttempts } from "./accounts/attempts.ts";
 import { Credentials } from "./accounts/credentials.ts";
+import { LoginLog } from "./accounts/login-log.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
 import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
@@ -35,6 +36,7 @@ export interface EdgeParts {
 
 /** Idempotency keys are kept this long. */
 const REPLAY_MS = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
@@ -60,6 +62,7 @@ export class Edge {
     this.#certificate = await Certificate.read(settings);
     const credentials = new Credentials(store, clock);
     const apiKeys = new ApiKeys(store, clock);
+    const logins = new LoginLog({ store, clock, log });
     await this.#catalogue.start(clock);
     this.#catalogue.onChange(() => {
       credentials.forgetAll();
@@ -79,8 +82,12 @@ export class Edge {
       attempts: new LoginAttempts({
         settings: settings.limits,
         clock,
-        onWait: (kind, address) => log.warn({ kind, address }, "too many wrong logins; the next ones have to wait"),
+        onWait: (kind, address, username) => {
+          log.warn({ kind, address }, "too many wrong logins; the next ones have to wait");
+          logins.wrong({ action: "wait", username, address, facts: { counted: kind } });
+        },
       }),
+      logins,
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,
       intake: new Intake({
@@ -94,7 +101,7 @@ export class Edge {
       rateLimits,
       write: this.#parts.write,
       ready: () => this.#ready(),
-      metrics: async () => this.#metrics.page(await this.#parts.figures()),
+      metrics: async () => this.#metrics.page([...(await this.#parts.figures()), ...logins.figures()]),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
     this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {
@@ -103,8 +110,10 @@ export class Edge {
         if (!(await store.cluster()).leads) return;
         const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
         while ((await store.forget({ ...tooOld, limit: FORGET_ROWS })).more);
+        const beforeMs = clock.now() - settings.access.loginAuditDays * DAY_MS;
+        while ((await store.purgeLoginEvents({ beforeMs, limit: FORGET_ROWS })).more);
       } catch (error) {
-        log.warn({ err: error }, "old sessions and replays could not be forgotten");
+        log.warn({ err: error }, "old sessions, replays and logins could not be forgotten");
       }
     });
     const { api } = this.#server;

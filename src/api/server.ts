@@ -11,7 +11,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { Log } from "../runtime/log.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
-import { AUTHENTICATION, type AuthParts, checkAddress, checkScope } from "./auth.ts";
+import { AUTHENTICATION, checkAddress, checkScope } from "./auth.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
@@ -29,20 +29,22 @@ import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
+import { type SecondFactorParts, secondFactorOperations } from "./second-factor.ts";
 import { sendingOperations } from "./sending.ts";
 import { sessionOperations } from "./session.ts";
 import { textQueryOperations } from "./text-query.ts";
 import { describe } from "./validation.ts";
 
 export interface ApiParts
-  extends AuthParts,
+  extends Omit<SecondFactorParts, "store">,
     MoneyParts,
     InboxParts,
     LogParts,
     ReportParts,
     DeadLetterParts,
     HealthParts {
-  readonly store: MoneyParts["store"] &
+  readonly store: SecondFactorParts["store"] &
+    MoneyParts["store"] &
     InboxParts["store"] &
     BulkParts["store"] &
     LogParts["store"] &
@@ -253,6 +255,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);
+  secondFactorOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
 }
 

@@ -83,7 +83,7 @@ test("a password is made and shown once, or read from standard input, and sessio
   const session = { tokenHash: "t", nowMs: 1 };
   await inStore(async (store) => {
     const { account } = (await store.findLogin({ username: "acme" }))!;
-    await store.createSession({ ...session, accountId: account.id });
+    await store.createSession({ ...session, accountId: account.id, username: "acme", withFactor: false, event: null });
   });
   const made = /shown only now:\n(\S{24})\n$/.exec(await done("account", "password", "ACME"))![1]!;
   assert.ok(await canLogIn("acme", made));
