@@ -340,6 +340,21 @@ const MATRIX: Readonly<Record<string, Row>> = {
     call: () => ({ body: { accountKey: "CLIENT" } }),
   },
 
+  "GET /account/1/second-factor": { statuses: anybody(), scope: null, by: "password" },
+  "POST /account/1/second-factor": { statuses: anybody(), scope: null, by: "password" },
+  "POST /account/1/second-factor/confirm": {
+    statuses: anybody(403),
+    scope: null,
+    by: "password",
+    call: () => ({ body: { code: "wrong" } }),
+  },
+  "DELETE /account/1/second-factor": {
+    statuses: anybody(409),
+    scope: null,
+    by: "token",
+    call: () => ({ body: { code: "wrong" } }),
+  },
+
   "GET /healthz": { statuses: open(), scope: null },
   "GET /readyz": { statuses: open(), scope: null },
   "GET /metrics": { statuses: open(), scope: null },
