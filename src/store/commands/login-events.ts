@@ -40,11 +40,14 @@ type Filter = Omit<CommandInput<"audit">, "kind">;
 export function loginEventReader({ sql }: Pick<CommandParts, "sql">): (filter: Filter) => Promise<AuditEntry[]> {
   const columns = `id, at_ms AS "atMs", actor, address, action, 'login' AS kind, subject, NULL AS before, after`;
   const rest = "id < ? AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?";
-  const all = sql.prepare<[number, string | null, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE ${rest}`,
+  const all = sql.prepare<[number, number], AuditEntry>(
+    `SELECT ${columns} FROM login_event WHERE id < ? ORDER BY id DESC LIMIT ?`,
   );
-  const ofSubject = sql.prepare<[string, number, string | null, number], AuditEntry>(
-    `SELECT ${columns} FROM login_event WHERE subject = ? AND id < ? AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`,
+  const ofSubject = sql.prepare<[string, number, number], AuditEntry>(
+    `SELECT ${columns} FROM login_event WHERE subject = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+  );
+  const ofActor = sql.prepare<[string, number, string | null, number], AuditEntry>(
+    `SELECT ${columns} FROM login_event WHERE actor = ? AND id < ? AND subject = coalesce(?, subject) ORDER BY id DESC LIMIT ?`,
   );
   const ofReseller = sql.prepare<[number, number, string | null, string | null, number], AuditEntry>(
     `SELECT ${columns} FROM login_event WHERE parent_id = ? AND ${rest}`,
@@ -52,8 +55,8 @@ export function loginEventReader({ sql }: Pick<CommandParts, "sql">): (filter: F
   return async ({ resellerId, subject, actor, beforeId, limit }) => {
     const before = beforeId ?? Number.MAX_SAFE_INTEGER;
     if (resellerId !== null) return ofReseller.all(resellerId, before, subject, actor, limit);
-    if (subject !== null) return ofSubject.all(subject, before, actor, limit);
-    return all.all(before, subject, actor, limit);
+    if (actor !== null) return ofActor.all(actor, before, subject, limit);
+    return subject !== null ? ofSubject.all(subject, before, limit) : all.all(before, limit);
   };
 }
 
