@@ -166,14 +166,18 @@ function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Accou
   const seen = caller.connection.caller;
   const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
   if (same && parts.apiKeys.remembers(seen.account)) return seen.account;
-  return identify(parts, caller).then((account) => enrolled(parts, account));
+  return identify(parts, caller, enrolled);
 }
 
 /**
  * Only keys are known again by their connection: a password can be guessed, and to compare it is a guess that has to be counted; a
  * token is kept alive by being looked up.
  */
-async function identify(parts: AuthParts, { header, address, connection }: Caller): Promise<Account> {
+async function identify(
+  parts: AuthParts,
+  { header, address, connection }: Caller,
+  check: (parts: AuthParts, account: Account) => Account,
+): Promise<Account> {
   const basic = readBasic(header);
   const key = readApiKey(header);
   const token = readToken(header);
@@ -181,7 +185,7 @@ async function identify(parts: AuthParts, { header, address, connection }: Calle
   if (basic !== null) account = await checkPassword(parts, basic, address);
   else if (key !== null) account = await checkSecret(parts, key, address, (secret) => parts.apiKeys.find(secret));
   else if (token !== null) account = await checkToken(parts, token, address);
-  const found = active(account, BASIC_CHALLENGE);
+  const found = check(parts, active(account, BASIC_CHALLENGE));
   if (key !== null) connection.caller = { header: header!, address, account: found };
   return found;
 }
@@ -209,7 +213,7 @@ async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<A
 
 /** For what is a user's own: a password or a session token, and no API key. */
 async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Account> {
-  const account = await identify(parts, caller);
+  const account = await identify(parts, caller, (_, found) => found);
   if (account.user === null)
     throw new ApiError("forbidden", {
       description: "This is for a user with a password or a session, not for an API key.",
