@@ -4,6 +4,7 @@ import { Server as TlsServer } from "node:tls";
 import { ApiKeys } from "./accounts/api-keys.ts";
 import { LoginAttempts } from "./accounts/attempts.ts";
 import { Credentials } from "./accounts/credentials.ts";
+import { LoginLog } from "./accounts/login-log.ts";
 import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
 import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
@@ -35,6 +36,7 @@ export interface EdgeParts {
 
 /** Idempotency keys are kept this long. */
 const REPLAY_MS = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
@@ -64,9 +66,14 @@ export class Edge {
   /** Anybody may ask for these, so however many do, the question is asked once at a time. */
   readonly #readiness = new SharedQuestion(() => this.#ready());
   readonly #page = new SharedQuestion(async () =>
-    this.#metrics.page([...(await this.#parts.figures()), ...(this.#server?.figures() ?? [])]),
+    this.#metrics.page([
+      ...(await this.#parts.figures()),
+      ...(this.#server?.figures() ?? []),
+      ...(this.#logins?.figures() ?? []),
+    ]),
   );
   #server: ApiServer | null = null;
+  #logins: LoginLog | null = null;
   #forgetting: Repeating | null = null;
   #counting: Repeating | null = null;
   #certificate: Certificate | null = null;
@@ -82,6 +89,8 @@ export class Edge {
     this.#certificate = await Certificate.read(settings);
     const credentials = new Credentials(store, clock);
     const apiKeys = new ApiKeys(store, clock);
+    const logins = new LoginLog({ store, clock, log });
+    this.#logins = logins;
     await this.#catalogue.start(clock);
     this.#catalogue.onChange(() => {
       credentials.forgetAll();
@@ -101,8 +110,12 @@ export class Edge {
       attempts: new LoginAttempts({
         settings: settings.limits,
         clock,
-        onWait: (kind, address) => log.warn({ kind, address }, "too many wrong logins; the next ones have to wait"),
+        onWait: (kind, address, username) => {
+          log.warn({ kind, address }, "too many wrong logins; the next ones have to wait");
+          logins.wrong({ action: "wait", username, address, facts: { counted: kind } });
+        },
       }),
+      logins,
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,
       intake: new Intake({
@@ -125,8 +138,10 @@ export class Edge {
         if (!(await store.cluster()).leads) return;
         const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
         while ((await store.forget({ ...tooOld, limit: FORGET_ROWS })).more);
+        const beforeMs = clock.now() - settings.access.loginAuditDays * DAY_MS;
+        while ((await store.purgeLoginEvents({ beforeMs, limit: FORGET_ROWS })).more);
       } catch (error) {
-        log.warn({ err: error }, "old sessions and replays could not be forgotten");
+        log.warn({ err: error }, "old sessions, replays and logins could not be forgotten");
       }
     });
     const { api } = this.#server;

@@ -125,14 +125,16 @@ export type Attempted =
 export interface LoginAttemptsParts {
   readonly settings: LoginAttemptsSettings;
   readonly clock: Clock;
-  /** Told when a first wait begins. */
-  readonly onWait?: (kind: TallyKind, address: string) => void;
+  /** Told when a first wait begins; with the user, where the wait is for one. */
+  readonly onWait?: (kind: TallyKind, address: string, username: string | null) => void;
 }
 
 /** What an attempt is counted and known by. */
 interface Names {
   readonly site: string;
-  /** Null for keys and tokens. */
+  /** As it was given; null for keys and tokens. */
+  readonly username: string | null;
+  /** Its hash; null for keys and tokens. */
   readonly user: string | null;
   readonly proof: string;
   /** Under which its secret is known, when it was right. */
@@ -183,11 +185,11 @@ export class LoginAttempts {
     const site = siteOf(attempted.address);
     if ("secret" in attempted) {
       const proof = this.#hash(attempted.secret);
-      return { site, user: null, proof, known: `${proof} ${site}` };
+      return { site, username: null, user: null, proof, known: `${proof} ${site}` };
     }
     const { username, password } = attempted;
     const user = this.#hash(username);
-    return { site, user, proof: this.#hash(`${user}${password}`), known: `${user} ${site}` };
+    return { site, username, user, proof: this.#hash(`${user}${password}`), known: `${user} ${site}` };
   }
 
   /** Whether this secret was right before, from the same address. */
@@ -207,7 +209,7 @@ export class LoginAttempts {
     // What has been changed or has ended is proven no more; the address is still the user's.
     else if (names.user !== null) this.#remember(names.known, "");
     else this.#known.delete(names.known);
-    if (result === null) this.#count(this.#talliesFor(names), "wrong", names.site);
+    if (result === null) this.#count(this.#talliesFor(names), "wrong", names);
     return result;
   }
 
@@ -221,7 +223,7 @@ export class LoginAttempts {
       return result;
     } finally {
       for (const [tally] of tallies) tally.end();
-      this.#count(tallies, outcome, names.site);
+      this.#count(tallies, outcome, names);
     }
   }
 
@@ -243,7 +245,7 @@ export class LoginAttempts {
   #refuseEarly(names: Names): void {
     const tallies = this.#talliesFor(names);
     const waitMs = Math.max(...tallies.map(([tally]) => tally.waitMs));
-    this.#count(tallies, "unknown", names.site);
+    this.#count(tallies, "unknown", names);
     if (waitMs > 0) throw new TooManyAttempts(waitMs);
   }
 
@@ -263,9 +265,9 @@ export class LoginAttempts {
     return [tally, name];
   }
 
-  #count(tallies: readonly [Tally, string][], outcome: Outcome, site: string): void {
+  #count(tallies: readonly [Tally, string][], outcome: Outcome, { site, username }: Names): void {
     for (const [tally, name] of tallies) {
-      if (tally.count(outcome)) this.#parts.onWait?.(tally.kind, site);
+      if (tally.count(outcome)) this.#parts.onWait?.(tally.kind, site, isOfUser(tally.kind) ? username : null);
       // What is never wrong takes no room from what is.
       if (tally.isIdle && this.#tallies[tally.kind].get(name) === tally) this.#tallies[tally.kind].delete(name);
     }
@@ -284,6 +286,10 @@ export class LoginAttempts {
   #hash(text: string): string {
     return hash("sha256", `${this.#key}${text}`, "base64");
   }
+}
+
+function isOfUser(kind: TallyKind): boolean {
+  return kind === "pair" || kind === "user";
 }
 
 /** Sets it as the one used last, and drops the one used longest ago where there are too many. */

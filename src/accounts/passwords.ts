@@ -14,13 +14,22 @@ interface Cost {
 const COST: Cost = { N: 2 ** 15, r: 8, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
+/** To bring a text into its normal form takes the square of its length where it has many marks on one letter: no longer one is looked at. */
+const MAX_PASSWORD_BYTES = 1_024;
 const AT_ONCE = 2;
 const WAITING = 64;
 
 export class TooManyLogins extends Error {}
 
+/** Longer than any password may be. */
+export function isTooLong(password: string): boolean {
+  // A UTF-16 unit is an octet at least: what is far too long is not even measured.
+  return password.length > MAX_PASSWORD_BYTES || Buffer.byteLength(password) > MAX_PASSWORD_BYTES;
+}
+
 function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (isTooLong(password)) throw new RangeError(`a password has at most ${MAX_PASSWORD_BYTES} octets`);
     // Node's default ceiling (32 MiB) is just below what N = 2^15 takes.
     const options = { ...cost, maxmem: 256 * cost.N * cost.r };
     scrypt(password.normalize("NFC"), salt, HASH_BYTES, options, (error, key) =>
@@ -54,6 +63,8 @@ export class PasswordChecker {
 
   /** Takes the same time whether there is a stored hash (a known user) or not. */
   async check(password: string, kept: string | null): Promise<boolean> {
+    // Nobody has it, whoever the user is.
+    if (isTooLong(password)) return false;
     await this.#enter();
     try {
       const right = await matches(password, kept ?? this.#decoy);

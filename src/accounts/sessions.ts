@@ -2,13 +2,22 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import { secret } from "../runtime/random.ts";
-import type { Account, Store } from "../store/port.ts";
+import type { LoginEvent, Store, User } from "../store/port.ts";
 
 export const SESSION_IDLE_MS = 60 * 60_000;
 export const SESSION_LONGEST_MS = 24 * 60 * 60_000;
 const TOKEN_BYTES = 32;
 
-function hashOf(token: string): string {
+/** Who logs in, and how. */
+export interface Opening {
+  readonly account: { readonly id: number };
+  readonly user: Pick<User, "username">;
+  readonly withFactor: boolean;
+  /** For the audit; null where it is left out. */
+  readonly event: LoginEvent | null;
+}
+
+export function tokenHashOf(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
@@ -21,18 +30,25 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  async open(account: Account): Promise<string> {
+  async open({ account, user, withFactor, event }: Opening): Promise<string> {
     const token = secret(TOKEN_BYTES);
-    await this.#store.createSession({ tokenHash: hashOf(token), accountId: account.id, nowMs: this.#clock.now() });
+    await this.#store.createSession({
+      tokenHash: tokenHashOf(token),
+      accountId: account.id,
+      username: user.username,
+      withFactor,
+      nowMs: this.#clock.now(),
+      event,
+    });
     return token;
   }
 
-  find(token: string): Promise<Account | null> {
+  find(token: string): ReturnType<Store["findSession"]> {
     const limits = { idleMs: SESSION_IDLE_MS, longestMs: SESSION_LONGEST_MS };
-    return this.#store.findSession({ tokenHash: hashOf(token), nowMs: this.#clock.now(), ...limits });
+    return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits });
   }
 
   end(token: string): Promise<void> {
-    return this.#store.endSession({ tokenHash: hashOf(token) });
+    return this.#store.endSession({ tokenHash: tokenHashOf(token) });
   }
 }

@@ -1,14 +1,16 @@
 /**
  * Who is calling: Basic or an API key (App) for messaging, reports and balance; a session token (IBSSO) for reseller operations and
- * wherever Basic is taken.
+ * wherever Basic is taken. The password of a user with a second factor is good for opening a session, together with a code, and for
+ * nothing else.
  */
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import { type LoginAttempts, TooManyAttempts } from "../accounts/attempts.ts";
 import type { Credentials } from "../accounts/credentials.ts";
-import { TooManyLogins } from "../accounts/passwords.ts";
+import { isTooLong, TooManyLogins } from "../accounts/passwords.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
-import type { Account, Scope } from "../store/port.ts";
+import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
+import type { Account, AccountKind, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
 import type { Auth } from "./operation.ts";
 
@@ -17,6 +19,7 @@ export interface AuthParts {
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
   readonly attempts: LoginAttempts;
+  readonly settings: Pick<Settings, "access">;
 }
 
 /** What a request says of who sends it. */
@@ -66,11 +69,42 @@ function readApiKey(header: string | undefined): string | null {
   return scheme === "app" ? value : null;
 }
 
-/** Checks a password; too many, wrong or at once, is the caller's to try again. */
-export async function checkPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
-  return within(() =>
-    parts.attempts.attempt({ ...pair, address }, () => parts.credentials.verify(pair.username, pair.password)),
-  );
+const MAX_USERNAME_CHARACTERS = 256;
+
+/**
+ * Checks what somebody brings for a user; null is wrong, and counted. Too many, wrong or at once, is the caller's to try again. `proof` is
+ * the password with whatever was brought beside it: only the same together was right before.
+ */
+export async function attemptAs<Result>(
+  { attempts }: AuthParts,
+  { username, password, proof = password }: NamedPassword & { readonly proof?: string },
+  address: string,
+  check: () => Promise<Result | null>,
+): Promise<Result | null> {
+  // Nobody's name, and nobody's password: nothing is done with them. The second is a guess all the same.
+  if (username === "" || username.length > MAX_USERNAME_CHARACTERS) return null;
+  const attempted = { username, address, password: isTooLong(password) ? "" : proof };
+  return within(() => attempts.attempt(attempted, isTooLong(password) ? async () => null : check));
+}
+
+/**
+ * Checks a password that is to do for itself. One to which a second factor belongs counts neither as wrong nor as right: whoever knows it
+ * could otherwise have his wrong codes forgiven.
+ */
+export function checkPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
+  return attemptAs(parts, pair, address, async () => {
+    const account = await parts.credentials.verify(pair.username, pair.password);
+    if (account?.user?.secondFactor === true) throw unauthorized(NOT_ENOUGH);
+    return account;
+  });
+}
+
+const NOT_ENOUGH =
+  "The user has a second factor, so the password alone is not enough: log in with a code for a session, or use an API key.";
+
+function unauthorized(description?: string): ApiError {
+  const headers = { "www-authenticate": BASIC_CHALLENGE };
+  return new ApiError("unauthorized", description === undefined ? { headers } : { description, headers });
 }
 
 async function within<Result>(check: () => Promise<Result>): Promise<Result> {
@@ -102,6 +136,25 @@ function checkToken(parts: AuthParts, token: string, address: string): Promise<A
   return checkSecret(parts, token, address, (secret) => parts.sessions.find(secret));
 }
 
+/** The accounts whose users must have a second factor. */
+const FACTOR_REQUIRED: Readonly<Record<FactorPolicy, readonly AccountKind[]>> = {
+  optional: [],
+  operators: ["operator"],
+  managers: ["operator", "reseller"],
+};
+
+export function isFactorRequired({ settings }: Pick<AuthParts, "settings">, { kind }: Account): boolean {
+  return FACTOR_REQUIRED[factorPolicyOf(settings)].includes(kind);
+}
+
+/** A user who must have a second factor and has none can do nothing but enrol one. API keys are nobody's. */
+function enrolled(parts: AuthParts, account: Account): Account {
+  if (account.user === null || account.user.secondFactor || !isFactorRequired(parts, account)) return account;
+  throw new ApiError("forbidden", {
+    description: "A second factor is required: enrol one with POST /account/1/second-factor, or use an API key.",
+  });
+}
+
 function active(account: Account | null, challenge: string): Account {
   if (account === null) throw new ApiError("unauthorized", { headers: { "www-authenticate": challenge } });
   if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
@@ -112,14 +165,19 @@ function active(account: Account | null, challenge: string): Account {
 function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Account> {
   const seen = caller.connection.caller;
   const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
-  return same && parts.apiKeys.remembers(seen.account) ? seen.account : identify(parts, caller);
+  if (same && parts.apiKeys.remembers(seen.account)) return seen.account;
+  return identify(parts, caller, enrolled);
 }
 
 /**
  * Only keys are known again by their connection: a password can be guessed, and to compare it is a guess that has to be counted; a
  * token is kept alive by being looked up.
  */
-async function identify(parts: AuthParts, { header, address, connection }: Caller): Promise<Account> {
+async function identify(
+  parts: AuthParts,
+  { header, address, connection }: Caller,
+  check: (parts: AuthParts, account: Account) => Account,
+): Promise<Account> {
   const basic = readBasic(header);
   const key = readApiKey(header);
   const token = readToken(header);
@@ -127,7 +185,7 @@ async function identify(parts: AuthParts, { header, address, connection }: Calle
   if (basic !== null) account = await checkPassword(parts, basic, address);
   else if (key !== null) account = await checkSecret(parts, key, address, (secret) => parts.apiKeys.find(secret));
   else if (token !== null) account = await checkToken(parts, token, address);
-  const found = active(account, BASIC_CHALLENGE);
+  const found = check(parts, active(account, BASIC_CHALLENGE));
   if (key !== null) connection.caller = { header: header!, address, account: found };
   return found;
 }
@@ -136,7 +194,7 @@ async function identify(parts: AuthParts, { header, address, connection }: Calle
 async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
   if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
-  return active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE);
+  return enrolled(parts, active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE));
 }
 
 /** Where only a session token counts. */
@@ -147,9 +205,19 @@ async function authenticateSession(parts: AuthParts, { header, address }: Caller
 
 /** For reseller operations: a session token, of an account that is a reseller. */
 async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
-  const account = await authenticateSession(parts, caller);
+  const account = enrolled(parts, await authenticateSession(parts, caller));
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
+  return account;
+}
+
+/** For what is a user's own: a password or a session token, and no API key. */
+async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Account> {
+  const account = await identify(parts, caller, (_, found) => found);
+  if (account.user === null)
+    throw new ApiError("forbidden", {
+      description: "This is for a user with a password or a session, not for an API key.",
+    });
   return account;
 }
 
@@ -177,6 +245,7 @@ export const AUTHENTICATION: Readonly<
   account: authenticate,
   query: authenticateQuery,
   session: authenticateSession,
+  user: authenticateUser,
   reseller: authenticateReseller,
   operator: authenticateOperator,
   manager: authenticateManager,

@@ -21,8 +21,8 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
-export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator" | "manager";
+/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "user": Basic or a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
+export type Auth = "none" | "account" | "query" | "session" | "user" | "reseller" | "operator" | "manager";
 
 /** What the body of an operation may have at most, unless it says otherwise. */
 export const SMALL_BODY = 65_536;
@@ -75,6 +75,7 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
+  user: [{ basic: [] }, { session: [] }],
   reseller: [{ session: [] }],
   operator: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   manager: [{ basic: [] }, { apiKey: [] }, { session: [] }],

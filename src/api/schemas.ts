@@ -129,9 +129,19 @@ export const WriteRequest = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 10_000 }),
 });
 
+const Code = Type.String({ maxLength: 16, description: "Six digits of the second factor, or a recovery code." });
+
 export const LoginRequest = Type.Object(
-  { username: Type.String(), password: Type.String() },
+  { username: Type.String(), password: Type.String(), code: optional(Code) },
   { description: "Or in headers of these names, in the query, or in a Basic header." },
+);
+
+export const FactorRequest = Type.Object({
+  password: optional(Type.String({ description: "Yours, unless it stands in a Basic header." })),
+});
+export const CodeRequest = Type.Object(
+  { code: Code },
+  { description: "Or in a header of this name, or in the query." },
 );
 
 export const FundsRequest = Type.Object(
@@ -226,6 +236,18 @@ export const LoginResponse = Type.Object({
   login: Type.Object({ verified: Type.Boolean(), ibAuthCookie: Type.String() }),
 });
 export const SessionResponse = Type.Object({ token: Type.String({ description: "For Authorization: IBSSO …" }) });
+export const FactorResponse = Type.Object({
+  enabled: Type.Boolean({ description: "Whether it is in force." }),
+  required: Type.Boolean({ description: "Whether the account may do nothing without one." }),
+  recoveryCodes: Type.Integer({ description: "How many were not used yet." }),
+});
+export const NewFactorResponse = Type.Object({
+  secret: Type.String({ description: "For the app, in base32. Shown only now." }),
+  uri: Type.String({ description: "The same for an app that reads links or QR codes." }),
+});
+export const RecoveryCodesResponse = Type.Object({
+  recoveryCodes: Type.Array(Type.String(), { description: "Each is good once in place of a code. Shown only now." }),
+});
 export const FundsResponse = Type.Object({ transactionId: Type.Integer() });
 export const PreviewResponse = Type.Object({
   originalText: Type.String(),

@@ -10,7 +10,7 @@ import type { Log } from "../runtime/log.ts";
 import type { Figure } from "../runtime/metrics.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
-import { AUTHENTICATION, type AuthParts, checkAddress, checkScope } from "./auth.ts";
+import { AUTHENTICATION, checkAddress, checkScope } from "./auth.ts";
 import { Bodies } from "./bodies.ts";
 import { parseForm, parseJson } from "./body.ts";
 import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";
@@ -33,20 +33,22 @@ import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
+import { type SecondFactorParts, secondFactorOperations } from "./second-factor.ts";
 import { sendingOperations } from "./sending.ts";
 import { sessionOperations } from "./session.ts";
 import { textQueryOperations } from "./text-query.ts";
 import { describe } from "./validation.ts";
 
 export interface ApiParts
-  extends AuthParts,
+  extends Omit<SecondFactorParts, "store">,
     MoneyParts,
     InboxParts,
     LogParts,
     ReportParts,
     DeadLetterParts,
     HealthParts {
-  readonly store: MoneyParts["store"] &
+  readonly store: SecondFactorParts["store"] &
+    MoneyParts["store"] &
     InboxParts["store"] &
     BulkParts["store"] &
     LogParts["store"] &
@@ -318,6 +320,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);
+  secondFactorOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
 }
 

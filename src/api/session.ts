@@ -1,7 +1,8 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type AuthParts, checkAddress, checkPassword, type NamedPassword, readBasic, readToken } from "./auth.ts";
+import { checkAddress, type NamedPassword, readBasic, readToken } from "./auth.ts";
 import { ApiError } from "./errors.ts";
+import { checkLogin, type LoginParts, loginError, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
@@ -18,17 +19,18 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
   return readBasic(request.headers.authorization);
 }
 
-export function sessionOperations(api: Api, parts: AuthParts): void {
-  const { sessions } = parts;
+export function sessionOperations(api: Api, parts: LoginParts): void {
+  const { sessions, logins } = parts;
   /** Opens a session and returns its token. */
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);
-    const account = pair === null ? null : await checkPassword(parts, pair, request.ip);
-    if (account === null)
-      throw new ApiError("loginError", { headers: { "www-authenticate": 'Basic realm="heliograph"' } });
+    const login = pair === null ? null : await checkLogin(parts, { ...pair, code: readCode(request) }, request.ip);
+    if (login === null) throw loginError();
+    const { account, user, shownWith } = login;
     if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
     checkAddress(account, request.ip);
-    return sessions.open(account);
+    const event = logins.opened(user.username, request.ip, shownWith);
+    return sessions.open({ account, user, withFactor: shownWith !== null, event });
   };
   const end = async (request: FastifyRequest, reply: FastifyReply) => {
     await sessions.end(readToken(request.headers.authorization)!);

@@ -69,6 +69,28 @@ function given(password: string): string {
   throw new CommandFault(`a password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`);
 }
 
+interface FactorOptions extends CommonOptions {
+  readonly username?: string;
+}
+
+export function secondFactorCommand(): Command {
+  const command = new Command("second-factor").description(
+    "Take a user's second factor away, for one who has lost the phone and the recovery codes, and end the user's sessions. The password stays good.",
+  );
+  return withExample(withStoreOptions(command), "heliograph account second-factor ACME --reset")
+    .argument("<key>", "the account's")
+    .requiredOption("--reset", "take it away; the user can enrol another")
+    .option("--username <name>", "which of its users, if it has several")
+    .action(async (key: string, options: FactorOptions) => {
+      await onStore(options, async (store) => {
+        const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
+        const removed = await store.removeSecondFactor({ username, proof: null, ...byCommandLine() });
+        if (removed !== "removed") throw new CommandFault(`${username} has no second factor`);
+        say(`${username} has no second factor any more, and the user's sessions are ended.`);
+      });
+    });
+}
+
 export function sessionsCommand(): Command {
   const command = new Command("sessions").description(
     "End all sessions of an account: whoever is logged in has to log in again. Passwords and keys stay good.",

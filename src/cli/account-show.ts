@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import { formatMicros } from "../ledger/money.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { AccountKind, ManagedAccount } from "../store/port.ts";
+import type { AccountKind, ManagedAccount, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import { accountNamed, allAccounts, type CommonOptions, onStore, withStoreOptions } from "./support.ts";
@@ -80,13 +80,26 @@ export function showCommand(): Command {
   return withExample(withJson(withStoreOptions(command)), "heliograph account show ACME")
     .argument("<key>", "the account's")
     .action(async (key: string, options: CommonOptions & JsonOption) => {
-      const account = shownAccount(await onStore(options, (store) => accountNamed(store, key)));
+      const account = await onStore(options, async (store) => {
+        const found = await accountNamed(store, key);
+        return { ...shownAccount(found), secondFactor: await usersWithFactor(store, found) };
+      });
       if (options.json === true) showJson(account);
       else showFields(fieldsOf(account));
     });
 }
 
-function fieldsOf(account: ShownAccount): Record<string, Cell> {
+/** Those of its users for whom a second factor is in force. */
+async function usersWithFactor(store: Store, { usernames }: ManagedAccount): Promise<string[]> {
+  const found: string[] = [];
+  for (const username of usernames) {
+    const factor = await store.secondFactor({ username });
+    if (factor !== null && factor.confirmedAtMs !== null) found.push(username);
+  }
+  return found;
+}
+
+function fieldsOf(account: ShownAccount & { readonly secondFactor: readonly string[] }): Record<string, Cell> {
   const { limits, alert } = account;
   const list = (values: readonly (string | number)[] | null, otherwise: string): string =>
     values === null ? otherwise : values.join(", ");
@@ -96,6 +109,7 @@ function fieldsOf(account: ShownAccount): Record<string, Cell> {
     "Client of": account.parent,
     State: account.retiredAt === null ? account.state : `retired ${account.retiredAt}`,
     Usernames: account.usernames.join(", "),
+    "Second factor": account.secondFactor.length === 0 ? "off" : `on for ${account.secondFactor.join(", ")}`,
     Balance: `${account.balance} ${account.currency}`,
     "Credit limit": account.creditLimit,
     "Rate plan": account.ratePlan,

@@ -4,7 +4,7 @@ import { hashPassword } from "../accounts/passwords.ts";
 import { secret, webhookSecret } from "../runtime/random.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountKind, Store } from "../store/port.ts";
-import { PASSWORD_BYTES, passwordCommand, sessionsCommand } from "./account-access.ts";
+import { PASSWORD_BYTES, passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";
 import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
 import { listCommand, showCommand } from "./account-show.ts";
 import { withExample } from "./example.ts";
@@ -93,6 +93,7 @@ export function accountCommand(): Command {
     ...standingCommands(),
     passwordCommand(),
     sessionsCommand(),
+    secondFactorCommand(),
     rotate,
   ]) {
     account.addCommand(command);

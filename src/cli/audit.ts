@@ -18,14 +18,18 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function auditCommand(): Command {
   const command = new Command("audit").description(
-    "Show changes of accounts, keys and the catalogue, newest first: who made them, from where, and what was there before and after. Entries are never changed or deleted.",
+    "Show changes of accounts, keys and the catalogue, newest first: who made them, from where, and what was there before and after. Entries are never changed or deleted. Logins are shown with --kind login alone, and leave after [access] loginAuditDays.",
   );
   return withExample(
     withJson(withStoreOptions(command)),
     "heliograph audit --kind account --subject ACME",
     'heliograph audit --actor "command line" --limit 10',
+    "heliograph audit --kind login --actor ACME",
   )
-    .option("--kind <kind>", "only changes of: account, password, sessions, apiKey, carrier, route, ratePlan, …")
+    .option(
+      "--kind <kind>",
+      "only changes of: account, password, secondFactor, apiKey, carrier, route, ratePlan, …; or login",
+    )
     .option("--subject <name>", "only changes of one: an account's key, a carrier's id")
     .option("--actor <name>", 'only changes by one: an account\'s key, or "command line"')
     .option("--before <id>", "only entries older than this one")
@@ -66,6 +70,7 @@ function withoutSecrets(fields: Fields): Fields {
 function show({ id, at, actor, address, action, kind, subject, before, after }: ReturnType<typeof shown>): void {
   const from = address === null ? "" : ` (${address})`;
   say(printable(`${id}  ${at}  ${actor}${from}  ${action} ${kind} ${subject}`));
+  if (kind === "login" && after !== null) say(printable(`    ${Object.entries(after).flat().join(" ")}`));
   if (action === "create" || before === null || after === null) return;
   for (const one of differences(before, after)) say(`    ${differenceLine(one)}`);
 }

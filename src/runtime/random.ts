@@ -38,3 +38,8 @@ export function publicId(byteCount: number): string {
 export function webhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
+
+/** Octets that nobody can guess, for whoever writes them in a form of its own. */
+export function secretOctets(byteCount: number): Buffer {
+  return randomBytes(byteCount);
+}

@@ -48,6 +48,10 @@ export interface Settings {
     readonly strangerRequestsPerSecond: number;
     readonly loginAttempts: number;
   };
+  readonly access: {
+    readonly secondFactor: string;
+    readonly loginAuditDays: number;
+  };
   readonly dispatch: {
     readonly laneMessages: number;
     readonly memoryMessages: number;
@@ -93,6 +97,9 @@ const MAY_BE_EMPTY = new Set([
   "server.trustedProxies",
   "server.metricsNetworks",
 ]);
+/** Whom a second factor may be required of. */
+export const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;
+export type FactorPolicy = (typeof FACTOR_POLICIES)[number];
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
 function readToml(text: string, name: string): Sections {
@@ -190,6 +197,7 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
   if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
   if (!LOG_LEVELS.includes(settings.log.level))
     throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
+  factorPolicyOf(settings);
   networksOf(settings, "trustedProxies");
   networksOf(settings, "metricsNetworks");
   // So that an address always has connections that can make room for another one.
@@ -220,4 +228,14 @@ export function rolesOf({ node }: Settings): readonly Role[] {
   if (roles === null)
     throw new SettingsFault(`[node] roles must name some of ${ROLES.join(", ")}, not "${node.roles}"`);
   return roles;
+}
+
+/** Of whom a second factor is required. */
+export function factorPolicyOf({ access }: Pick<Settings, "access">): FactorPolicy {
+  const policy = FACTOR_POLICIES.find((word) => word === access.secondFactor);
+  if (policy === undefined)
+    throw new SettingsFault(
+      `[access] secondFactor must be one of ${FACTOR_POLICIES.join(", ")}, not "${access.secondFactor}"`,
+    );
+  return policy;
 }

@@ -274,6 +274,13 @@ export interface AccountLimits {
 export const SCOPES = ["send", "track", "balance", "manage"] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** Who came with a password or a session. */
+export interface User {
+  readonly username: string;
+  /** Whether a second factor is in force for it. */
+  readonly secondFactor: boolean;
+}
+
 export interface Account {
   readonly id: number;
   /** The public name, as in `accountKey`. */
@@ -291,10 +298,12 @@ export interface Account {
   readonly suspended: boolean;
   /** What the caller may do in its name; null for all. */
   readonly scopes: readonly Scope[] | null;
+  /** Which of its users was found by a login or a session; null for whatever was found otherwise. */
+  readonly user: User | null;
 }
 
 /** An account as whoever manages it sees it. */
-export interface ManagedAccount extends Omit<Account, "scopes"> {
+export interface ManagedAccount extends Omit<Account, "scopes" | "user"> {
   /** Grows with every change. */
   readonly version: number;
   readonly parentKey: string | null;
@@ -414,6 +423,36 @@ export type AccountCreation =
 export interface Login {
   readonly account: Account;
   readonly passwordHash: string;
+}
+
+export interface SecondFactor {
+  /** In base32. */
+  readonly secret: string;
+  /** Also tells this one from another that the user begins later. */
+  readonly begunAtMs: number;
+  /** Null while it is not in force yet. */
+  readonly confirmedAtMs: number | null;
+  /** The last time step of which a code was taken. */
+  readonly lastStep: number;
+  /** Recovery codes that were not used yet. */
+  readonly recoveryCodes: number;
+}
+
+/** What shows that somebody has the second factor. Each is taken once. */
+export type FactorProof =
+  | { readonly kind: "code"; readonly begunAtMs: number; readonly step: number }
+  | { readonly kind: "recovery code"; readonly codeHash: string };
+
+/** What the audit says of logins: a session was opened, a second factor was wrong, wrong ones have to wait. */
+export type LoginAction = "open" | "wrongCode" | "wait";
+
+export interface LoginEvent {
+  readonly action: LoginAction;
+  /** Who logs in, or says so; null where wrong ones are counted whoever the user is. */
+  readonly username: string | null;
+  readonly address: string;
+  /** More about it, without secrets. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** What may be seen of an API key. */
@@ -596,10 +635,51 @@ export interface Store {
   createAccount(input: NewAccount): Promise<AccountCreation>;
   findLogin(input: { username: string }): Promise<Login | null>;
   countAccounts(input: { kind: AccountKind }): Promise<number>;
-  createSession(input: { tokenHash: string; accountId: number; nowMs: number }): Promise<void>;
+  /** The login goes into the audit with it, unless that is left out. */
+  createSession(input: {
+    tokenHash: string;
+    accountId: number;
+    username: string;
+    /** Whether a second factor was shown: without it the session ends when one is put in force. */
+    withFactor: boolean;
+    nowMs: number;
+    event: LoginEvent | null;
+  }): Promise<void>;
   /** The session's account, if it is alive, and notes that it was used. */
   findSession(input: { tokenHash: string; nowMs: number; idleMs: number; longestMs: number }): Promise<Account | null>;
   endSession(input: { tokenHash: string }): Promise<void>;
+  /** Null for a user who has none, and has not begun with one. */
+  secondFactor(input: { username: string }): Promise<SecondFactor | null>;
+  /** A new secret for a user; in force once it is confirmed. */
+  beginSecondFactor(input: {
+    username: string;
+    secret: string;
+    by: Actor;
+    atMs: number;
+  }): Promise<"begun" | "in force" | "unknown user">;
+  /** Puts it in force, and ends the user's sessions but for the one that did so. */
+  confirmSecondFactor(input: {
+    username: string;
+    begunAtMs: number;
+    step: number;
+    recoveryHashes: readonly string[];
+    keepTokenHash: string | null;
+    by: Actor;
+    atMs: number;
+  }): Promise<"confirmed" | "outdated">;
+  /** Takes a code or a recovery code, if nobody has before, on whichever node. */
+  useSecondFactor(input: { username: string; proof: FactorProof }): Promise<"taken" | "refused">;
+  /** Takes it away: for a proof, or without one for whoever has lost everything, whose sessions end with it. */
+  removeSecondFactor(input: {
+    username: string;
+    proof: FactorProof | null;
+    by: Actor;
+    atMs: number;
+  }): Promise<"removed" | "refused" | "none">;
+  /** Writes into the audit what opened no session. */
+  noteLogin(input: LoginEvent & { atMs: number }): Promise<void>;
+  /** Deletes what the audit says of logins before a time, a page at a time. */
+  purgeLoginEvents(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
   /** The key's account, and notes that it was used. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
@@ -623,7 +703,7 @@ export interface Store {
   endSessions(
     input: Realm & { accountKey: string; by: Actor; atMs: number },
   ): Promise<{ ended: number } | "unknown account">;
-  /** Newest first, from before `beforeId` on. A reseller sees what was changed of its clients. */
+  /** Newest first, from before `beforeId` on. A reseller sees what was changed of its clients. Logins are told for the kind "login" alone. */
   audit(
     input: Realm & {
       kind: string | null;

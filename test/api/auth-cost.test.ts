@@ -85,6 +85,7 @@ const ACCOUNT: Account = {
   allowedAddresses: null,
   limits: {},
   scopes: null,
+  user: null,
   suspended: false,
 };
 /** What HeldScrypt makes of any password, so that every one is right. */

@@ -59,13 +59,15 @@ async function keyFor(accountKey: string, scopes: readonly Scope[] | null = null
 const KEYS: Partial<Record<Caller, string>> = { wrong: `App ${newApiKey()}` };
 for (const [caller, { key }] of Object.entries(ACCOUNTS)) KEYS[caller as Caller] = await keyFor(key);
 const sessions = new Sessions(store, systemClock);
+const openFor = (account: Account) =>
+  sessions.open({ account, user: { username: account.key }, withFactor: false, event: null });
 
 /** How a caller shows who it is: an API key, or a session's token, or a password, where only that is taken. */
 async function authorizationOf(caller: Caller, by: Row["by"]): Promise<string | null> {
   if (caller === "none") return null;
   const account = ACCOUNTS[caller];
   if (by === "password") return account === undefined ? basic("CLIENT", "wrong") : basic(account.key, "password");
-  if (by === "token") return account === undefined ? "IBSSO wrong" : `IBSSO ${await sessions.open(account)}`;
+  if (by === "token") return account === undefined ? "IBSSO wrong" : `IBSSO ${await openFor(account)}`;
   return KEYS[caller]!;
 }
 
@@ -338,6 +340,21 @@ const MATRIX: Readonly<Record<string, Row>> = {
     call: () => ({ body: { accountKey: "CLIENT" } }),
   },
 
+  "GET /account/1/second-factor": { statuses: anybody(), scope: null, by: "password" },
+  "POST /account/1/second-factor": { statuses: anybody(), scope: null, by: "password" },
+  "POST /account/1/second-factor/confirm": {
+    statuses: anybody(403),
+    scope: null,
+    by: "password",
+    call: () => ({ body: { code: "wrong" } }),
+  },
+  "DELETE /account/1/second-factor": {
+    statuses: anybody(409),
+    scope: null,
+    by: "token",
+    call: () => ({ body: { code: "wrong" } }),
+  },
+
   "GET /healthz": { statuses: open(), scope: null },
   "GET /readyz": { statuses: open(), scope: null },
   "GET /metrics": { statuses: open(), scope: null },
@@ -390,7 +407,7 @@ test("a key is good for its scopes and for nothing else, in every operation", as
 });
 
 test("an operator is one by password, by API key and by session token", async () => {
-  const ways = [basic("OPERATOR", "password"), KEYS.operator!, `IBSSO ${await sessions.open(ACCOUNTS.operator!)}`];
+  const ways = [basic("OPERATOR", "password"), KEYS.operator!, `IBSSO ${await openFor(ACCOUNTS.operator!)}`];
   for (const authorization of ways) {
     assert.equal((await service.call("GET", "/operator/1/carriers", { authorization })).status, 200, authorization);
   }

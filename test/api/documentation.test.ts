@@ -168,7 +168,7 @@ test("the fully featured request is described with every field of the contract a
 
 test("the parameters of login and funds are described, as JSON and as a form", () => {
   const bodies: Readonly<Record<string, readonly string[]>> = {
-    "POST /1/customerProfile/login": ["username", "password"],
+    "POST /1/customerProfile/login": ["username", "password", "code"],
     "POST /1/customerProfile/payments/funds": ["accountKey", "ammount", "currencycode", "description"],
   };
   for (const [name, parameters] of Object.entries(bodies)) {

@@ -30,7 +30,7 @@ test("accounts are listed in an aligned table, and as JSON with amounts as strin
   const [acme, ...others] = await json("account", "list", "--kind", "client");
   assert.deepEqual([acme.key, acme.parent, acme.balance, others.length], ["ACME", "SHOP", "12.5", 0]);
   assert.deepEqual(await json("account", "list", "--suspended"), []);
-  assert.deepEqual(await json("account", "show", "ACME"), acme);
+  assert.deepEqual(await json("account", "show", "ACME"), { ...acme, secondFactor: [] });
   assert.match(await done("account", "show", "ACME"), /^Balance {8}12\.5 EUR$/m);
 });
 
@@ -83,7 +83,7 @@ test("a password is made and shown once, or read from standard input, and sessio
   const session = { tokenHash: "t", nowMs: 1 };
   await inStore(async (store) => {
     const { account } = (await store.findLogin({ username: "acme" }))!;
-    await store.createSession({ ...session, accountId: account.id });
+    await store.createSession({ ...session, accountId: account.id, username: "acme", withFactor: false, event: null });
   });
   const made = /shown only now:\n(\S{24})\n$/.exec(await done("account", "password", "ACME"))![1]!;
   assert.ok(await canLogIn("acme", made));
@@ -94,6 +94,39 @@ test("a password is made and shown once, or read from standard input, and sessio
   assert.deepEqual([short.code, short.stderr], [1, "heliograph: a password must have 8 to 256 characters\n"]);
   assert.equal(await done("account", "sessions", "ACME", "--end"), "0 sessions of ACME ended.\n");
   assert.ok(!JSON.stringify(await json("audit")).includes("correct horse"));
+});
+
+test("a second factor is shown, and taken away from whoever has lost the phone", async () => {
+  const none = [1, "acme has no second factor"];
+  assert.deepEqual(await refused("account", "second-factor", "ACME", "--reset"), none);
+  const by = { by: { name: "ACME", address: null }, atMs: 5 };
+  await inStore(async (store) => {
+    await store.beginSecondFactor({ username: "acme", secret: "GEZDGNBV", ...by });
+    const factor = { username: "acme", begunAtMs: 5, step: 1, recoveryHashes: ["x"], keepTokenHash: null };
+    assert.equal(await store.confirmSecondFactor({ ...factor, ...by }), "confirmed");
+  });
+  assert.match(await done("account", "show", "ACME"), /^Second factor +on for acme$/m);
+  assert.deepEqual((await json("account", "show", "ACME")).secondFactor, ["acme"]);
+  const [code, says] = await refused("account", "second-factor", "ACME");
+  assert.deepEqual([code, says.split("\n")[0]], [2, "error: required option '--reset' not specified"]);
+  assert.match(await done("account", "second-factor", "ACME", "--username", "acme", "--reset"), /^acme has no second/);
+  assert.match(await done("account", "show", "ACME"), /^Second factor +off$/m);
+  assert.deepEqual(await refused("account", "second-factor", "ACME", "--reset"), none);
+  const [entry] = await json("audit", "--kind", "secondFactor", "--subject", "acme");
+  assert.deepEqual([entry.action, entry.actor, entry.after], ["delete", "command line", null]);
+});
+
+test("logins are shown by their kind", async () => {
+  await inStore(async (store) => {
+    const event = { action: "open", username: "acme", address: "192.0.2.1", facts: { with: "password" } } as const;
+    await store.noteLogin({ ...event, atMs: 0 });
+  });
+  const at = "1970-01-01T00:00:00.000+0000";
+  assert.match(
+    await done("audit", "--kind", "login"),
+    new RegExp(`^\\d+  ${at.replace("+", "\\+")}  ACME \\(192.0.2.1\\)  open login acme\n    with password\n$`),
+  );
+  assert.deepEqual((await json("audit", "--kind", "login", "--actor", "SHOP")).length, 0);
 });
 
 test("keys have scopes, and what they are not made for is told at once", async () => {

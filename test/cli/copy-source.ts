@@ -93,7 +93,13 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
     atMs: bench.clock.now(),
   });
   await store.rotateCallbackSecret({ accountKey: "CLIENT", secret: "whsec_new=" });
-  await store.createSession({ tokenHash: "token", accountId: bench.resellerId, nowMs: bench.clock.now() });
+  const login = { accountId: bench.resellerId, username: "reseller", withFactor: false, nowMs: bench.clock.now() };
+  const event = { action: "open", username: "reseller", address: "192.0.2.1", facts: {} } as const;
+  await store.createSession({ tokenHash: "token", ...login, event });
+  const by = { by: { name: "RESELLER", address: null }, atMs: bench.clock.now() };
+  await store.beginSecondFactor({ username: "reseller", secret: "GEZDGNBV", ...by });
+  const factor = { username: "reseller", begunAtMs: bench.clock.now(), step: 7, keepTokenHash: "token" };
+  await store.confirmSecondFactor({ ...factor, recoveryHashes: ["one", "two"], ...by });
   const key = { keyHash: "hash of a key", name: null, atMs: bench.clock.now() };
   await store.createApiKey({ ...key, id: "one", accountKey: "CLIENT" });
   await store.optOut({ accountKey: null, number: "41790000666", atMs: bench.clock.now() });

@@ -5,7 +5,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
-import { readSettings, rolesOf, SettingsFault, type SettingsSources } from "../../src/runtime/settings.ts";
+import {
+  factorPolicyOf,
+  readSettings,
+  rolesOf,
+  SettingsFault,
+  type SettingsSources,
+} from "../../src/runtime/settings.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");
@@ -39,6 +45,7 @@ function assertFault(run: () => unknown, says: string | RegExp): void {
 /** Another value that the setting may have. */
 function otherValue(section: string, name: string): Value {
   if (section === "log") return "debug";
+  if (name === "secondFactor") return "managers";
   if (name === "roles") return "reports,dispatch,api";
   if (name === "trustedProxies" || name === "metricsNetworks") return "10.0.0.0/8,::1";
   const value = DEFAULTS[section]![name]!;
@@ -225,4 +232,15 @@ test("a node's roles are some of the three; less than all is for a store that no
     () => read({ flags: { node: { roles: "api,reports" } } }),
     '[node] roles are "api,reports", and the embedded store has one node that must do everything: set [store] url, or leave roles alone',
   );
+});
+
+test("a second factor is required of some kinds of account, in words that there are", () => {
+  const policy = (secondFactor: string) =>
+    factorPolicyOf(readSettings({ environment: {}, flags: { access: { secondFactor } } }));
+  assert.deepEqual(["optional", "operators", "managers"].map(policy), ["optional", "operators", "managers"]);
+  for (const wrong of ["all", "Operators", "operators,managers"])
+    assertFault(
+      () => policy(wrong),
+      `[access] secondFactor must be one of optional, operators, managers, not "${wrong}"`,
+    );
 });

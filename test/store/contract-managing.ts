@@ -73,7 +73,7 @@ export function managingContract(engine: string, make: MakeDatabase): void {
     test("a suspended account loses its sessions, a retired one its keys too, for good", async (t) => {
       const bench = await Bench.start(t, make);
       const alive = { tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR };
-      const open = () => bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      const open = () => bench.store.createSession(bench.session("t"));
       await bench.store.createApiKey({
         id: "k",
         keyHash: "h",
@@ -102,7 +102,7 @@ export function managingContract(engine: string, make: MakeDatabase): void {
 
     test("a password is changed by who may, and ends what was open under the old one", async (t) => {
       const bench = await Bench.start(t, make);
-      await bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.createSession(bench.session("t"));
       const set = (username: string, resellerId: number | null) =>
         bench.store.setPassword({ username, resellerId, passwordHash: "new", by: BY, atMs: NOW });
       assert.equal(await set("nobody", null), "unknown user");

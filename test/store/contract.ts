@@ -128,9 +128,8 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const young = await accept("young", later);
       assert.equal(young.kind === "accepted" && young.replayed, true);
 
-      const session = { accountId: bench.accountId, nowMs: NOW };
-      for (const tokenHash of ["a", "b", "c", "d", "e"]) await bench.store.createSession({ ...session, tokenHash });
-      await bench.store.createSession({ ...session, tokenHash: "young", nowMs: later });
+      for (const token of ["a", "b", "c", "d", "e"]) await bench.store.createSession(bench.session(token));
+      await bench.store.createSession({ ...bench.session("young"), nowMs: later });
       assert.deepEqual(
         [await forget(2), await forget(2), await forget(2)],
         [{ more: true }, { more: true }, { more: false }],
@@ -782,16 +781,16 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       const find = (nowMs: number) =>
         bench.store.findSession({ tokenHash: "t", nowMs, idleMs: HOUR, longestMs: 24 * HOUR });
-      await bench.store.createSession({ tokenHash: "t", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.createSession(bench.session("t"));
       for (let hours = 0; hours < 23.9; hours += 0.9)
         assert.equal((await find(NOW + hours * HOUR))?.id, bench.accountId);
       assert.equal(await find(NOW + 24 * HOUR), null);
-      await bench.store.createSession({ tokenHash: "u", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.createSession(bench.session("u"));
       assert.equal(
         await bench.store.findSession({ tokenHash: "u", nowMs: NOW + HOUR, idleMs: HOUR, longestMs: 24 * HOUR }),
         null,
       );
-      await bench.store.createSession({ tokenHash: "v", accountId: bench.accountId, nowMs: NOW });
+      await bench.store.createSession(bench.session("v"));
       await bench.store.endSession({ tokenHash: "v" });
       assert.equal(
         await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),

@@ -128,6 +128,12 @@ export class Bench {
     return this.incoming.splice(0);
   }
 
+  /** A session of the client's user. */
+  session(tokenHash: string): Parameters<Store["createSession"]>[0] {
+    const user = { accountId: this.accountId, username: "client", withFactor: false };
+    return { tokenHash, ...user, nowMs: this.clock.now(), event: null };
+  }
+
   content(change: Partial<Content> = {}): Content {
     return {
       from: "Sender",

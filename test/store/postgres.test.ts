@@ -10,6 +10,7 @@ import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
+import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -43,5 +44,6 @@ incomingContract("PostgreSQL", makeDatabase);
 trackingContract("PostgreSQL", makeDatabase);
 bulksContract("PostgreSQL", makeDatabase);
 keysContract("PostgreSQL", makeDatabase);
+secondFactorContract("PostgreSQL", makeDatabase);
 octetsContract("PostgreSQL", makeDatabase);
 managingContract("PostgreSQL", makeDatabase);

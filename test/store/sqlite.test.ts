@@ -14,6 +14,7 @@ import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
+import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -32,6 +33,7 @@ incomingContract("SQLite", makeDatabase);
 trackingContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
 keysContract("SQLite", makeDatabase);
+secondFactorContract("SQLite", makeDatabase);
 octetsContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
 

@@ -19,7 +19,7 @@ const AuditAnswer = Type.Object({
   at: Type.String(),
   actor: Type.String({ description: "The key of the account that did it, or command line." }),
   address: TextOrNull("Where the request came from. A reseller sees its own."),
-  action: Type.String({ description: "create, change, retire or delete." }),
+  action: Type.String({ description: "create, change, retire or delete; of a login open, wrongCode or wait." }),
   kind: Type.String({ description: "What kind of thing it was." }),
   subject: Type.String({ description: "Which one." }),
   before: Facts("What was there, without secrets; amounts in millionths."),
@@ -27,7 +27,12 @@ const AuditAnswer = Type.Object({
 });
 
 const AuditQuery = Type.Object({
-  kind: Type.Optional(Type.String({ description: "Such as account, password, apiKey, carrier or ratePlan." })),
+  kind: Type.Optional(
+    Type.String({
+      description:
+        "Such as account, password, apiKey, carrier or ratePlan. With login: logins, which are told for this kind alone.",
+    }),
+  ),
   subject: Type.Optional(Type.String({ description: "Such as an account's key." })),
   actor: Type.Optional(Type.String({ description: "The key of the account that made the change." })),
   ...pageParameters,
@@ -38,7 +43,7 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
     "/operator/1/audit",
     operation({
       ...MANAGER,
-      summary: "Read who changed what, newest first",
+      summary: "Read who changed what, or who logged in, newest first",
       query: AuditQuery,
       answer: Page(AuditAnswer),
     }),

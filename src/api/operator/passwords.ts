@@ -1,6 +1,6 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
 import { Type } from "typebox";
-import { hashPassword } from "../../accounts/passwords.ts";
+import { hashPassword, isTooLong } from "../../accounts/passwords.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { secret } from "../../runtime/random.ts";
 import type { Store } from "../../store/port.ts";
@@ -31,7 +31,8 @@ export class NewPasswords {
 /** The password that was given, or one that nobody can guess. */
 export function readPassword(given: string | undefined): { readonly text: string; readonly madeUp: boolean } {
   if (given === undefined) return { text: secret(MADE_UP_BYTES), madeUp: true };
-  const { length } = [...given];
+  // Before its characters are counted: it may be as long as a body.
+  const length = isTooLong(given) ? Number.POSITIVE_INFINITY : [...given].length;
   if (length < SHORTEST || length > LONGEST)
     throw badField("password", `must be ${SHORTEST} to ${LONGEST} characters long`);
   return { text: given, madeUp: false };

@@ -2,21 +2,27 @@
 import type { Account, AccountCreation, CommandHandlers, NewAccount, Purpose } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { auditWriter } from "./audit.ts";
+import { loginEventWriter } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
 export interface AccountRow
-  extends Omit<Account, "suspended" | "allowedSenders" | "allowedAddresses" | "limits" | "scopes"> {
+  extends Omit<Account, "suspended" | "allowedSenders" | "allowedAddresses" | "limits" | "scopes" | "user"> {
   readonly suspended: number;
   readonly allowedSenders: string | null;
   readonly allowedAddresses: string | null;
   readonly limits: string;
   /** Of the API key by which it was found. */
   readonly scopes?: string | null;
+  /** Of the login or session by which it was found. */
+  readonly username?: string;
+  readonly secondFactor?: number;
 }
 
 export const ACCOUNT_COLUMNS = `account.id, account.key, account.kind, account.parent_id AS "parentId", account.currency,
   account.rate_plan_id AS "ratePlanId", account.default_sender AS "defaultSender", account.suspended,
   account.allowed_senders AS "allowedSenders", account.allowed_addresses AS "allowedAddresses", account.limits`;
+const USER_COLUMNS = `login.username, CASE WHEN second_factor.confirmed_at_ms IS NULL THEN 0 ELSE 1 END AS "secondFactor"`;
+const USERS = `login JOIN account ON account.id = login.account_id LEFT JOIN second_factor ON second_factor.username = login.username`;
 
 export function accountOf(row: AccountRow): Account {
   const { id, key, kind, parentId, currency, ratePlanId, defaultSender, suspended } = row;
@@ -33,6 +39,7 @@ export function accountOf(row: AccountRow): Account {
     limits: JSON.parse(row.limits),
     suspended: suspended === 1,
     scopes: parsed(row.scopes ?? null),
+    user: row.username === undefined ? null : { username: row.username, secondFactor: row.secondFactor === 1 },
   };
 }
 
@@ -68,6 +75,7 @@ type AccountCommand =
 export function accountCommands(parts: CommandParts): Pick<CommandHandlers, AccountCommand> {
   const { sql, tables, unit } = parts;
   const note = auditWriter(parts);
+  const noteLogin = loginEventWriter(parts);
   const byKey = sql.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = sql.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
   const insertAccount = sql.prepare<Value[], { id: number }>(
@@ -82,15 +90,15 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
     "INSERT INTO login (username, account_id, password_hash) VALUES (?, ?, ?)",
   );
   const login = sql.prepare<[string], AccountRow & { passwordHash: string }>(
-    `SELECT ${ACCOUNT_COLUMNS}, password_hash AS "passwordHash" FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
+    `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, password_hash AS "passwordHash" FROM ${USERS} WHERE login.username = ?`,
   );
   const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
-  const insertSession = sql.prepare<[string, number, number, number]>(
-    "INSERT INTO session (token_hash, account_id, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?)",
+  const insertSession = sql.prepare<[string, number, string, number, number, number]>(
+    "INSERT INTO session (token_hash, account_id, username, with_factor, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const session = sql.prepare<[string], AccountRow & { createdAtMs: number; usedAtMs: number }>(
-    `SELECT ${ACCOUNT_COLUMNS}, session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
-     FROM session JOIN account ON account.id = session.account_id WHERE token_hash = ?`,
+  const session = sql.prepare<[string], AccountRow & { withFactor: number; createdAtMs: number; usedAtMs: number }>(
+    `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, with_factor AS "withFactor", session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
+     FROM session JOIN (${USERS}) ON login.username = session.username WHERE token_hash = ?`,
   );
   const useSession = sql.prepare<[number, string]>("UPDATE session SET used_at_ms = ? WHERE token_hash = ?");
   const endSession = sql.prepare<[string]>("DELETE FROM session WHERE token_hash = ?");
@@ -189,14 +197,17 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
 
     countAccounts: async ({ kind }) => (await count.get(kind))!.count,
 
-    async createSession({ tokenHash, accountId, nowMs }) {
-      await insertSession.run(tokenHash, accountId, nowMs, nowMs);
+    async createSession({ tokenHash, accountId, username, withFactor, nowMs, event }) {
+      await insertSession.run(tokenHash, accountId, username, withFactor ? 1 : 0, nowMs, nowMs);
+      if (event !== null) await noteLogin({ ...event, atMs: nowMs });
     },
 
     async findSession({ tokenHash, nowMs, idleMs, longestMs }) {
       const row = await session.get(tokenHash);
       if (row === undefined) return null;
       if (nowMs - row.usedAtMs >= idleMs || nowMs - row.createdAtMs >= longestMs) return null;
+      // Opened with a password alone, at the moment at which that ceased to be enough.
+      if (row.secondFactor === 1 && row.withFactor === 0) return null;
       if (nowMs - row.usedAtMs >= USED_RESOLUTION_MS) await useSession.run(nowMs, tokenHash);
       return accountOf(row);
     },

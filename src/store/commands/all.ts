@@ -10,11 +10,13 @@ import { deadLetterCommands } from "./dead-letters.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { incomingCommands } from "./incoming.ts";
 import { ledgerCommands } from "./ledger.ts";
+import { loginEventCommands } from "./login-events.ts";
 import { logCommands } from "./logs.ts";
 import { managingCommands } from "./managing.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
 import { reportCommands } from "./reports.ts";
+import { secondFactorCommands } from "./second-factor.ts";
 import { statementCommands } from "./statements.ts";
 
 /** What each engine does in its own way. */
@@ -33,6 +35,8 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...deadLetterCommands(parts),
     ...ledgerCommands(parts),
     ...accountCommands(parts),
+    ...secondFactorCommands(parts),
+    ...loginEventCommands(parts),
     ...apiKeyCommands(parts),
     ...managingCommands(parts),
     ...auditCommands(parts),

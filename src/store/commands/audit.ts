@@ -1,5 +1,6 @@
 /** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
 import type { Actor, AuditEntry, CommandHandlers } from "../port.ts";
+import { loginEventReader } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
 export interface Change {
@@ -44,8 +45,11 @@ export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "aud
     `SELECT ${columns} FROM audit WHERE parent_id = ? AND ${rest}`,
   );
 
+  const logins = loginEventReader({ sql });
+
   return {
     async audit({ resellerId, kind, subject, actor, beforeId, limit }) {
+      if (kind === "login") return logins({ resellerId, subject, actor, beforeId, limit });
       const before = beforeId ?? Number.MAX_SAFE_INTEGER;
       if (resellerId !== null) return ofReseller.all(resellerId, before, kind, subject, actor, limit);
       if (kind !== null && subject !== null) return ofSubject.all(kind, subject, before, actor, limit);

@@ -11,6 +11,7 @@ export const LOOKS: ReadonlySet<CommandName> = new Set([
   "callbackPolicy",
   "deadLetters",
   "findLogin",
+  "secondFactor",
   "countAccounts",
   "apiKeys",
   "accounts",

@@ -54,7 +54,7 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
 
   const managed = async (row: ManagedRow): Promise<ManagedAccount> => {
-    const { scopes: _, ...account } = accountOf(row);
+    const { scopes: _, user: __, ...account } = accountOf(row);
     const { version, parentKey, balance, creditLimit, alertBelow, alertUrl, retryMinutes, createdAtMs, retiredAtMs } =
       row;
     return {

@@ -24,6 +24,8 @@ export const COPIED: readonly CopiedTable[] = [
   },
   { name: "login", key: ["username"], watched: ["username", "password_hash"] },
   { name: "session", key: ["token_hash"] },
+  { name: "second_factor", key: ["username"], watched: ["username", "begun_at_ms", "confirmed_at_ms", "last_step"] },
+  { name: "recovery_code", key: ["username", "code_hash"] },
   { name: "api_key", key: ["key_hash"], watched: ["key_hash", "account_id", "name"] },
   { name: "purse", key: ["id"], numbered: true, watched: ["id", "balance_micros"] },
   { name: "catalogue_item", key: ["kind", "id"], watched: ["kind", "id", "body"] },
@@ -47,6 +49,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "incoming_set", key: ["id"], numbered: true },
   { name: "incoming_part", key: ["set_id", "sequence"] },
   { name: "audit", key: ["id"], numbered: true },
+  { name: "login_event", key: ["id"], numbered: true },
 ];
 
 /** One row, which is written at the very end; what it says shows whether a service has run on the source since. */

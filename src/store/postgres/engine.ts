@@ -58,7 +58,15 @@ export interface PostgresOptions {
 }
 
 /** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
-const BESIDE: ReadonlySet<CommandName> = new Set(["createSession", "findSession", "endSession", "findApiKey"]);
+const BESIDE: ReadonlySet<CommandName> = new Set([
+  "createSession",
+  "findSession",
+  "endSession",
+  "useSecondFactor",
+  "noteLogin",
+  "purgeLoginEvents",
+  "findApiKey",
+]);
 
 const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
