@@ -8,6 +8,7 @@ import type { Intake } from "../intake/intake.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Figure } from "../runtime/metrics.ts";
+import { maxOpenFiles } from "../runtime/open-files.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
 import { AUTHENTICATION, checkAddress, checkScope } from "./auth.ts";
@@ -106,6 +107,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const connections = new Connections(
     {
       ...settings.server,
+      maxConnections: possibleConnections(settings, log),
       tls: tls !== null,
       isProxy: (address) => trusted.any && trusted.has(address),
     },
@@ -298,6 +300,18 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     figures: () => [...connections.figures(), ...bodies.figures()],
     stop: () => connections.stop(),
   };
+}
+
+/** For the database, carriers, receivers of reports and logs: a process that cannot open these is as good as dead. */
+const OTHER_FILES = 512;
+
+/** As many connections as the settings say, or as the system lets the process have. */
+function possibleConnections({ server }: Settings, log: Log): number {
+  const files = maxOpenFiles() ?? Number.MAX_SAFE_INTEGER;
+  const possible = Math.max(Math.floor(files / 2), files - OTHER_FILES);
+  if (possible >= server.maxConnections) return server.maxConnections;
+  log.warn({ maxConnections: possible, openFiles: files }, "the system allows fewer connections than the settings");
+  return possible;
 }
 
 function busy(): ApiError {
