@@ -21,8 +21,8 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
-export type Auth = "none" | "account" | "query" | "session" | "reseller" | "operator" | "manager";
+/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
+export type Auth = "none" | "account" | "query" | "session" | "login" | "reseller" | "operator" | "manager";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -47,8 +47,8 @@ export interface OperationOptions<Schema> {
   readonly tag: string;
   readonly summary: string;
   readonly auth: Auth;
-  /** What an API key must be good for. Whatever asks who is calling has one, but for what takes session tokens only. */
-  readonly scope?: Scope;
+  /** What an API key must be good for; null where any will do. Whatever takes API keys says so. */
+  readonly scope?: Scope | null;
   readonly form?: boolean;
   readonly csv?: boolean;
   /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
@@ -65,6 +65,7 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
+  login: [{ basic: [] }, { session: [] }],
   reseller: [{ session: [] }],
   operator: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   manager: [{ basic: [] }, { apiKey: [] }, { session: [] }],
@@ -74,11 +75,12 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
   options: OperationOptions<Schema>,
 ) {
-  const { tag, summary, auth, scope = null, form = false, csv = false, takes, query, schema, answer } = options;
-  if (scope === null && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${summary}: no scope`);
+  const { tag, summary, auth, scope, form = false, csv = false, takes, query, schema, answer } = options;
+  if (scope === undefined && SECURITY[auth].some((choice) => "apiKey" in choice))
+    throw new Error(`${summary}: no scope`);
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
-    config: { auth, scope, form, csv, json: true },
+    config: { auth, scope: scope ?? null, form, csv, json: true },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),

@@ -16,6 +16,7 @@ import { parseForm, parseJson } from "./body.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
 import { Connections, Progress } from "./connections.ts";
+import { type CredentialParts, credentialOperations } from "./credentials.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
@@ -48,6 +49,7 @@ export interface ApiParts
     LogParts["store"] &
     ReportParts["store"] &
     DeadLetterParts["store"] &
+    CredentialParts["store"] &
     OperatorParts["store"];
   readonly settings: Settings;
   /** Null where the API is served without TLS. */
@@ -145,7 +147,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     if (account !== null) {
       request.account = account;
       checkAddress(account, request.ip);
-      checkScope(account, scope);
+      checkScope(account, scope, settings.resellers);
       request.progress!.holds(parts.rateLimits.takeRequest(account));
     }
     if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
@@ -253,6 +255,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   if (parts.write !== null) sandboxOperations(api, { write: parts.write });
   moneyOperations(api, parts);
   sessionOperations(api, parts);
+  credentialOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
 }
 

@@ -291,10 +291,26 @@ export interface Account {
   readonly suspended: boolean;
   /** What the caller may do in its name; null for all. */
   readonly scopes: readonly Scope[] | null;
+  /** The API key with which the caller came; null for a password or a session. */
+  readonly apiKey: ApiKeyBounds | null;
+  /** Whether the caller came with a password that a reseller has set, and that the client has not changed since. */
+  readonly passwordOfReseller: boolean;
 }
 
+/** Until when and from where an API key is good. */
+export interface ApiKeyBounds {
+  readonly id: string;
+  /** Null for one that does not end by itself. */
+  readonly expiresAtMs: number | null;
+  /** Networks; null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+}
+
+/** Nothing of how a caller came. */
+type PlainAccount = Omit<Account, "scopes" | "apiKey" | "passwordOfReseller">;
+
 /** An account as whoever manages it sees it. */
-export interface ManagedAccount extends Omit<Account, "scopes"> {
+export interface ManagedAccount extends PlainAccount {
   /** Grows with every change. */
   readonly version: number;
   readonly parentKey: string | null;
@@ -401,6 +417,8 @@ export interface NewAccount {
   readonly alert?: ManagedAccount["alert"];
   readonly username: string;
   readonly passwordHash: string;
+  /** Whether a reseller makes it, and so knows its password. */
+  readonly byReseller?: boolean;
   readonly by?: Actor;
   readonly atMs: number;
 }
@@ -409,6 +427,10 @@ export type AccountCreation =
   | { kind: "created"; account: Account }
   | { kind: "key taken" }
   | { kind: "username taken" }
+  /** The name is in the namespace of a reseller whose client it is not. */
+  | { kind: "name reserved"; field: "key" | "username"; resellerKey: string }
+  /** A new reseller's namespace has an account in it that is not its client. */
+  | { kind: "namespace taken"; accountKey: string }
   | { kind: "unknown parent" };
 
 export interface Login {
@@ -417,8 +439,7 @@ export interface Login {
 }
 
 /** What may be seen of an API key. */
-export interface ApiKey {
-  readonly id: string;
+export interface ApiKey extends ApiKeyBounds {
   readonly accountKey: string;
   readonly name: string | null;
   readonly scopes: readonly Scope[] | null;
@@ -433,6 +454,10 @@ export interface NewApiKey {
   readonly accountKey: string;
   readonly name: string | null;
   readonly scopes?: readonly Scope[] | null;
+  readonly expiresAtMs?: number | null;
+  readonly allowedAddresses?: readonly string[] | null;
+  /** The id of the API key with which it was made, for the audit. */
+  readonly madeWith?: string | null;
   readonly by?: Actor;
   readonly atMs: number;
 }
@@ -601,7 +626,7 @@ export interface Store {
   findSession(input: { tokenHash: string; nowMs: number; idleMs: number; longestMs: number }): Promise<Account | null>;
   endSession(input: { tokenHash: string }): Promise<void>;
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
-  /** The key's account, and notes that it was used. */
+  /** The key's account, unless the key has expired, and notes that it was used. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
   /** Those of one account, or of all in a realm. */
   apiKeys(input: { accountKey: string | null } & Partial<Realm>): Promise<ApiKey[]>;
@@ -615,7 +640,7 @@ export interface Store {
   changeAccount(
     input: Realm & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
   ): Promise<AccountChangeOutcome>;
-  /** Gives an account's user another password and ends the account's sessions. */
+  /** Gives an account's user another password and ends the account's sessions. In a realm it is the reseller who knows the password. */
   setPassword(
     input: Realm & { username: string; passwordHash: string; by: Actor; atMs: number },
   ): Promise<"done" | "unknown user">;

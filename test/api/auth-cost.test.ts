@@ -85,6 +85,8 @@ const ACCOUNT: Account = {
   allowedAddresses: null,
   limits: {},
   scopes: null,
+  apiKey: null,
+  passwordOfReseller: false,
   suspended: false,
 };
 /** What HeldScrypt makes of any password, so that every one is right. */

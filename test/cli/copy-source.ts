@@ -95,7 +95,14 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
   await store.rotateCallbackSecret({ accountKey: "CLIENT", secret: "whsec_new=" });
   await store.createSession({ tokenHash: "token", accountId: bench.resellerId, nowMs: bench.clock.now() });
   const key = { keyHash: "hash of a key", name: null, atMs: bench.clock.now() };
-  await store.createApiKey({ ...key, id: "one", accountKey: "CLIENT" });
+  await store.createApiKey({
+    ...key,
+    id: "one",
+    accountKey: "CLIENT",
+    scopes: ["send"],
+    expiresAtMs: bench.clock.now() + 1,
+    allowedAddresses: ["192.0.2.0/24"],
+  });
   await store.optOut({ accountKey: null, number: "41790000666", atMs: bench.clock.now() });
   await store.optOut({ accountKey: "CLIENT", number: "41790000667", atMs: bench.clock.now() });
   await store.fund({

@@ -22,7 +22,7 @@ export const COPIED: readonly CopiedTable[] = [
     numbered: true,
     watched: ["id", "key", "callback_secret", "old_callback_secret", "retry_minutes", "suspended", "version"],
   },
-  { name: "login", key: ["username"], watched: ["username", "password_hash"] },
+  { name: "login", key: ["username"], watched: ["username", "password_hash", "set_by_reseller"] },
   { name: "session", key: ["token_hash"] },
   { name: "api_key", key: ["key_hash"], watched: ["key_hash", "account_id", "name"] },
   { name: "purse", key: ["id"], numbered: true, watched: ["id", "balance_micros"] },
