@@ -12,6 +12,9 @@ import { catchUp } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
+/** When the API key ends: after everything that a test does. */
+export const KEY_EXPIRES_AT_MS = Date.UTC(2100, 0, 1);
+
 export const INBOX = "12345";
 export const REPLAYED = { key: "idempotent", bulk: true, bodyHash: "hash of the body" };
 const URL_A = "http://127.0.0.1:1/a";
@@ -100,7 +103,7 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
     id: "one",
     accountKey: "CLIENT",
     scopes: ["send"],
-    expiresAtMs: bench.clock.now() + 1,
+    expiresAtMs: KEY_EXPIRES_AT_MS,
     allowedAddresses: ["192.0.2.0/24"],
   });
   await store.optOut({ accountKey: null, number: "41790000666", atMs: bench.clock.now() });
