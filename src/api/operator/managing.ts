@@ -101,7 +101,7 @@ export function versioned<Thing extends { readonly version: number }>(reply: Fas
 
 export const pageParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT })),
-  after: Type.Optional(Type.String({ maxLength: 200, description: "What the page before gave as next." })),
+  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
 };
 
 export function Page<Item extends TSchema>(item: Item) {
