@@ -1,6 +1,7 @@
 /**
- * API keys: a secret in place of a username and password, for programs. A key is made of its id, which may be seen, a dash, and 32
- * bytes that nobody can guess; so a plain hash of it is as good to keep as the slow one of a password, and quick to look up.
+ * API keys: a secret in place of a username and password, for programs. A key is `hgk_`, its id, which may be seen, `_`, and 32 bytes that
+ * nobody can guess; so a plain hash of it is as good to keep as the slow one of a password, and quick to look up. By what it begins with a
+ * scanner finds a key that lies where it should not. Keys of earlier versions are an id, a dash and as many bytes.
  */
 import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
@@ -8,12 +9,14 @@ import { publicId, secret } from "../runtime/random.ts";
 import type { Account, Store } from "../store/port.ts";
 import { RememberedAccounts } from "./remembered.ts";
 
+const PREFIX = "hgk";
 const ID_BYTES = 6;
 const KEY_BYTES = 32;
 
-/** What the store keeps of a key, and its id: what stands before the first dash. */
+/** What the store keeps of a key, and its id. */
 export function storedForm(key: string): { id: string; keyHash: string } {
-  return { id: key.split("-")[0]!, keyHash: hashOf(key) };
+  const id = new RegExp(`^${PREFIX}_([0-9a-f]+)_`).exec(key)?.[1] ?? key.split("-")[0]!;
+  return { id, keyHash: hashOf(key) };
 }
 
 function hashOf(key: string): string {
@@ -21,7 +24,7 @@ function hashOf(key: string): string {
 }
 
 export function newApiKey(): string {
-  return `${publicId(ID_BYTES)}-${secret(KEY_BYTES)}`;
+  return [PREFIX, publicId(ID_BYTES), secret(KEY_BYTES)].join("_");
 }
 
 export class ApiKeys {
@@ -35,14 +38,22 @@ export class ApiKeys {
     this.#remembered = new RememberedAccounts(clock);
   }
 
-  find(key: string): Promise<Account | null> {
+  async find(key: string): Promise<Account | null> {
     const keyHash = hashOf(key);
-    return this.#remembered.find(keyHash, () => this.#store.findApiKey({ keyHash, nowMs: this.#clock.now() }));
+    const look = () => this.#store.findApiKey({ keyHash, nowMs: this.#clock.now() });
+    const account = await this.#remembered.find(keyHash, look);
+    return account === null || this.#hasExpired(account) ? null : account;
   }
 
   /** Whether `find` would still give this very account, without a look at the store. */
   remembers(account: Account): boolean {
-    return this.#remembered.has(account);
+    return this.#remembered.has(account) && !this.#hasExpired(account);
+  }
+
+  /** A key may expire while it is remembered. */
+  #hasExpired({ apiKey }: Account): boolean {
+    const expiresAtMs = apiKey?.expiresAtMs ?? null;
+    return expiresAtMs !== null && expiresAtMs <= this.#clock.now();
   }
 
   /** Called when any account or key has changed. */

@@ -99,6 +99,11 @@ export function checkPassword(parts: AuthParts, pair: NamedPassword, address: st
   });
 }
 
+/** Checks the password of somebody who is in already, by a session: a second factor was shown with that. */
+export function checkOwnPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
+  return attemptAs(parts, pair, address, () => parts.credentials.verify(pair.username, pair.password));
+}
+
 const NOT_ENOUGH =
   "The user has a second factor, so the password alone is not enough: log in with a code for a session, or use an API key.";
 
@@ -237,6 +242,16 @@ async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Ac
   return account;
 }
 
+/** For what a program must not do: as for messaging, but no API key. */
+async function authenticateLogin(parts: AuthParts, caller: Caller): Promise<Account> {
+  const account = await authenticate(parts, caller);
+  if (account.apiKey !== null)
+    throw new ApiError("forbidden", {
+      description: "An API key is not enough for this: it needs a password or a session.",
+    });
+  return account;
+}
+
 /** Who calls, for each kind of operation; null where nobody asks. */
 export const AUTHENTICATION: Readonly<
   Record<Auth, (parts: AuthParts, caller: Caller, query: unknown) => Account | null | Promise<Account>>
@@ -246,16 +261,30 @@ export const AUTHENTICATION: Readonly<
   query: authenticateQuery,
   session: authenticateSession,
   user: authenticateUser,
+  login: authenticateLogin,
   reseller: authenticateReseller,
   operator: authenticateOperator,
   manager: authenticateManager,
 };
 
-/** An API key may be made for some things only. */
-export function checkScope({ scopes }: Account, scope: Scope | null): void {
+/** An API key may be made for some things only; and what a client wrote is not for the reseller who knows its password. */
+export function checkScope(account: Account, scope: Scope | null, resellers: Settings["resellers"]): void {
+  const { scopes } = account;
+  if (scope === "track" && isWithoutMessages(account, resellers)) throw passwordOfReseller();
   if (scope === null || scopes === null || scopes.includes(scope)) return;
   const good = scopes.length === 0 ? "nothing" : scopes.join(", ");
   throw new ApiError("forbidden", { description: `The API key is good for ${good}; this needs the scope ${scope}.` });
+}
+
+/** Whether its password is known to a reseller who may not read its messages. */
+export function isWithoutMessages(account: Account, { clientMessages }: Settings["resellers"]): boolean {
+  return account.passwordOfReseller && !clientMessages;
+}
+
+export function passwordOfReseller(): ApiError {
+  return new ApiError("forbidden", {
+    description: "The password was set by your reseller: change it first, with PUT /account/1/password.",
+  });
 }
 
 /** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
@@ -272,11 +301,15 @@ function networksOf(list: readonly string[]): Networks {
   return networks;
 }
 
-/** An account may be for use from some networks only. */
-export function checkAddress({ allowedAddresses }: Account, address: string): void {
-  if (allowedAddresses === null) return;
-  if (networksOf(allowedAddresses).has(address)) return;
+/** An account, and an API key of it, may be for use from some networks only. */
+export function checkAddress({ allowedAddresses, apiKey }: Account, address: string): void {
+  checkAmong(allowedAddresses, address, "account");
+  if (apiKey !== null) checkAmong(apiKey.allowedAddresses, address, "API key");
+}
+
+function checkAmong(allowedAddresses: readonly string[] | null, address: string, what: string): void {
+  if (allowedAddresses === null || networksOf(allowedAddresses).has(address)) return;
   throw new ApiError("forbidden", {
-    description: `The account may not be used from ${plainAddress(address) ?? "this address"}.`,
+    description: `The ${what} may not be used from ${plainAddress(address) ?? "this address"}.`,
   });
 }

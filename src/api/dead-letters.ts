@@ -5,7 +5,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import type { Store } from "../store/port.ts";
 import { badField } from "./errors.ts";
 import { type Api, operation } from "./operation.ts";
-import { DEFAULT_LIMIT, LARGEST_LIMIT, readLimit } from "./query.ts";
+import { DEFAULT_LIMIT, fieldsOf, LARGEST_LIMIT, readForm, readLimit, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
 export interface DeadLetterParts {
@@ -17,6 +17,9 @@ export interface DeadLetterParts {
 const LARGEST_REPLAY = 10_000;
 /** So many ids of 19 digits, with quotes, commas and some space. */
 const REPLAY_OCTETS = 524_288;
+const MAX_URL = 2_048;
+/** Up to what a signed number of 64 bits can hold. */
+const REPORT_ID = /^[0-9]{1,18}$|^[1-8][0-9]{18}$/;
 
 const DeadLetterQuery = Type.Object({
   accountKey: Type.Optional(Type.String()),
@@ -26,11 +29,9 @@ const DeadLetterQuery = Type.Object({
 });
 
 const ReplayRequest = Type.Object({
-  ids: Type.Optional(
-    Type.Array(Type.String({ pattern: "^[0-9]{1,18}$|^[1-8][0-9]{18}$" }), { minItems: 1, maxItems: LARGEST_REPLAY }),
-  ),
-  accountKey: Type.Optional(Type.String()),
-  url: Type.Optional(Type.String()),
+  ids: Type.Optional(Type.Array(Type.String({ pattern: REPORT_ID.source }), { minItems: 1, maxItems: LARGEST_REPLAY })),
+  accountKey: Type.Optional(Type.String({ maxLength: 64 })),
+  url: Type.Optional(Type.String({ maxLength: MAX_URL })),
   all: Type.Optional(Type.Boolean({ description: "Needed to replay without any other filter." })),
 });
 
@@ -46,10 +47,13 @@ export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts
       answer: schemas.DeadLettersResponse,
     }),
     async ({ query }) => {
-      const { accountKey = null, url = null, before = null } = query as Record<string, string | undefined>;
-      if (before !== null && !/^\d{1,18}$|^[1-8]\d{18}$/.test(before))
-        throw badField("before", "must be the id of a report");
-      const letters = await store.deadLetters({ accountKey, url, beforeId: before, limit: readLimit(query) });
+      const fields = fieldsOf(query);
+      const letters = await store.deadLetters({
+        accountKey: readText(fields, "accountKey"),
+        url: readText(fields, "url"),
+        beforeId: readForm(fields, "before", REPORT_ID, "must be the id of a report"),
+        limit: readLimit(query),
+      });
       return {
         results: letters.map(({ deadAtMs, history, ...letter }) => ({
           ...letter,

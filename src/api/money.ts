@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { LARGEST_AMOUNT, microsToNumber, parseMicros } from "../ledger/money.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { ACCOUNT_KEY_SAYS, isAccountKey } from "../store/names.ts";
 import type { FundingOutcome, Store } from "../store/port.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
@@ -29,9 +30,7 @@ interface FundsFields {
 function readFunds(request: FastifyRequest): FundsFields {
   const { accountKey, ammount, currencycode, description } = { ...queryFields(request), ...bodyFields(request) };
   if (accountKey === undefined) throw badField("accountKey", "is required");
-  if (typeof accountKey !== "string" || !/^[A-Za-z0-9]{1,64}$/.test(accountKey)) {
-    throw badField("accountKey", "must be letters and digits");
-  }
+  if (typeof accountKey !== "string" || !isAccountKey(accountKey)) throw badField("accountKey", ACCOUNT_KEY_SAYS);
   if (ammount === undefined || ammount === "") throw badField("ammount", "is required");
   const amountMicros = typeof ammount === "number" || typeof ammount === "string" ? parseMicros(String(ammount)) : null;
   if (amountMicros === null) throw badField("ammount", "must be a decimal number with at most 6 places");

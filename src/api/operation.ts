@@ -21,8 +21,12 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "user": Basic or a token. "reseller": a token of a reseller. "operator": as account, of an operator. "manager": the same, or of a reseller. */
-export type Auth = "none" | "account" | "query" | "session" | "user" | "reseller" | "operator" | "manager";
+/**
+ * "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "user": the
+ * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
+ * "manager": the same, or of a reseller.
+ */
+export type Auth = "none" | "account" | "query" | "session" | "login" | "user" | "reseller" | "operator" | "manager";
 
 /** What the body of an operation may have at most, unless it says otherwise. */
 export const SMALL_BODY = 65_536;
@@ -55,8 +59,8 @@ export interface OperationOptions<Schema> {
   readonly tag: string;
   readonly summary: string;
   readonly auth: Auth;
-  /** What an API key must be good for. Whatever asks who is calling has one, but for what takes session tokens only. */
-  readonly scope?: Scope;
+  /** What an API key must be good for; null where any will do. Whatever takes API keys says so. */
+  readonly scope?: Scope | null;
   readonly form?: boolean;
   readonly csv?: boolean;
   /** The largest body; 64 KiB unless given. */
@@ -75,6 +79,7 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
+  login: [{ basic: [] }, { session: [] }],
   user: [{ basic: [] }, { session: [] }],
   reseller: [{ session: [] }],
   operator: [{ basic: [] }, { apiKey: [] }, { session: [] }],
@@ -85,12 +90,13 @@ const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
 export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
   options: OperationOptions<Schema>,
 ) {
-  const { tag, summary, auth, scope = null, form = false, csv = false, takes, query, schema, answer } = options;
+  const { tag, summary, auth, scope, form = false, csv = false, takes, query, schema, answer } = options;
   const { bodyOctets = SMALL_BODY } = options;
-  if (scope === null && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${summary}: no scope`);
+  if (scope === undefined && SECURITY[auth].some((choice) => "apiKey" in choice))
+    throw new Error(`${summary}: no scope`);
   const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
   return {
-    config: { auth, scope, form, csv, bodyOctets, json: true },
+    config: { auth, scope: scope ?? null, form, csv, bodyOctets, json: true },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),

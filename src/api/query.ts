@@ -7,6 +7,8 @@ export const DEFAULT_LIMIT = 50;
 export const LARGEST_LIMIT = 1_000;
 /** Ids that one request may ask for. */
 export const MOST_IDS = 500;
+/** The longest thing that a query asks for is a URL. */
+const MAX_TEXT = 2_048;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,6 +24,7 @@ export function readText(fields: Fields, name: string): string | null {
   if (value === undefined) return null;
   if (typeof value !== "string") throw badField(name, "must be given once");
   if (value === "") throw badField(name, "must not be empty");
+  if (value.length > MAX_TEXT) throw badField(name, `must be at most ${MAX_TEXT} characters long`);
   return value;
 }
 

@@ -19,6 +19,7 @@ import { MemoryBudget, Share, SMALL_OCTETS } from "./budget.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import type { Certificate } from "./certificate.ts";
 import { Connections, MAX_PIPELINED, Progress, type Site } from "./connections.ts";
+import { type CredentialParts, credentialOperations } from "./credentials.ts";
 import { type DeadLetterParts, deadLetterOperations } from "./dead-letters.ts";
 import { documentApi } from "./documentation.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
@@ -55,6 +56,7 @@ export interface ApiParts
     LogParts["store"] &
     ReportParts["store"] &
     DeadLetterParts["store"] &
+    CredentialParts["store"] &
     OperatorParts["store"];
   readonly settings: Settings;
   /** Null where the API is served without TLS. */
@@ -163,7 +165,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       progress.identified();
       if (connections.isCrowded(null, "caller")) throw busy();
       checkAddress(account, request.ip);
-      checkScope(account, scope);
+      checkScope(account, scope, settings.resellers);
       progress.holds(parts.rateLimits.takeRequest(account));
     }
     if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
@@ -335,6 +337,7 @@ async function clientOperations(api: Api, parts: ApiParts): Promise<void> {
   moneyOperations(api, parts);
   sessionOperations(api, parts);
   secondFactorOperations(api, parts);
+  credentialOperations(api, parts);
   api.get("/", { schema: { hide: true } }, async (_, reply) => reply.redirect("/docs"));
 }
 

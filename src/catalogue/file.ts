@@ -17,12 +17,14 @@ const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
 const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
 const strict = { additionalProperties: false };
+/** Prices of one plan: the whole world by prefixes has some tens of thousands. */
+const MAX_RATES = 100_000;
 
 const OwnHandset = Type.Object(
   {
     suffix: Type.String({ pattern: "^[0-9]{3,15}$" }),
     outcome: Type.Union(HANDSET_OUTCOMES.map((outcome) => Type.Literal(outcome))),
-    error: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String({ maxLength: 64 })),
     laterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
   },
   strict,
@@ -46,7 +48,7 @@ export const Route = Type.Object(
   {
     prefix: Prefix,
     carrier: Type.Optional(Id),
-    groups: Type.Optional(Type.Array(Type.Array(Share, { minItems: 1 }), { minItems: 1, maxItems: 8 })),
+    groups: Type.Optional(Type.Array(Type.Array(Share, { minItems: 1, maxItems: 100 }), { minItems: 1, maxItems: 8 })),
   },
   strict,
 );
@@ -54,7 +56,7 @@ export const RatePlan = Type.Object(
   {
     id: Id,
     currency: Currency,
-    rate: Type.Array(Type.Object({ prefix: Prefix, price: Price }, strict), { minItems: 1 }),
+    rate: Type.Array(Type.Object({ prefix: Prefix, price: Price }, strict), { minItems: 1, maxItems: MAX_RATES }),
   },
   strict,
 );
@@ -108,10 +110,10 @@ function saidOf({ keyword, message }: { readonly keyword: string; readonly messa
 const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
 
 /** By its kind, so that a fault is told of that kind and not of all there are. */
-function checkedCarrier(profile: { kind: string }, place: string): CarrierProfile {
-  const schema = Object.hasOwn(CARRIER_KINDS, profile.kind)
-    ? CARRIER_KINDS[profile.kind as CarrierProfile["kind"]]
-    : null;
+function checkedCarrier(profile: { kind: unknown }, place: string): CarrierProfile {
+  const { kind } = profile;
+  const known = typeof kind === "string" && Object.hasOwn(CARRIER_KINDS, kind);
+  const schema = known ? CARRIER_KINDS[kind as CarrierProfile["kind"]] : null;
   if (schema === null)
     throw new CatalogueFault(
       `${place === "" ? "" : `${place}.`}kind: must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`,

@@ -1,6 +1,7 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
 import { type Static, Type } from "typebox";
 import { firstWord, inCapitals } from "../message/incoming.ts";
+import { ACCOUNT_KEY } from "../store/names.ts";
 
 const LONGEST_URL = 2_048;
 const Words = Type.Array(Type.String({ minLength: 1, maxLength: 32 }), { minItems: 1, maxItems: 100 });
@@ -10,7 +11,7 @@ export const IncomingNumber = Type.Object(
     /** In international form without a plus sign, or a short code. */
     number: Type.String({ pattern: "^[0-9]{3,15}$" }),
     /** The account's key. The file does not know which accounts there are: what comes for one that is not there yet is kept for the operator. */
-    account: Type.String({ pattern: "^[A-Za-z0-9]{1,64}$" }),
+    account: Type.String({ pattern: ACCOUNT_KEY }),
     /** Where messages are pushed to. Without it they wait to be fetched. */
     forwardUrl: Type.Optional(Type.String({ maxLength: LONGEST_URL })),
     /** The form of the push. Default application/json. */

@@ -96,7 +96,7 @@ function changeOf(before: ManagedAccount, options: ChangeOptions): AccountChange
       : { allowedSenders: senders === false ? null : someOf(senders, "--senders", senderOf) }),
     ...(networks === undefined
       ? {}
-      : { allowedAddresses: networks === false ? null : someOf(networks, "--networks", networkOf) }),
+      : { allowedAddresses: networks === false ? null : networksOf(networks, "--networks") }),
     ...(retryMinutes === undefined ? {} : { retryMinutes: retryMinutes === false ? null : readMinutes(retryMinutes) }),
     ...(limits === undefined ? {} : { limits }),
     ...(alert === undefined ? {} : { alert }),
@@ -132,7 +132,11 @@ function senderOf(text: string, option: string): string {
   throw new UsageFault(`${option} must be 3 to 15 digits, or 1 to 11 characters with a letter, not "${text}"`);
 }
 
-/** An address, or a network with the length of its prefix. */
+/** Addresses, or networks with the length of their prefix. */
+export function networksOf(text: string, option: string): string[] {
+  return someOf(text, option, networkOf);
+}
+
 function networkOf(text: string, option: string): string {
   const [address = "", length, ...rest] = text.split("/");
   const version = isIP(address);

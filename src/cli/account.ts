@@ -3,7 +3,8 @@ import { Command, Option } from "commander";
 import { hashPassword } from "../accounts/passwords.ts";
 import { secret, webhookSecret } from "../runtime/random.ts";
 import { isSender } from "../sms/addresses.ts";
-import type { AccountKind, Store } from "../store/port.ts";
+import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
+import type { AccountCreation, AccountKind, Store } from "../store/port.ts";
 import { PASSWORD_BYTES, passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";
 import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
 import { listCommand, showCommand } from "./account-show.ts";
@@ -42,7 +43,7 @@ export function accountCommand(): Command {
     .addOption(
       new Option("--kind <kind>", "what it may do").choices(["client", "reseller", "operator"]).default("client"),
     )
-    .requiredOption("--key <key>", "its public name, as in accountKey: letters and digits")
+    .requiredOption("--key <key>", "its public name, as in accountKey: letters and digits, and dashes between them")
     .requiredOption("--username <name>", "for Basic authentication and login")
     .option("--parent <key>", "the reseller whose client it is")
     .option("--currency <code>", "ISO 4217", "EUR")
@@ -101,12 +102,29 @@ export function accountCommand(): Command {
   return account;
 }
 
+function refusalOf(creation: Exclude<AccountCreation, { kind: "created" }>, options: CreateOptions): string {
+  const { key, username, parent } = options;
+  switch (creation.kind) {
+    case "key taken":
+      return `there is an account ${key} already`;
+    case "username taken":
+      return `the username ${username} is taken`;
+    case "unknown parent":
+      return `there is no reseller ${parent}`;
+    case "name reserved":
+      return `the ${creation.field} begins as only those of the clients of the reseller ${creation.resellerKey} do`;
+    case "namespace taken":
+      return `the account ${creation.accountKey} has a name that only clients of such a reseller can have: choose another key`;
+  }
+}
+
 /** Makes the account and prints its password. */
 export async function createAccount(store: Store, options: CreateOptions): Promise<void> {
   const { key, kind, username, parent, currency, ratePlan, sender } = options;
-  if (!/^[A-Za-z0-9]{1,64}$/.test(key)) throw new UsageFault("--key must be 1 to 64 letters and digits");
-  if (!/^[^\s:]{1,64}$/.test(username))
-    throw new UsageFault("--username must be 1 to 64 characters without spaces and colons");
+  if (!isAccountKey(key)) throw new UsageFault(`--key ${ACCOUNT_KEY_SAYS}`);
+  if (kind === "reseller" && key.length > MAX_RESELLER_KEY)
+    throw new UsageFault(`--key must be at most ${MAX_RESELLER_KEY} characters long for a reseller`);
+  if (!isUsername(username)) throw new UsageFault("--username must be 1 to 64 characters without spaces and colons");
   if (!/^[A-Z]{3}$/.test(currency)) throw new UsageFault("--currency must be an ISO 4217 code such as EUR");
   if (sender !== undefined && !isSender(sender))
     throw new UsageFault("--sender must be 3 to 15 digits, or 1 to 11 characters with a letter");
@@ -128,12 +146,7 @@ export async function createAccount(store: Store, options: CreateOptions): Promi
     passwordHash: await hashPassword(password),
     ...byCommandLine(),
   });
-  const refusals = {
-    "key taken": `there is an account ${key} already`,
-    "username taken": `the username ${username} is taken`,
-    "unknown parent": `there is no reseller ${parent}`,
-  };
-  if (creation.kind !== "created") throw new CommandFault(refusals[creation.kind]);
+  if (creation.kind !== "created") throw new CommandFault(refusalOf(creation, options));
   say(
     `Account ${key} (${kind}) is made. Log in as ${username} with this password, which is shown only now:\n${password}`,
   );

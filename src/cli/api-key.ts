@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { newApiKey, storedForm } from "../accounts/api-keys.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
+import { networksOf } from "./account-change.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
 import {
@@ -10,9 +11,11 @@ import {
   CommandFault,
   type CommonOptions,
   listOf,
+  momentOf,
   onStore,
   say,
   UsageFault,
+  wholeOf,
   withStoreOptions,
 } from "./support.ts";
 
@@ -20,16 +23,28 @@ interface KeyOptions extends CommonOptions, JsonOption {
   readonly account?: string;
   readonly name?: string;
   readonly scopes?: string;
+  readonly expires?: string;
+  readonly networks?: string;
 }
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Ten years: what is to last longer has no end. */
+const MAX_DAYS = 3_650;
 
 export function apiKeyCommand(): Command {
   const create = withExample(
     withStoreOptions(new Command("create").description("Make a key. It is printed once and kept only as a hash.")),
     'heliograph api-key create --account ACME --name "the shop" --scopes send,track',
+    "heliograph api-key create --account ACME --expires 90d --networks 192.0.2.0/24",
   )
     .requiredOption("--account <key>", "the account that it speaks for")
     .option("--name <name>", "what it is for")
     .option("--scopes <list>", `what it may be used for: some of ${SCOPES.join(",")} (default: all)`)
+    .option("--expires <when>", "when it ends: days from now such as 90d, or a date (default: never)")
+    .option(
+      "--networks <list>",
+      "where it may be used from: addresses or networks such as 192.0.2.0/24 (default: anywhere)",
+    )
     .action(createKey);
   const list = withExample(
     withJson(withStoreOptions(new Command("list").description("Show the keys that there are, without their secret."))),
@@ -41,7 +56,7 @@ export function apiKeyCommand(): Command {
     withStoreOptions(new Command("revoke").description("End a key. A running service refuses it within a second.")),
     "heliograph api-key revoke 1f0c9a7d3b52",
   )
-    .argument("<id>", "what stands before the dash in the key, as in the list")
+    .argument("<id>", "what stands in the key behind hgk_, as in the list")
     .action(revokeKey);
   return new Command("api-key")
     .description("Keys for programs, in place of a password.")
@@ -56,6 +71,9 @@ async function createKey(options: KeyOptions): Promise<void> {
     throw new UsageFault("--name must be 1 to 64 characters that can be printed");
   }
   const scopes = scopesOf(options.scopes);
+  const { by, atMs } = byCommandLine();
+  const expiresAtMs = options.expires === undefined ? null : expiryOf(options.expires, atMs);
+  const allowedAddresses = options.networks === undefined ? null : networksOf(options.networks, "--networks");
   const key = newApiKey();
   const created = await onStore(options, (store) =>
     store.createApiKey({
@@ -63,13 +81,26 @@ async function createKey(options: KeyOptions): Promise<void> {
       accountKey: account,
       name: name ?? null,
       scopes,
-      ...byCommandLine(),
+      expiresAtMs,
+      allowedAddresses,
+      by,
+      atMs,
     }),
   );
   if (created === "unknown account") throw new CommandFault(`there is no account ${account}`);
   if (created === "taken") throw new CommandFault("a key with the same id was made before: try again");
   const scope = scopes === null ? "" : `, which is good for ${scopes.join(", ")} only,`;
-  say(`A key for ${account}${scope} is made. Send it as "Authorization: App KEY". It is shown only now:\n${key}`);
+  const end = expiresAtMs === null ? "" : ` It ends at ${formatDateTime(expiresAtMs)}.`;
+  say(`A key for ${account}${scope} is made.${end} Send it as "Authorization: App KEY". It is shown only now:\n${key}`);
+}
+
+/** So many days from now, or a day or a moment that is to come. */
+function expiryOf(text: string, nowMs: number): number {
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  const atMs =
+    days === undefined ? momentOf(text, "--expires") : nowMs + wholeOf(days, "--expires", 1, MAX_DAYS) * DAY_MS;
+  if (atMs <= nowMs) throw new UsageFault(`--expires must be in the future, not "${text}"`);
+  return atMs;
 }
 
 function scopesOf(text: string | undefined): Scope[] | null {
@@ -80,12 +111,14 @@ function scopesOf(text: string | undefined): Scope[] | null {
   return scopes;
 }
 
-function shown({ id, accountKey, name, scopes, createdAtMs, usedAtMs }: ApiKey) {
+function shown({ id, accountKey, name, scopes, expiresAtMs, allowedAddresses, createdAtMs, usedAtMs }: ApiKey) {
   return {
     id,
     account: accountKey,
     name,
     scopes,
+    expiresAt: expiresAtMs === null ? null : formatDateTime(expiresAtMs),
+    allowedAddresses,
     createdAt: formatDateTime(createdAtMs),
     usedAt: usedAtMs === null ? null : formatDateTime(usedAtMs),
   };
@@ -95,6 +128,8 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: "KEY", of: ({ id }) => id },
   { title: "ACCOUNT", of: ({ account }) => account },
   { title: "SCOPES", of: ({ scopes }) => scopes?.join(",") ?? "all" },
+  { title: "NETWORKS", of: ({ allowedAddresses }) => allowedAddresses?.join(",") ?? "any" },
+  { title: "EXPIRES", of: ({ expiresAt }) => expiresAt ?? "never" },
   { title: "MADE", of: ({ createdAt }) => createdAt },
   { title: "LAST USED", of: ({ usedAt }) => usedAt ?? "never" },
   { title: "NAME", of: ({ name }) => name },

@@ -46,6 +46,13 @@ export function parseNetworks(text: string): Network[] | null {
   return networks.every((network) => network !== null) ? networks : null;
 }
 
+/** Whether each of these networks lies within one of the others. */
+export function areWithin(networks: readonly Network[], others: readonly Network[]): boolean {
+  return networks.every(({ family, address, bits }) =>
+    others.some((other) => other.family === family && other.bits <= bits && new Networks([other]).has(address)),
+  );
+}
+
 /** Some networks, to look an address up in. */
 export class Networks {
   /** One for each family: Node's list takes every IPv4 address for a part of ::/0. */

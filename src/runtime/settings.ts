@@ -65,6 +65,11 @@ export interface Settings {
     readonly memoryReports: number;
     readonly dangerousAllowPrivateCallbacks: boolean;
   };
+  readonly resellers: {
+    readonly clientMessages: boolean;
+    readonly clientKeys: boolean;
+    readonly clientPasswords: boolean;
+  };
   readonly log: { readonly level: string };
 }
 

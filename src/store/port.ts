@@ -300,10 +300,26 @@ export interface Account {
   readonly scopes: readonly Scope[] | null;
   /** Which of its users was found by a login or a session; null for whatever was found otherwise. */
   readonly user: User | null;
+  /** The API key with which the caller came; null for a password or a session. */
+  readonly apiKey: ApiKeyBounds | null;
+  /** Whether the caller came with a password that a reseller has set, and that the client has not changed since. */
+  readonly passwordOfReseller: boolean;
 }
 
+/** Until when and from where an API key is good. */
+export interface ApiKeyBounds {
+  readonly id: string;
+  /** Null for one that does not end by itself. */
+  readonly expiresAtMs: number | null;
+  /** Networks; null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+}
+
+/** Nothing of how a caller came. */
+type PlainAccount = Omit<Account, "scopes" | "user" | "apiKey" | "passwordOfReseller">;
+
 /** An account as whoever manages it sees it. */
-export interface ManagedAccount extends Omit<Account, "scopes" | "user"> {
+export interface ManagedAccount extends PlainAccount {
   /** Grows with every change. */
   readonly version: number;
   readonly parentKey: string | null;
@@ -410,6 +426,8 @@ export interface NewAccount {
   readonly alert?: ManagedAccount["alert"];
   readonly username: string;
   readonly passwordHash: string;
+  /** Whether a reseller makes it, and so knows its password. */
+  readonly byReseller?: boolean;
   readonly by?: Actor;
   readonly atMs: number;
 }
@@ -418,6 +436,10 @@ export type AccountCreation =
   | { kind: "created"; account: Account }
   | { kind: "key taken" }
   | { kind: "username taken" }
+  /** The name is in the namespace of a reseller whose client it is not. */
+  | { kind: "name reserved"; field: "key" | "username"; resellerKey: string }
+  /** A new reseller's namespace has an account in it that is not its client. */
+  | { kind: "namespace taken"; accountKey: string }
   | { kind: "unknown parent" };
 
 export interface Login {
@@ -456,8 +478,7 @@ export interface LoginEvent {
 }
 
 /** What may be seen of an API key. */
-export interface ApiKey {
-  readonly id: string;
+export interface ApiKey extends ApiKeyBounds {
   readonly accountKey: string;
   readonly name: string | null;
   readonly scopes: readonly Scope[] | null;
@@ -472,6 +493,10 @@ export interface NewApiKey {
   readonly accountKey: string;
   readonly name: string | null;
   readonly scopes?: readonly Scope[] | null;
+  readonly expiresAtMs?: number | null;
+  readonly allowedAddresses?: readonly string[] | null;
+  /** The id of the API key with which it was made, for the audit. */
+  readonly madeWith?: string | null;
   readonly by?: Actor;
   readonly atMs: number;
 }
@@ -681,7 +706,7 @@ export interface Store {
   /** Deletes what the audit says of logins before a time, a page at a time. */
   purgeLoginEvents(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
-  /** The key's account, and notes that it was used. */
+  /** The key's account, unless the key has expired, and notes that it was used. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
   /** Those of one account, or of all in a realm. */
   apiKeys(input: { accountKey: string | null } & Partial<Realm>): Promise<ApiKey[]>;
@@ -695,7 +720,7 @@ export interface Store {
   changeAccount(
     input: Realm & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
   ): Promise<AccountChangeOutcome>;
-  /** Gives an account's user another password and ends the account's sessions. */
+  /** Gives an account's user another password and ends the account's sessions. In a realm it is the reseller who knows the password. */
   setPassword(
     input: Realm & { username: string; passwordHash: string; by: Actor; atMs: number },
   ): Promise<"done" | "unknown user">;

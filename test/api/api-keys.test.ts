@@ -46,11 +46,28 @@ for (const [method, path, body] of OPERATIONS) {
   });
 }
 
-test("a key is its id, a dash and 32 bytes that nobody can guess, and no two are the same", async () => {
+/** What of a key nobody may know. */
+const secretOf = (key: string): string => key.slice("hgk_".length + 12 + 1);
+
+test("a key is hgk, its id and 32 bytes that nobody can guess, and no two are the same", async () => {
   const keys = Array.from({ length: 100 }, newApiKey);
-  for (const key of keys) assert.match(key, /^[0-9a-f]{12}-[A-Za-z0-9_-]{43}$/);
+  for (const key of keys) assert.match(key, /^hgk_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/);
+  for (const key of keys) assert.equal(key, `hgk_${storedForm(key).id}_${secretOf(key)}`);
   assert.equal(new Set(keys.map((key) => storedForm(key).id)).size, 100);
-  assert.equal(new Set(keys.map((key) => key.slice(13))).size, 100);
+  assert.equal(new Set(keys.map(secretOf)).size, 100);
+});
+
+test("a key of the form of earlier versions goes on working under its id, and can be revoked by it", async () => {
+  const key = `0f1e2d3c4b5a-${"A".repeat(43)}`;
+  const { id } = storedForm(key);
+  assert.equal(id, "0f1e2d3c4b5a");
+  assert.equal(
+    await store.createApiKey({ ...storedForm(key), accountKey: "DEMO0001", name: null, atMs: 0 }),
+    "created",
+  );
+  assert.equal((await ask(`App ${key}`)).status, 200);
+  assert.equal(await store.revokeApiKey({ id }), "revoked");
+  await soon(async () => (await ask(`App ${key}`)).status === 401);
 });
 
 test("the sandbox has a key that its documentation tells", async () => {
@@ -165,7 +182,7 @@ test("the store has the hash of a key and not the key", async () => {
   assert.equal((await ask(`App ${key}`)).status, 200);
   const everything = await everythingIn(data);
   assert.ok(everything.includes(storedForm(key).keyHash));
-  assert.ok(!everything.includes(key.slice(13)));
+  assert.ok(!everything.includes(secretOf(key)));
 });
 
 /** A service that counts how often its HTTP side looks for a key. */

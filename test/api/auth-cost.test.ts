@@ -86,6 +86,8 @@ const ACCOUNT: Account = {
   limits: {},
   scopes: null,
   user: null,
+  apiKey: null,
+  passwordOfReseller: false,
   suspended: false,
 };
 /** What HeldScrypt makes of any password, so that every one is right. */

@@ -82,8 +82,8 @@ interface Row {
   readonly statuses: Statuses;
   readonly scope: Scope | null;
   readonly by?: "token" | "password";
-  /** Each cell gets a call of its own, for what can be done once. */
-  readonly call?: () => Promise<Call> | Call;
+  /** Each cell gets a call of its own, for what can be done once. What a reseller calls its clients begins with its own key. */
+  readonly call?: (caller: Caller) => Promise<Call> | Call;
 }
 
 const open = (): Statuses => [200, 200, 200, 200, 200, 200, 200, 200];
@@ -161,6 +161,22 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "GET /sms/1/reports": { statuses: anybody(), scope: "track" },
   "GET /sms/1/logs": { statuses: anybody(), scope: "track" },
   "GET /account/1/balance": { statuses: anybody(), scope: "balance" },
+  "POST /account/1/api-keys": { statuses: anybody(), scope: null, call: () => ({ body: {} }) },
+  "GET /account/1/api-keys": { statuses: anybody(), scope: null },
+  "DELETE /account/1/api-keys/{id}": {
+    statuses: owner(204),
+    scope: null,
+    by: "password",
+    call: async () => ({ names: { id: storedForm((await keyFor("CLIENT")).slice(4)).id } }),
+  },
+  "PUT /account/1/password": {
+    statuses: anybody(403),
+    scope: null,
+    by: "password",
+    call: () => ({ body: { currentPassword: "not the right one" } }),
+  },
+  "POST /account/1/callback-secret": { statuses: anybody(), scope: null, by: "password" },
+  "DELETE /account/1/callback-secret/old": { statuses: anybody(204), scope: null, by: "password" },
   "POST /sandbox/1/incoming": {
     statuses: anybody(204),
     scope: "send",
@@ -181,7 +197,9 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "POST /operator/1/accounts": {
     statuses: managers(),
     scope: "manage",
-    call: () => ({ body: { username: fresh(), password: "long enough", ratePlan: "standard" } }),
+    call: (caller) => ({
+      body: { username: `${ACCOUNTS[caller]?.key}-${fresh()}`, password: "long enough", ratePlan: "standard" },
+    }),
   },
   "GET /operator/1/accounts": { statuses: managers(), scope: "manage" },
   "GET /operator/1/accounts/{key}": { statuses: manager(), scope: "manage", call: () => ofClient },
@@ -360,9 +378,9 @@ const MATRIX: Readonly<Record<string, Row>> = {
   "GET /metrics": { statuses: open(), scope: null },
 };
 
-async function callRow(name: string, row: Row, authorization: string | null) {
+async function callRow(name: string, row: Row, caller: Caller, authorization: string | null) {
   const [method = "", pattern = ""] = name.split(" ");
-  const { names = {}, query = "", body }: Call = (await row.call?.()) ?? {};
+  const { names = {}, query = "", body }: Call = (await row.call?.(caller)) ?? {};
   const path = pattern.replace(/\{(\w+)\}/g, (_, step: string) => encodeURIComponent(names[step] ?? ""));
   const changes = await store.changeCounter();
   const answer = await service.call(method, `${path}${query}`, { authorization, body });
@@ -377,7 +395,7 @@ test("every operation that the service describes has its row, and no other", asy
 for (const [name, row] of Object.entries(MATRIX)) {
   test(`who may: ${name}`, async () => {
     for (const [index, caller] of CALLERS.entries()) {
-      const { answer, changed } = await callRow(name, row, await authorizationOf(caller, row.by));
+      const { answer, changed } = await callRow(name, row, caller, await authorizationOf(caller, row.by));
       assert.equal(answer.status, row.statuses[index], `${caller}: ${answer.text}`);
       if (answer.status >= 400) assert.equal(changed, false, `${caller} was refused, and yet something changed`);
     }
@@ -395,13 +413,14 @@ test("a key is good for its scopes and for nothing else, in every operation", as
   }
   for (const [name, row] of Object.entries(MATRIX)) {
     if (row.scope === null) continue;
-    const accountKey = row.scope === "manage" ? "OPERATOR" : "CLIENT";
+    const caller = row.scope === "manage" ? "operator" : "client";
+    const accountKey = caller.toUpperCase();
     const others = SCOPES.filter((other) => other !== row.scope).join(", ");
-    const { answer: refused, changed } = await callRow(name, row, keys.get(`${accountKey} not ${row.scope}`)!);
+    const { answer: refused, changed } = await callRow(name, row, caller, keys.get(`${accountKey} not ${row.scope}`)!);
     const says = `The API key is good for ${others}; this needs the scope ${row.scope}.`;
     const { additionalDescription } = refused.json.requestError.serviceException;
     assert.deepEqual([refused.status, additionalDescription, changed], [403, says, false], name);
-    const { answer: good } = await callRow(name, row, keys.get(`${accountKey} ${row.scope}`)!);
+    const { answer: good } = await callRow(name, row, caller, keys.get(`${accountKey} ${row.scope}`)!);
     assert.ok(![401, 403].includes(good.status), `${name}: ${good.text}`);
   }
 });

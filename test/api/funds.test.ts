@@ -122,13 +122,13 @@ test("an amount is a decimal number of up to six places, and is booked to the mi
 const NO_DECIMAL = "must be a decimal number with at most 6 places";
 const REQUIRED = "is required";
 const LENGTH = "must be 1 to 255 characters long";
-const KEY = "must be letters and digits";
+const KEY = "must be 1 to 64 letters and digits, with dashes between them if you like";
 const CODE = "must be an ISO 4217 code of three letters";
 const WRONG: readonly (readonly [change: Parameters, field: string, says: string])[] = [
   [{ accountKey: undefined }, "accountKey", REQUIRED],
   [{ accountKey: null }, "accountKey", REQUIRED],
   [{ accountKey: "" }, "accountKey", KEY],
-  [{ accountKey: "DEMO-0001" }, "accountKey", KEY],
+  [{ accountKey: "DEMO-" }, "accountKey", KEY],
   [{ accountKey: "DEMO0001 " }, "accountKey", KEY],
   [{ accountKey: "DÉMO" }, "accountKey", KEY],
   [{ accountKey: "A".repeat(65) }, "accountKey", KEY],

@@ -56,7 +56,7 @@ test("a key is shown once, is good for its scopes, says when it was used, and is
   const made = good(await call("POST", path, { name: "reporting", scopes: ["balance", "track", "track"] }));
   const { key, ...shown } = made;
   assert.deepEqual([shown.name, shown.scopes, shown.usedAt], ["reporting", ["balance", "track"], null]);
-  assert.ok(key.startsWith(`${shown.id}-`));
+  assert.ok(key.startsWith(`hgk_${shown.id}_`));
   assert.deepEqual(good(await call("GET", path)).results, [shown]);
   assert.equal((await balance(`App ${key}`)).status, 200);
   const body = { from: "Acme", to: "41793026727", text: "x" };
@@ -68,7 +68,7 @@ test("a key is shown once, is good for its scopes, says when it was used, and is
   good(await call("DELETE", `${path}/${shown.id}`, undefined, { authorization: RESELLER }), 204);
   await soon(async () => (await balance(`App ${key}`)).status === 401);
   assert.equal((await call("DELETE", `${path}/${shown.id}`)).status, 404);
-  assert.ok(!(await everythingIn(data)).includes(key.slice(13)));
+  assert.ok(!(await everythingIn(data)).includes(key.slice(`hgk_${shown.id}_`.length)));
 });
 
 test("a key without scopes is good for all that its account may do; one with a scope that does not exist is not made", async () => {

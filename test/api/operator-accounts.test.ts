@@ -58,11 +58,11 @@ test("a new account has what it was given, and can be used at once with the pass
 });
 
 test("a reseller makes clients of its own, under a key that is made up", async () => {
-  const body = { ratePlan: "standard", username: "own-client", password: "long enough" };
+  const body = { ratePlan: "standard", username: "reseller1-own", password: "long enough" };
   const made = good(await call("POST", "/accounts", body, as(RESELLER)));
   assert.deepEqual([made.kind, made.parent, made.password], ["client", "RESELLER1", undefined]);
   assert.match(made.key, /^[0-9A-F]{16}$/);
-  assert.equal((await balance("own-client", "long enough")).status, 200);
+  assert.equal((await balance("reseller1-own", "long enough")).status, 200);
   const other = await call("GET", `/accounts/${made.key}`, undefined, as(OTHER_RESELLER));
   assert.equal(other.status, 404);
   const refused = async (more: object) => refusal(await call("POST", "/accounts", { ...body, ...more }, as(RESELLER)));
@@ -75,7 +75,12 @@ test("a reseller makes clients of its own, under a key that is made up", async (
 test("an account that cannot be is refused with the field, and nothing is made", async () => {
   const base = { key: "WRONG", ratePlan: "standard", username: "wrong" };
   const cases: readonly (readonly [more: object, field: string, status?: number])[] = [
-    [{ key: "a-b" }, "key"],
+    [{ key: "a_b" }, "key"],
+    [{ key: "-a" }, "key"],
+    [{ key: "a-" }, "key"],
+    [{ key: "a--b" }, "key"],
+    [{ key: "x".repeat(65) }, "key"],
+    [{ kind: "reseller", key: "x".repeat(33) }, "key"],
     [{ key: "DEMO0001" }, "key", 409],
     [{ username: "a:b" }, "username"],
     [{ username: "demo" }, "username", 409],

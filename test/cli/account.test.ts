@@ -142,6 +142,52 @@ test("keys have scopes, and what they are not made for is told at once", async (
   assert.deepEqual(await json("api-key", "list", "--account", "ACME"), []);
 });
 
+test("keys have an end and networks, and both are listed", async () => {
+  const made = await done(
+    "api-key",
+    "create",
+    "--account",
+    "ACME",
+    "--expires",
+    "90d",
+    "--networks",
+    "192.0.2.0/24,::1",
+  );
+  assert.match(made, /It ends at \d{4}-\d\d-\d\dT\S+\+0000\./);
+  await done("api-key", "create", "--account", "ACME", "--expires", "2100-01-01");
+  const keys = await json("api-key", "list", "--account", "ACME");
+  const inNinetyDays = keys.find(({ allowedAddresses }: { allowedAddresses: unknown }) => allowedAddresses !== null);
+  const atDate = keys.find((key: unknown) => key !== inNinetyDays);
+  assert.deepEqual(inNinetyDays.allowedAddresses, ["192.0.2.0/24", "::1"]);
+  assert.equal(Date.parse(inNinetyDays.expiresAt) - Date.parse(inNinetyDays.createdAt), 90 * 24 * 3_600_000);
+  assert.equal(atDate.expiresAt, "2100-01-01T00:00:00.000+0000");
+  const table = await done("api-key", "list", "--account", "ACME");
+  assert.match(table, /NETWORKS +EXPIRES/);
+  assert.match(table, /192\.0\.2\.0\/24,::1/);
+  const create = (...args: string[]) => refused("api-key", "create", "--account", "ACME", ...args);
+  assert.deepEqual(await create("--expires", "2020-01-01"), [2, '--expires must be in the future, not "2020-01-01"']);
+  for (const when of ["0d", "9999d", "soon", "90"]) assert.equal((await create("--expires", when))[0], 2, when);
+  assert.equal((await create("--networks", "10.0.0.0/33"))[0], 2);
+  for (const { id } of keys) await done("api-key", "revoke", id);
+});
+
+test("names that begin with a reseller's key are for its clients", async () => {
+  const create = ["account", "create", "--rate-plan", "standard"] as const;
+  await done(...create, "--kind", "reseller", "--key", "MALL", "--username", "mall");
+  const [code, says] = await refused(...create, "--key", "MALL-ONE", "--username", "one");
+  assert.deepEqual([code, says], [1, "the key begins as only those of the clients of the reseller MALL do"]);
+  const user = await refused(...create, "--key", "ONE", "--username", "Mall.one");
+  assert.deepEqual(user, [1, "the username begins as only those of the clients of the reseller MALL do"]);
+  await done(...create, "--key", "MALL-ONE", "--username", "mall-one", "--parent", "MALL");
+  await done(...create, "--key", "FREE-A", "--username", "free");
+  const late = await refused(...create, "--kind", "reseller", "--key", "FREE", "--username", "x");
+  assert.deepEqual(late, [
+    1,
+    "the account FREE-A has a name that only clients of such a reseller can have: choose another key",
+  ]);
+  assert.equal((await refused(...create, "--key", "A--B", "--username", "x"))[0], 2);
+});
+
 test("what is wrong is told in a line", async () => {
   const change = (...args: string[]) => refused("account", "change", "ACME", ...args);
   const NOBODY = 'there is no account NOBODY: "heliograph account list" shows them all';

@@ -15,16 +15,22 @@ test("a key is shown once, works on the running service, is listed without its s
 
   const made = await command("create", "--account", "DEMO0001", "--name", "the shop");
   assert.equal(made.code, 0, made.stderr);
-  const [, key = "", id = ""] = /\n(([0-9a-f]{12})-[A-Za-z0-9_-]{43})\n$/.exec(made.stdout) ?? [];
+  const [, key = "", id = ""] = /\n(hgk_([0-9a-f]{12})_[A-Za-z0-9_-]{43})\n$/.exec(made.stdout) ?? [];
   assert.notEqual(key, "", made.stdout);
   const statusWith = async (authorization: string) =>
     (await callService(service.url, "GET", BALANCE, { authorization })).status;
 
   const unused = await command("list", "--account", "DEMO0001");
-  assert.match(unused.stdout, new RegExp(`^${id}  DEMO0001  all     \\S+  never      the shop$`, "m"));
+  assert.match(
+    unused.stdout,
+    new RegExp(`^${id}  DEMO0001  all     any       never    \\S+  never      the shop$`, "m"),
+  );
   assert.equal(await statusWith(`App ${key}`), 200);
   const listed = await command("list");
-  assert.match(listed.stdout, new RegExp(`^${id}  DEMO0001  all     \\S+  \\S+\\+0000  the shop$`, "m"));
+  assert.match(
+    listed.stdout,
+    new RegExp(`^${id}  DEMO0001  all     any       never    \\S+  \\S+\\+0000  the shop$`, "m"),
+  );
   assert.match(listed.stdout, /^demo {10}DEMO0001 /m, "the sandbox's own");
   assert.match(listed.stdout, /^2 keys\.$/m);
   assert.ok(!listed.stdout.includes(key));

@@ -12,6 +12,9 @@ import { catchUp } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
+/** When the API key ends: after everything that a test does. */
+export const KEY_EXPIRES_AT_MS = Date.UTC(2100, 0, 1);
+
 export const INBOX = "12345";
 export const REPLAYED = { key: "idempotent", bulk: true, bodyHash: "hash of the body" };
 const URL_A = "http://127.0.0.1:1/a";
@@ -101,7 +104,14 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
   const factor = { username: "reseller", begunAtMs: bench.clock.now(), step: 7, keepTokenHash: "token" };
   await store.confirmSecondFactor({ ...factor, recoveryHashes: ["one", "two"], ...by });
   const key = { keyHash: "hash of a key", name: null, atMs: bench.clock.now() };
-  await store.createApiKey({ ...key, id: "one", accountKey: "CLIENT" });
+  await store.createApiKey({
+    ...key,
+    id: "one",
+    accountKey: "CLIENT",
+    scopes: ["send"],
+    expiresAtMs: KEY_EXPIRES_AT_MS,
+    allowedAddresses: ["192.0.2.0/24"],
+  });
   await store.optOut({ accountKey: null, number: "41790000666", atMs: bench.clock.now() });
   await store.optOut({ accountKey: "CLIENT", number: "41790000667", atMs: bench.clock.now() });
   await store.fund({

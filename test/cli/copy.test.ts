@@ -22,7 +22,16 @@ import { CARRIER, HOUR } from "../store/harness.ts";
 import { runProgram } from "../support/child.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
-import { expectedRows, fillAndKill, INBOX, onDatabase, REPLAYED, rowsOf, startMoving } from "./copy-source.ts";
+import {
+  expectedRows,
+  fillAndKill,
+  INBOX,
+  KEY_EXPIRES_AT_MS,
+  onDatabase,
+  REPLAYED,
+  rowsOf,
+  startMoving,
+} from "./copy-source.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -159,7 +168,10 @@ test("the copied store goes on where the other stopped", async (t) => {
   assert.ok(texts.some((text) => text.startsWith("part 1") && text.endsWith("part 2")));
 
   // Whoever logs in is known, and the next account has an id that nobody had.
-  assert.equal((await store.findApiKey({ keyHash: "hash of a key", nowMs: bench.clock.now() }))?.key, "CLIENT");
+  const byKey = await store.findApiKey({ keyHash: "hash of a key", nowMs: bench.clock.now() });
+  assert.deepEqual([byKey?.key, byKey?.scopes], ["CLIENT", ["send"]]);
+  const bounds = { id: "one", expiresAtMs: KEY_EXPIRES_AT_MS, allowedAddresses: ["192.0.2.0/24"] };
+  assert.deepEqual(byKey?.apiKey, bounds);
   const session = { tokenHash: "token", nowMs: bench.clock.now(), idleMs: 99 * HOUR, longestMs: 999 * HOUR };
   assert.equal((await store.findSession(session))?.key, "RESELLER");
   const fresh = await store.createAccount({

@@ -4,6 +4,8 @@ import { describe, test } from "node:test";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MINUTE = 60_000;
+/** What a key has that never ends and may be used from anywhere. */
+const UNBOUNDED = { expiresAtMs: null, allowedAddresses: null };
 
 export function keysContract(engine: string, make: MakeDatabase): void {
   const key = (id: string, accountKey = "CLIENT") => ({
@@ -57,14 +59,47 @@ export function keysContract(engine: string, make: MakeDatabase): void {
         accountKey: "CLIENT",
         name: null,
         scopes: null,
+        ...UNBOUNDED,
         createdAtMs: NOW,
         usedAtMs: NOW + 1 + MINUTE,
       };
-      const b = { id: "b", accountKey: "CLIENT", name: "for the shop", scopes: null, createdAtMs: NOW, usedAtMs: null };
-      const c = { id: "c", accountKey: "RESELLER", name: null, scopes: null, createdAtMs: NOW, usedAtMs: null };
+      const b = {
+        id: "b",
+        accountKey: "CLIENT",
+        name: "for the shop",
+        scopes: null,
+        ...UNBOUNDED,
+        createdAtMs: NOW,
+        usedAtMs: null,
+      };
+      const c = {
+        id: "c",
+        accountKey: "RESELLER",
+        name: null,
+        scopes: null,
+        ...UNBOUNDED,
+        createdAtMs: NOW,
+        usedAtMs: null,
+      };
       assert.deepEqual(await bench.store.apiKeys({ accountKey: "CLIENT" }), [a, b]);
       assert.deepEqual(await bench.store.apiKeys({ accountKey: null }), [c, a, b]);
       assert.deepEqual(await bench.store.apiKeys({ accountKey: "NOBODY" }), []);
+    });
+
+    test("a key has an end and networks of its own, also after the process died, and finds nobody from its end on", async (t) => {
+      const bench = await Bench.start(t, make);
+      const bounds = { expiresAtMs: NOW + MINUTE, allowedAddresses: ["192.0.2.0/24", "2001:db8::/32"] };
+      await bench.store.createApiKey({ ...key("one"), ...bounds, scopes: ["send"] });
+      await bench.store.createApiKey(key("two"));
+      await bench.restart();
+      const found = (name: string, nowMs: number) => bench.store.findApiKey({ keyHash: `hash of ${name}`, nowMs });
+      const before = await found("one", NOW + MINUTE - 1);
+      assert.deepEqual([before?.apiKey, before?.scopes], [{ id: "one", ...bounds }, ["send"]]);
+      assert.equal(await found("one", NOW + MINUTE), null);
+      assert.deepEqual((await found("two", NOW + MINUTE))?.apiKey, { id: "two", ...UNBOUNDED });
+      const [listed] = await bench.store.apiKeys({ accountKey: "CLIENT" });
+      assert.deepEqual([listed?.expiresAtMs, listed?.allowedAddresses], [bounds.expiresAtMs, bounds.allowedAddresses]);
+      assert.equal(await bench.store.revokeApiKey({ id: "one" }), "revoked", "one that has expired can be taken away");
     });
 
     test("making and revoking a key is a change that a service notices, and using one is not", async (t) => {

@@ -1,11 +1,29 @@
 /** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { AccountChange, Actor, Realm } from "../../src/store/port.ts";
+import type { AccountChange, Actor, NewAccount, Realm } from "../../src/store/port.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY: Actor = { name: "OPERATOR", address: "192.0.2.1" };
 const ALL: Realm = { resellerId: null };
+
+/** A client of the reseller. */
+function newAccount(key: string, username: string): NewAccount {
+  return {
+    key,
+    kind: "client",
+    parentKey: "RESELLER",
+    currency: "EUR",
+    ratePlanId: "standard",
+    defaultSender: null,
+    creditLimitMicros: 0n,
+    openingBalanceMicros: 0n,
+    callbackSecret: "whsec_AAAA",
+    username,
+    passwordHash: "hash",
+    atMs: NOW,
+  };
+}
 
 export function managingContract(engine: string, make: MakeDatabase): void {
   const change = async (bench: Bench, what: AccountChange, version: number | null = null, realm: Realm = ALL) =>
@@ -110,6 +128,58 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       assert.equal(await set("client", bench.resellerId), "done");
       assert.equal((await bench.store.findLogin({ username: "client" }))?.passwordHash, "new");
       assert.equal(await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR }), null);
+    });
+
+    test("a password is marked as the reseller's from when a reseller set it until somebody else did", async (t) => {
+      const bench = await Bench.start(t, make);
+      const marks = async () => {
+        await bench.store.createSession(bench.session("t"));
+        const session = await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR });
+        const login = await bench.store.findLogin({ username: "client" });
+        return [login?.account.passwordOfReseller, session?.passwordOfReseller];
+      };
+      const set = (resellerId: number | null) =>
+        bench.store.setPassword({ username: "client", resellerId, passwordHash: "new", by: BY, atMs: NOW });
+      assert.deepEqual(await marks(), [false, false]);
+      await set(bench.resellerId);
+      await bench.restart();
+      assert.deepEqual(await marks(), [true, true]);
+      const key = { id: "k", keyHash: "h", accountKey: "CLIENT", name: null, atMs: NOW };
+      await bench.store.createApiKey(key);
+      assert.equal((await bench.store.findApiKey({ keyHash: "h", nowMs: NOW }))?.passwordOfReseller, false);
+      await set(null);
+      assert.deepEqual(await marks(), [false, false]);
+      const made = await bench.store.createAccount({ ...newAccount("RESELLER-NEW", "new"), byReseller: true });
+      assert.equal(made.kind, "created");
+      assert.equal((await bench.store.findLogin({ username: "new" }))?.account.passwordOfReseller, true);
+    });
+
+    test("names that begin with a reseller's key are for its clients, in any letter case", async (t) => {
+      const bench = await Bench.start(t, make);
+      const create = async (input: ReturnType<typeof newAccount>) => (await bench.store.createAccount(input)).kind;
+      const nobodys = { parentKey: null };
+      for (const [key, username] of [
+        ["RESELLER-A", "a"],
+        ["reseller-a", "a"],
+        ["RESELLER-A-B", "a"],
+        ["A", "reseller-a"],
+        ["A", "Reseller.a"],
+        ["A", "RESELLER_a"],
+      ] as const) {
+        assert.equal(await create({ ...newAccount(key, username), ...nobodys }), "name reserved", `${key} ${username}`);
+      }
+      assert.equal(await create(newAccount("RESELLER-A", "reseller-a")), "created");
+      assert.equal(await create(newAccount("RESELLER-A", "reseller-b")), "key taken");
+      assert.equal(await create(newAccount("RESELLER-B", "reseller-a")), "username taken");
+      assert.equal(await create({ ...newAccount("RESELLERS", "resellers"), ...nobodys }), "created", "no dash");
+      assert.equal(await create({ ...newAccount("reseller", "r"), ...nobodys }), "created", "a client is no reseller");
+
+      const reseller = (key: string) => create({ ...newAccount(key, `of ${key}`), ...nobodys, kind: "reseller" });
+      assert.equal(await reseller("Reseller"), "name reserved", "two resellers with the same names");
+      assert.equal(await create({ ...newAccount("FREE-A", "shop.a"), ...nobodys }), "created");
+      assert.equal(await reseller("free"), "namespace taken");
+      assert.equal(await reseller("SHOP"), "namespace taken");
+      assert.equal(await reseller("FREE-A-B"), "created");
     });
 
     test("every change is in the audit, newest first, without secrets, and a reseller reads of its clients", async (t) => {

@@ -8,6 +8,7 @@ import { Networks, parseNetwork } from "../../runtime/networks.ts";
 import { publicId, webhookSecret } from "../../runtime/random.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { isSender } from "../../sms/addresses.ts";
+import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../../store/names.ts";
 import type { AccountChange, AccountKind, ManagedAccount, NewAccount, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
@@ -31,13 +32,23 @@ import {
   VersionQuery,
   versioned,
 } from "./managing.ts";
-import { type NewPasswords, readPassword } from "./passwords.ts";
+import { type NewPasswords, Password, readPassword } from "./passwords.ts";
+import {
+  checkLimits,
+  checkMayResell,
+  checkNames,
+  isReseller,
+  nameReserved,
+  nameTaken,
+  type ResellerSettings,
+} from "./reselling.ts";
 
 export interface AccountParts {
-  readonly store: Pick<Store, "accounts" | "account" | "createAccount" | "changeAccount">;
+  readonly store: Pick<Store, "accounts" | "account" | "findLogin" | "createAccount" | "changeAccount">;
   readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly passwords: NewPasswords;
+  readonly settings: ResellerSettings;
 }
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
@@ -46,6 +57,9 @@ const LONGEST_URL = 2_048;
 const MOST_ENTRIES = 1_000;
 /** Two lists of that many entries, and the rest. */
 const ACCOUNT_OCTETS = 262_144;
+/** A number has at most 15 digits, and an address is written in fewer characters than this. */
+const MAX_SENDER_LENGTH = 15;
+const MAX_NETWORK_LENGTH = 64;
 const strict = { additionalProperties: false };
 
 const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
@@ -60,13 +74,20 @@ const Limits = Type.Object(
   },
   { ...strict, description: "What it may do at most, where it differs from the service's settings." },
 );
-const Texts = (description: string) => Type.Array(Type.String(), { maxItems: MOST_ENTRIES, description });
+const Texts = (maxLength: number, description: string) =>
+  Type.Array(Type.String({ maxLength }), { maxItems: MOST_ENTRIES, description });
+/** The longest name that anything has here: an account, a user, a rate plan. What is a name is looked at later. */
+const Name = (description: string) => Type.String({ maxLength: 64, description });
 
 /** What can be set at the start and changed later. */
 const settable = {
-  defaultSender: Type.Optional(Type.String({ description: "The sender of messages that name none." })),
-  allowedSenders: Type.Optional(Texts("The only senders that it may use.")),
-  allowedAddresses: Type.Optional(Texts("The only networks from which it may be used, such as 192.0.2.0/24.")),
+  defaultSender: Type.Optional(
+    Type.String({ maxLength: MAX_SENDER_LENGTH, description: "The sender of messages that name none." }),
+  ),
+  allowedSenders: Type.Optional(Texts(MAX_SENDER_LENGTH, "The only senders that it may use.")),
+  allowedAddresses: Type.Optional(
+    Texts(MAX_NETWORK_LENGTH, "The only networks from which it may be used, such as 192.0.2.0/24."),
+  ),
   limits: Type.Optional(Limits),
   alert: Type.Optional(
     Type.Object(
@@ -88,15 +109,23 @@ const settable = {
 
 const NewAccountRequest = Type.Object(
   {
-    key: Type.Optional(Type.String({ description: "Its public name: letters and digits. Made up unless given." })),
+    key: Type.Optional(
+      Name(
+        "Its public name: letters and digits, and dashes between them. Made up unless given. A reseller's clients begin with its own key and a dash.",
+      ),
+    ),
     kind: Type.Optional(Kind("client unless given. A reseller makes clients.")),
-    parent: Type.Optional(Type.String({ description: "The key of the reseller whose client it is." })),
-    currency: Type.Optional(Type.String({ description: "ISO 4217; that of the rate plan unless given." })),
-    ratePlan: Type.String({ description: "Which prices it pays." }),
+    parent: Type.Optional(Name("The key of the reseller whose client it is.")),
+    currency: Type.Optional(
+      Type.String({ maxLength: 3, description: "ISO 4217; that of the rate plan unless given." }),
+    ),
+    ratePlan: Name("Which prices it pays."),
     openingBalance: Type.Optional(Decimal("Money that it starts with.")),
     ...settable,
-    username: Type.String({ description: "For Basic authentication and login." }),
-    password: Type.Optional(Type.String({ description: "Made up, and shown this once, unless given." })),
+    username: Name(
+      "For Basic authentication and login. What a reseller chooses begins with its own key and one of - . _",
+    ),
+    password: Type.Optional(Password("Made up, and shown this once, unless given.")),
   },
   strict,
 );
@@ -104,7 +133,7 @@ const NewAccountRequest = Type.Object(
 const AccountChangeRequest = Type.Object(
   {
     version: Type.Optional(Version),
-    ratePlan: Type.Optional(Type.String()),
+    ratePlan: Type.Optional(Name("Which prices it pays.")),
     ...settable,
     suspended: Type.Optional(Type.Boolean({ description: "A suspended account can do nothing, until it is let go." })),
   },
@@ -224,7 +253,7 @@ function takenAway({ rawBody }: FastifyRequest): Partial<AccountChange> {
 }
 
 export function accountOperations(api: Api, parts: AccountParts): void {
-  const { store, catalogue, clock, passwords } = parts;
+  const { store, catalogue, clock, passwords, settings } = parts;
 
   /** The plan's currency. A plan in another one than the account's has no price for it. */
   async function checkPlan(ratePlan: string, currency: string | null): Promise<string> {
@@ -234,6 +263,12 @@ export function accountOperations(api: Api, parts: AccountParts): void {
     if (currency !== null && known !== currency)
       throw badField("ratePlan", `has prices in ${known}, and the account is in ${currency}`);
     return known;
+  }
+
+  /** Whoever has an operator's password may do more than any API key, and for longer. */
+  function checkNoOperatorByKey(request: FastifyRequest, kind: AccountKind): void {
+    if (kind === "operator" && accountOf(request).apiKey !== null)
+      throw new ApiError("forbidden", { description: "An API key makes no operators." });
   }
 
   /** Under whom a new account stands. A reseller makes clients, of its own. */
@@ -274,12 +309,17 @@ export function accountOperations(api: Api, parts: AccountParts): void {
         ratePlan,
         username,
       } = body;
-      if (!/^[A-Za-z0-9]{1,64}$/.test(key)) throw badField("key", "must be 1 to 64 letters and digits");
-      if (!/^[^\s:]{1,64}$/.test(username))
-        throw badField("username", "must be 1 to 64 characters without spaces and colons");
+      if (!isAccountKey(key)) throw badField("key", ACCOUNT_KEY_SAYS);
+      if (kind === "reseller" && key.length > MAX_RESELLER_KEY)
+        throw badField("key", `must be at most ${MAX_RESELLER_KEY} characters long for a reseller`);
+      if (!isUsername(username)) throw badField("username", "must be 1 to 64 characters without spaces and colons");
+      checkNames(request, body.key, username);
       if (currency !== undefined && !/^[A-Z]{3}$/.test(currency))
         throw badField("currency", "must be an ISO 4217 code such as EUR");
       checkSettable(body);
+      checkLimits(request, settings, body.limits);
+      checkNoOperatorByKey(request, kind);
+      if (body.password !== undefined) checkMayResell(request, settings, "clientPasswords");
       const { creditLimitMicros = 0n, defaultSender = null, retryMinutes, ...rest } = settableOf(body);
       const openingBalanceMicros = amountIn(body.openingBalance ?? 0, "openingBalance");
       const parentKey = await checkParent(request, kind, parent);
@@ -300,13 +340,18 @@ export function accountOperations(api: Api, parts: AccountParts): void {
         callbackSecret,
         username,
         passwordHash: await passwords.hash(password.text),
+        byReseller: isReseller(request),
         by: actorOf(request),
         atMs: clock.now(),
       } satisfies NewAccount);
-      if (creation.kind === "key taken")
-        throw new ApiError("conflict", { variables: ["key"], description: `There is an account ${key} already.` });
-      if (creation.kind === "username taken")
-        throw new ApiError("conflict", { variables: ["username"], description: `The username ${username} is taken.` });
+      if (creation.kind === "key taken") throw await nameTaken(request, store, "key", key);
+      if (creation.kind === "username taken") throw await nameTaken(request, store, "username", username);
+      if (creation.kind === "name reserved") throw nameReserved(request, creation.field, creation.resellerKey);
+      if (creation.kind === "namespace taken")
+        throw new ApiError("conflict", {
+          variables: ["key"],
+          description: `The account ${creation.accountKey} has a name that only clients of such a reseller can have.`,
+        });
       if (creation.kind === "unknown parent") throw badField("parent", "names no reseller");
       const account = (await store.account({ ...realmOf(request), key }))!;
       return versioned(reply, {
@@ -373,6 +418,11 @@ export function accountOperations(api: Api, parts: AccountParts): void {
   function checkNotSelf(request: FastifyRequest): void {
     if (isSelf(request)) throw new ApiError("conflict", { description: "You cannot suspend or retire yourself." });
   }
+  /** What an API key may do ends with it, and with its scopes. What it did to its own account would not. */
+  function checkNotOwnKey(request: FastifyRequest): void {
+    if (isSelf(request) && accountOf(request).apiKey !== null)
+      throw new ApiError("forbidden", { description: "An API key does not change the account that it is of." });
+  }
   function checkStillHere(request: FastifyRequest, addresses: readonly string[]): void {
     const networks = new Networks(addresses.map((address) => parseNetwork(address)!));
     if (isSelf(request) && !networks.has(request.ip))
@@ -397,7 +447,9 @@ export function accountOperations(api: Api, parts: AccountParts): void {
       checkSettable(body);
       const { ratePlan, suspended } = body;
       const wanted = { ...settableOf(body), ...takenAway(request) };
-      const { currency } = await livingAccount(store, request);
+      checkNotOwnKey(request);
+      const { currency, limits } = await livingAccount(store, request);
+      checkLimits(request, settings, body.limits, limits);
       if (ratePlan !== undefined) await checkPlan(ratePlan, currency);
       if (suspended === true) checkNotSelf(request);
       if (body.allowedAddresses !== undefined) checkStillHere(request, body.allowedAddresses);
@@ -415,6 +467,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
     operation({ ...MANAGER, summary: "Retire an account for good; what it did stays on record", query: VersionQuery }),
     async (request, reply) => {
       const version = neededVersion(request, fieldsOf(request.query).version);
+      checkNotOwnKey(request);
       await livingAccount(store, request);
       checkNotSelf(request);
       await change(request, version, { retired: true });

@@ -1,52 +1,20 @@
 /** API keys of an account: made, listed and revoked. The key itself is shown once, to whoever made it. */
 import { Type } from "typebox";
-import { newApiKey, storedForm } from "../../accounts/api-keys.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { formatDateTime } from "../../schedule/date-time.ts";
-import { SCOPES, type Scope, type Store } from "../../store/port.ts";
+import type { Store } from "../../store/port.ts";
 import { ApiError } from "../errors.ts";
-import { type Api, operation } from "../operation.ts";
-import { TextOrNull } from "../schemas.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, makeKey, NewApiKeyAnswer } from "../key-rights.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
 import { actorOf, livingAccount, MANAGER, managedAccount, named, realmOf } from "./managing.ts";
+import { checkMayResell, messagesAreNotFor, type ResellerSettings } from "./reselling.ts";
 
 export interface ApiKeyParts {
   readonly store: Pick<Store, "account" | "apiKeys" | "createApiKey" | "revokeApiKey">;
   readonly clock: Clock;
+  readonly settings: ResellerSettings;
 }
 
-/** So that the list stays one page. */
-const MOST_KEYS = 1_000;
-
-const Scopes = Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }));
-const ApiKeyRequest = Type.Object(
-  {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "What it is for." })),
-    scopes: Type.Optional(
-      Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
-        minItems: 1,
-        maxItems: SCOPES.length,
-        description: "What it is good for; all that the account may do unless given.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-const shown = {
-  id: Type.String(),
-  name: TextOrNull("What it is for."),
-  scopes: Type.Union([Scopes, Type.Null()], {
-    description: "What it is good for; null for all that the account may do.",
-  }),
-  createdAt: Type.String(),
-  usedAt: TextOrNull("When it was last used, to the minute."),
-};
-const ApiKeyAnswer = Type.Object(shown);
-const NewApiKeyAnswer = Type.Object({
-  ...shown,
-  key: Type.String({ description: "For Authorization: App …; shown only now." }),
-});
-
-export function apiKeyOperations(api: Api, { store, clock }: ApiKeyParts): void {
+export function apiKeyOperations(api: Api, { store, clock, settings }: ApiKeyParts): void {
   api.post(
     "/operator/1/accounts/:key/api-keys",
     operation({
@@ -56,17 +24,16 @@ export function apiKeyOperations(api: Api, { store, clock }: ApiKeyParts): void 
       answer: NewApiKeyAnswer,
     }),
     async (request) => {
-      const { name = null } = request.body;
-      const scopes = request.body.scopes === undefined ? null : [...new Set(request.body.scopes)];
+      checkMayResell(request, settings, "clientKeys");
       const { key: accountKey } = await livingAccount(store, request);
-      if ((await store.apiKeys({ accountKey })).length >= MOST_KEYS)
-        throw new ApiError("conflict", { description: `The account has ${MOST_KEYS} keys already.` });
-      const key = newApiKey();
-      const stored = storedForm(key);
-      const atMs = clock.now();
-      const made = await store.createApiKey({ ...stored, accountKey, name, scopes, by: actorOf(request), atMs });
-      if (made !== "created") throw new Error(`an API key could not be made: ${made}`);
-      return { id: stored.id, name, scopes, createdAt: formatDateTime(atMs), usedAt: null, key };
+      return makeKey(store, {
+        accountKey,
+        body: request.body,
+        maker: accountOf(request),
+        withoutMessages: messagesAreNotFor(request, settings),
+        by: actorOf(request),
+        atMs: clock.now(),
+      });
     },
   );
 
@@ -79,16 +46,7 @@ export function apiKeyOperations(api: Api, { store, clock }: ApiKeyParts): void 
     }),
     async (request) => {
       const { key: accountKey } = await managedAccount(store, request);
-      const keys = await store.apiKeys({ accountKey });
-      return {
-        results: keys.map(({ id, name, scopes, createdAtMs, usedAtMs }) => ({
-          id,
-          name,
-          scopes: scopes === null ? null : [...scopes],
-          createdAt: formatDateTime(createdAtMs),
-          usedAt: usedAtMs === null ? null : formatDateTime(usedAtMs),
-        })),
-      };
+      return { results: (await store.apiKeys({ accountKey })).map(keyAnswer) };
     },
   );
 
@@ -96,6 +54,7 @@ export function apiKeyOperations(api: Api, { store, clock }: ApiKeyParts): void 
     "/operator/1/accounts/:key/api-keys/:id",
     operation({ ...MANAGER, summary: "Revoke an API key" }),
     async (request, reply) => {
+      checkMayResell(request, settings, "clientKeys");
       const { key: accountKey } = await managedAccount(store, request);
       const id = named(request, "id");
       const unknown = () => new ApiError("notFound", { description: "The account has no such API key." });

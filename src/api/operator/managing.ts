@@ -128,7 +128,11 @@ export function pageOf<Row, Item>(
 // --- Amounts ---------------------------------------------------------------------------------------------------------------
 
 export const Decimal = (description: string) =>
-  Type.Unsafe<number | string>({ type: ["number", "string"], description: `${description} At most 6 places.` });
+  Type.Unsafe<number | string>({
+    type: ["number", "string"],
+    maxLength: 40,
+    description: `${description} At most 6 places.`,
+  });
 
 /** An amount of zero or more. */
 export function amountIn(value: number | string, field: string): bigint {

@@ -1,6 +1,6 @@
 /** All that operators do over the API, and what resellers do about their clients. */
-import type { Store } from "../../store/port.ts";
 import type { Api } from "../operation.ts";
+import { seenAtOnce } from "../seen-at-once.ts";
 import { type AccountParts, accountOperations } from "./accounts.ts";
 import { type ApiKeyParts, apiKeyOperations } from "./api-keys.ts";
 import { type AuditParts, auditOperations } from "./audit.ts";
@@ -22,7 +22,7 @@ export interface OperatorParts extends Omit<AccountParts, "store" | "passwords">
 }
 
 export function operatorOperations(api: Api, given: OperatorParts): void {
-  const parts = { ...given, store: seenAtOnce(given), passwords: new NewPasswords() };
+  const parts = { ...given, store: seenAtOnce(given.store, given.catalogue), passwords: new NewPasswords() };
   accountOperations(api, parts);
   passwordOperations(api, parts);
   apiKeyOperations(api, parts);
@@ -31,30 +31,4 @@ export function operatorOperations(api: Api, given: OperatorParts): void {
   statementOperations(api, parts);
   auditOperations(api, parts);
   strayOperations(api, parts);
-}
-
-/**
- * The store, whose changes this node follows before they are answered: whoever made one and goes on here finds it in force. Other nodes
- * follow with their next look.
- */
-function seenAtOnce({ store, catalogue }: OperatorParts): OperatorParts["store"] {
-  const after =
-    <Input, Output>(command: (input: Input) => Promise<Output>) =>
-    async (input: Input): Promise<Output> => {
-      const output = await command(input);
-      // The change is made, whether or not this look succeeds; the next one is on its way.
-      await catalogue.look().catch(() => undefined);
-      return output;
-    };
-  const changing = {
-    createAccount: after(store.createAccount),
-    changeAccount: after(store.changeAccount),
-    setPassword: after(store.setPassword),
-    endSessions: after(store.endSessions),
-    createApiKey: after(store.createApiKey),
-    revokeApiKey: after(store.revokeApiKey),
-    putItem: after(store.putItem),
-    deleteItem: after(store.deleteItem),
-  } satisfies Partial<Store>;
-  return { ...store, ...changing };
 }

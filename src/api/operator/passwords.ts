@@ -1,23 +1,28 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { hashPassword, isTooLong } from "../../accounts/passwords.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { secret } from "../../runtime/random.ts";
-import type { Store } from "../../store/port.ts";
+import type { ManagedAccount, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
-import { type Api, operation } from "../operation.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
 import { Turns } from "../turns.ts";
 import { actorOf, livingAccount, MANAGER, managedAccount, named, realmOf } from "./managing.ts";
+import { checkMayResell, type ResellerSettings } from "./reselling.ts";
 
 export interface PasswordParts {
   readonly store: Pick<Store, "account" | "setPassword" | "endSessions">;
   readonly clock: Clock;
   readonly passwords: NewPasswords;
+  readonly settings: ResellerSettings;
 }
 
 const MADE_UP_BYTES = 18;
 const SHORTEST = 8;
 const LONGEST = 256;
+
+export const Password = (description: string) => Type.String({ maxLength: LONGEST, description });
 
 /** A hash takes tens of milliseconds and 32 MB on purpose, so one is made at a time. */
 export class NewPasswords {
@@ -39,15 +44,24 @@ export function readPassword(given: string | undefined): { readonly text: string
 }
 
 const PasswordRequest = Type.Object(
-  { password: Type.Optional(Type.String({ description: "Made up, and shown this once, unless given." })) },
+  { password: Type.Optional(Password("Made up, and shown this once, unless given.")) },
   { additionalProperties: false },
 );
-const PasswordAnswer = Type.Object({
+export const PasswordAnswer = Type.Object({
   username: Type.String(),
   password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
 });
 
-export function passwordOperations(api: Api, { store, clock, passwords }: PasswordParts): void {
+export function passwordOperations(api: Api, { store, clock, passwords, settings }: PasswordParts): void {
+  /** Whoever has a password may do all that the account may: more than an API key of the same account, and than any of an operator's. */
+  function checkNotByKey(request: FastifyRequest, { id, kind }: ManagedAccount): void {
+    const caller = accountOf(request);
+    if (caller.apiKey === null || (caller.id !== id && kind !== "operator")) return;
+    throw new ApiError("forbidden", {
+      description: "An API key sets no password of its own account, and none of an operator.",
+    });
+  }
+
   api.put(
     "/operator/1/accounts/:key/users/:username/password",
     operation({
@@ -59,7 +73,9 @@ export function passwordOperations(api: Api, { store, clock, passwords }: Passwo
     async (request) => {
       const username = named(request, "username");
       const password = readPassword(request.body.password);
+      checkMayResell(request, settings, "clientPasswords");
       const account = await livingAccount(store, request);
+      checkNotByKey(request, account);
       const unknown = () => new ApiError("notFound", { description: "The account has no such user." });
       if (!account.usernames.includes(username)) throw unknown();
       const done = await store.setPassword({

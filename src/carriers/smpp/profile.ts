@@ -15,7 +15,10 @@ export const SmppCarrier = Type.Object(
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("smpp"),
     /** "host:port", in the order in which they are tried. */
-    hosts: Type.Array(Type.String({ pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), { minItems: 1 }),
+    hosts: Type.Array(Type.String({ maxLength: 260, pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), {
+      minItems: 1,
+      maxItems: 16,
+    }),
     systemId: Type.String({ maxLength: 15 }),
     password: Type.String({ maxLength: 8 }),
     systemType: Type.Optional(Type.String({ maxLength: 12 })),
@@ -30,9 +33,9 @@ export const SmppCarrier = Type.Object(
     /** Speak TLS. The carrier's certificate is checked against `tlsCa`, or against the system's authorities. Default false. */
     tls: Type.Optional(Type.Boolean()),
     /** A file with the certificate authority of the carrier, in PEM. */
-    tlsCa: Type.Optional(Type.String()),
+    tlsCa: Type.Optional(Type.String({ maxLength: 4_096 })),
     /** The name in the carrier's certificate, where it is not the host's. */
-    tlsName: Type.Optional(Type.String()),
+    tlsName: Type.Optional(Type.String({ maxLength: 253 })),
     /** How senders and recipients are marked. Defaults: international 1/1, short codes 3/0, names 5/0. */
     destinationType: Type.Optional(AddressType),
     internationalType: Type.Optional(AddressType),

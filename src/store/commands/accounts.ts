@@ -1,4 +1,5 @@
 /** Who: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
+import { isKeyOf, isUsernameOf, keyPrefix, usernamePrefixes } from "../names.ts";
 import type { Account, AccountCreation, CommandHandlers, NewAccount, Purpose } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { auditWriter } from "./audit.ts";
@@ -6,7 +7,10 @@ import { loginEventWriter } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
 export interface AccountRow
-  extends Omit<Account, "suspended" | "allowedSenders" | "allowedAddresses" | "limits" | "scopes" | "user"> {
+  extends Omit<
+    Account,
+    "suspended" | "allowedSenders" | "allowedAddresses" | "limits" | "scopes" | "user" | "apiKey" | "passwordOfReseller"
+  > {
   readonly suspended: number;
   readonly allowedSenders: string | null;
   readonly allowedAddresses: string | null;
@@ -16,12 +20,17 @@ export interface AccountRow
   /** Of the login or session by which it was found. */
   readonly username?: string;
   readonly secondFactor?: number;
+  readonly keyId?: string;
+  readonly keyExpiresAtMs?: number | null;
+  readonly keyAllowedAddresses?: string | null;
+  readonly setByReseller?: number;
 }
 
 export const ACCOUNT_COLUMNS = `account.id, account.key, account.kind, account.parent_id AS "parentId", account.currency,
   account.rate_plan_id AS "ratePlanId", account.default_sender AS "defaultSender", account.suspended,
   account.allowed_senders AS "allowedSenders", account.allowed_addresses AS "allowedAddresses", account.limits`;
-const USER_COLUMNS = `login.username, CASE WHEN second_factor.confirmed_at_ms IS NULL THEN 0 ELSE 1 END AS "secondFactor"`;
+const USER_COLUMNS = `login.username, set_by_reseller AS "setByReseller",
+  CASE WHEN second_factor.confirmed_at_ms IS NULL THEN 0 ELSE 1 END AS "secondFactor"`;
 const USERS = `login JOIN account ON account.id = login.account_id LEFT JOIN second_factor ON second_factor.username = login.username`;
 
 export function accountOf(row: AccountRow): Account {
@@ -40,6 +49,15 @@ export function accountOf(row: AccountRow): Account {
     suspended: suspended === 1,
     scopes: parsed(row.scopes ?? null),
     user: row.username === undefined ? null : { username: row.username, secondFactor: row.secondFactor === 1 },
+    apiKey:
+      row.keyId === undefined
+        ? null
+        : {
+            id: row.keyId,
+            expiresAtMs: row.keyExpiresAtMs ?? null,
+            allowedAddresses: parsed(row.keyAllowedAddresses ?? null),
+          },
+    passwordOfReseller: row.setByReseller === 1,
   };
 }
 
@@ -48,7 +66,7 @@ export function parsed<Thing>(text: string | null): Thing | null {
   return text === null ? null : JSON.parse(text);
 }
 
-function unparsed(thing: unknown): string | null {
+export function unparsed(thing: unknown): string | null {
   return thing === null || thing === undefined ? null : JSON.stringify(thing);
 }
 
@@ -86,11 +104,19 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
   const openPurse = sql.prepare<[number, string, string]>(
     "INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)",
   );
-  const insertLogin = sql.prepare<[string, number, string]>(
-    "INSERT INTO login (username, account_id, password_hash) VALUES (?, ?, ?)",
+  const insertLogin = sql.prepare<[string, number, string, number]>(
+    "INSERT INTO login (username, account_id, password_hash, set_by_reseller) VALUES (?, ?, ?, ?)",
   );
   const login = sql.prepare<[string], AccountRow & { passwordHash: string }>(
     `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, password_hash AS "passwordHash" FROM ${USERS} WHERE login.username = ?`,
+  );
+  const resellers = sql.prepare<[], { key: string }>("SELECT key FROM account WHERE kind = 'reseller'");
+  const keyInNamespace = sql.prepare<[number, string], { key: string }>(
+    "SELECT key FROM account WHERE lower(substr(key, 1, CAST(? AS INTEGER))) = ? LIMIT 1",
+  );
+  const userInNamespace = sql.prepare<[number, string, string, string], { key: string }>(
+    `SELECT account.key FROM login JOIN account ON account.id = login.account_id
+     WHERE lower(substr(username, 1, CAST(? AS INTEGER))) IN (?, ?, ?) LIMIT 1`,
   );
   const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
   const insertSession = sql.prepare<[string, number, string, number, number, number]>(
@@ -145,12 +171,33 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
 
   const listed = (accountKey: string | null, number: string): string => `${accountKey ?? "service"} ${number}`;
 
+  /** What stands in the way of a new account's names, if anything: the namespaces of resellers do not overlap, and have their own clients only. */
+  const nameFault = async ({ key, kind, username, parentKey }: NewAccount): Promise<AccountCreation | null> => {
+    // Two resellers whose keys differ in their letter case alone may be there from before.
+    const ownKey = parentKey !== null && isKeyOf(parentKey, key);
+    const ownUsername = parentKey !== null && isUsernameOf(parentKey, username);
+    for (const { key: resellerKey } of await resellers.all()) {
+      const same = kind === "reseller" && key.toLowerCase() === resellerKey.toLowerCase();
+      if (same || (!ownKey && isKeyOf(resellerKey, key))) return { kind: "name reserved", field: "key", resellerKey };
+      if (!ownUsername && isUsernameOf(resellerKey, username))
+        return { kind: "name reserved", field: "username", resellerKey };
+    }
+    if (kind !== "reseller") return null;
+    const [dash, dot, underscore] = usernamePrefixes(key) as [string, string, string];
+    const inTheWay =
+      (await keyInNamespace.get(dash.length, keyPrefix(key).toLowerCase())) ??
+      (await userInNamespace.get(dash.length, dash, dot, underscore));
+    return inTheWay === undefined ? null : { kind: "namespace taken", accountKey: inTheWay.key };
+  };
+
   return {
     async createAccount(input: NewAccount): Promise<AccountCreation> {
       if ((await byKey.get(input.key)) !== undefined) return { kind: "key taken" };
       if ((await loginTaken.get(input.username)) !== undefined) return { kind: "username taken" };
       const parent = input.parentKey === null ? null : await byKey.get(input.parentKey);
       if (parent === undefined || (parent !== null && parent.kind !== "reseller")) return { kind: "unknown parent" };
+      const fault = await nameFault(input);
+      if (fault !== null) return fault;
       const { key, kind, currency, ratePlanId, defaultSender, creditLimitMicros, callbackSecret, atMs } = input;
       const inserted = await insertAccount.get(
         key,
@@ -170,7 +217,7 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
         atMs,
       );
       const { id } = inserted!;
-      await insertLogin.run(input.username, id, input.passwordHash);
+      await insertLogin.run(input.username, id, input.passwordHash, input.byReseller === true ? 1 : 0);
       await openPurse.run(id, key, currency);
       if (input.openingBalanceMicros > 0n) {
         await tables.load({ purses: [id] });

@@ -1,23 +1,25 @@
 /** API keys: kept as hashes, found by them. */
 import type { ApiKey, CommandHandlers } from "../port.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed } from "./accounts.ts";
+import type { Value } from "../sql.ts";
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed, unparsed } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** A key's last use is written at most this often. */
 const USED_RESOLUTION_MS = 60_000;
 
-const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
-  FROM api_key JOIN account ON account.id = api_key.account_id`;
+const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, expires_at_ms AS "expiresAtMs",
+  api_key.allowed_addresses AS "allowedAddresses", api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs" FROM api_key JOIN account ON account.id = api_key.account_id`;
 
 type ApiKeyCommand = "createApiKey" | "findApiKey" | "apiKeys" | "revokeApiKey";
 
-interface ApiKeyRow extends Omit<ApiKey, "scopes"> {
+interface ApiKeyRow extends Omit<ApiKey, "scopes" | "allowedAddresses"> {
   readonly scopes: string | null;
+  readonly allowedAddresses: string | null;
 }
 
-function keyOf({ scopes, ...row }: ApiKeyRow): ApiKey {
-  return { ...row, scopes: parsed(scopes) };
+function keyOf({ scopes, allowedAddresses, ...row }: ApiKeyRow): ApiKey {
+  return { ...row, scopes: parsed(scopes), allowedAddresses: parsed(allowedAddresses) };
 }
 
 export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKeyCommand> {
@@ -27,11 +29,13 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
     'SELECT id, parent_id AS "parentId" FROM account WHERE key = ?',
   );
   const taken = sql.prepare<[string, string], unknown>("SELECT 1 FROM api_key WHERE id = ? OR key_hash = ?");
-  const insert = sql.prepare<[string, string, number, string | null, string | null, number]>(
-    "INSERT INTO api_key (id, key_hash, account_id, name, scopes, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+  const insert = sql.prepare<Value[]>(
+    `INSERT INTO api_key (id, key_hash, account_id, name, scopes, expires_at_ms, allowed_addresses, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const find = sql.prepare<[string], AccountRow & { usedAtMs: number | null }>(
-    `SELECT ${ACCOUNT_COLUMNS}, scopes, used_at_ms AS "usedAtMs"
+  const find = sql.prepare<[string], AccountRow & { keyExpiresAtMs: number | null; usedAtMs: number | null }>(
+    `SELECT ${ACCOUNT_COLUMNS}, scopes, api_key.id AS "keyId", expires_at_ms AS "keyExpiresAtMs",
+       api_key.allowed_addresses AS "keyAllowedAddresses", used_at_ms AS "usedAtMs"
      FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
   );
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
@@ -55,13 +59,17 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
   };
 
   return {
-    async createApiKey({ id, keyHash, accountKey, name, scopes = null, by, atMs }) {
+    async createApiKey(input) {
+      const { id, keyHash, accountKey, name, by, atMs } = input;
+      const { scopes = null, expiresAtMs = null, allowedAddresses = null, madeWith = null } = input;
       const owner = await accountId.get(accountKey);
       if (owner === undefined) return "unknown account";
       if ((await taken.get(id, keyHash)) !== undefined) return "taken";
-      await insert.run(id, keyHash, owner.id, name, scopes === null ? null : JSON.stringify(scopes), atMs);
+      const bounds = [unparsed(scopes), expiresAtMs, unparsed(allowedAddresses)];
+      await insert.run(id, keyHash, owner.id, name, ...bounds, atMs);
       const about = { kind: "apiKey", subject: id, resellerId: owner.parentId };
-      await note({ by, atMs, action: "create", ...about, before: null, after: { accountKey, name, scopes } });
+      const after = { accountKey, name, scopes, expiresAtMs, allowedAddresses, madeWith };
+      await note({ by, atMs, action: "create", ...about, before: null, after });
       await noteChange();
       return "created";
     },
@@ -69,6 +77,7 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
     async findApiKey({ keyHash, nowMs }) {
       const row = await find.get(keyHash);
       if (row === undefined) return null;
+      if (row.keyExpiresAtMs !== null && row.keyExpiresAtMs <= nowMs) return null;
       if (row.usedAtMs === null || nowMs - row.usedAtMs >= USED_RESOLUTION_MS) await use.run(nowMs, keyHash);
       return accountOf(row);
     },

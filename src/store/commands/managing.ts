@@ -48,13 +48,15 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
   const userOf = sql.prepare<[string], { accountId: number; accountKey: string }>(
     `SELECT account_id AS "accountId", account.key AS "accountKey" FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
   );
-  const setHash = sql.prepare<[string, string]>("UPDATE login SET password_hash = ? WHERE username = ?");
+  const setHash = sql.prepare<[string, number, string]>(
+    "UPDATE login SET password_hash = ?, set_by_reseller = ? WHERE username = ?",
+  );
   const endSessions = sql.prepare<[number]>("DELETE FROM session WHERE account_id = ?");
   const dropKeys = sql.prepare<[number]>("DELETE FROM api_key WHERE account_id = ?");
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
 
   const managed = async (row: ManagedRow): Promise<ManagedAccount> => {
-    const { scopes: _, user: __, ...account } = accountOf(row);
+    const { scopes: _, user: __, apiKey: ___, passwordOfReseller: ____, ...account } = accountOf(row);
     const { version, parentKey, balance, creditLimit, alertBelow, alertUrl, retryMinutes, createdAtMs, retiredAtMs } =
       row;
     return {
@@ -132,7 +134,7 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
       const user = await userOf.get(username);
       const account = user === undefined ? null : await find(user.accountKey, { resellerId });
       if (user === undefined || account === null || account.retiredAtMs !== null) return "unknown user";
-      await setHash.run(passwordHash, username);
+      await setHash.run(passwordHash, resellerId === null ? 0 : 1, username);
       await endSessions.run(user.accountId);
       const about = { kind: "password", subject: username, resellerId: account.parentId };
       await note({ by, atMs, action: "change", ...about, before: null, after: { account: account.key } });

@@ -22,7 +22,7 @@ export const COPIED: readonly CopiedTable[] = [
     numbered: true,
     watched: ["id", "key", "callback_secret", "old_callback_secret", "retry_minutes", "suspended", "version"],
   },
-  { name: "login", key: ["username"], watched: ["username", "password_hash"] },
+  { name: "login", key: ["username"], watched: ["username", "password_hash", "set_by_reseller"] },
   { name: "session", key: ["token_hash"] },
   { name: "second_factor", key: ["username"], watched: ["username", "begun_at_ms", "confirmed_at_ms", "last_step"] },
   { name: "recovery_code", key: ["username", "code_hash"] },

@@ -1,0 +1,176 @@
+/**
+ * What a client does about its own credentials: API keys, its password, and the secret that signs its reports. A password or a session may do
+ * all of it. An API key may replace itself: make another of no more rights, and then revoke itself.
+ */
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { webhookSecret } from "../runtime/random.ts";
+import type { Settings } from "../runtime/settings.ts";
+import type { Store } from "../store/port.ts";
+import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
+import { ApiError, badField } from "./errors.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, makeKey, NewApiKeyAnswer } from "./key-rights.ts";
+import { type Api, accountOf, operation } from "./operation.ts";
+import { actorOf, named } from "./operator/managing.ts";
+import { NewPasswords, Password, PasswordAnswer, readPassword } from "./operator/passwords.ts";
+import { seenAtOnce } from "./seen-at-once.ts";
+
+export interface CredentialParts extends AuthParts {
+  readonly store: Pick<
+    Store,
+    | "account"
+    | "apiKeys"
+    | "createApiKey"
+    | "revokeApiKey"
+    | "setPassword"
+    | "rotateCallbackSecret"
+    | "dropOldCallbackSecret"
+  >;
+  readonly catalogue: Pick<Catalogue, "look">;
+  readonly clock: Clock;
+  readonly settings: Pick<Settings, "access" | "resellers">;
+}
+
+const TAG = "Account";
+/** For passwords, sessions, and API keys of any scope. */
+const ANY_KEY = { tag: TAG, auth: "account", scope: null } as const;
+/** For passwords and sessions. */
+const NO_KEY = { tag: TAG, auth: "login" } as const;
+/** An account is its own, whoever its reseller is. */
+const OWN = { resellerId: null } as const;
+
+const PasswordChange = Type.Object(
+  {
+    username: Type.Optional(
+      Type.String({ maxLength: 64, description: "Whose password it is, if the account has several users." }),
+    ),
+    currentPassword: Password("The one that is good until now."),
+    password: Type.Optional(Password("The new one. Made up, and shown this once, unless given.")),
+  },
+  { additionalProperties: false },
+);
+const CallbackSecretAnswer = Type.Object({
+  callbackSecret: Type.String({ description: "With which reports are signed, beside the one before. Shown only now." }),
+});
+
+export function credentialOperations(api: Api, parts: CredentialParts): void {
+  const { clock, settings } = parts;
+  const store = seenAtOnce(parts.store, parts.catalogue);
+  const passwords = new NewPasswords();
+
+  api.post(
+    "/account/1/api-keys",
+    operation({
+      ...ANY_KEY,
+      summary: "Make an API key for your account; with an API key, one of no more rights than it has",
+      schema: { body: ApiKeyRequest },
+      answer: NewApiKeyAnswer,
+    }),
+    async (request) => {
+      const maker = accountOf(request);
+      return makeKey(store, {
+        accountKey: maker.key,
+        body: request.body,
+        maker,
+        withoutMessages: isWithoutMessages(maker, settings.resellers) ? passwordOfReseller() : null,
+        by: actorOf(request),
+        atMs: clock.now(),
+      });
+    },
+  );
+
+  /** A key knows of itself alone. */
+  const visibleKeys = async (request: FastifyRequest) => {
+    const { key: accountKey, apiKey } = accountOf(request);
+    const keys = await store.apiKeys({ accountKey });
+    return apiKey === null ? keys : keys.filter(({ id }) => id === apiKey.id);
+  };
+
+  api.get(
+    "/account/1/api-keys",
+    operation({
+      ...ANY_KEY,
+      summary: "List your account's API keys, with when each was last used; with an API key, that one",
+      answer: Type.Object({ results: Type.Array(ApiKeyAnswer) }),
+    }),
+    async (request) => ({ results: (await visibleKeys(request)).map(keyAnswer) }),
+  );
+
+  api.delete(
+    "/account/1/api-keys/:id",
+    operation({ ...ANY_KEY, summary: "Revoke an API key of your account; with an API key, that one" }),
+    async (request, reply) => {
+      const id = named(request, "id");
+      const unknown = () => new ApiError("notFound", { description: "There is no such API key for you to revoke." });
+      if (!(await visibleKeys(request)).some((key) => key.id === id)) throw unknown();
+      const revoked = await store.revokeApiKey({ id, by: actorOf(request), atMs: clock.now() });
+      if (revoked === "unknown key") throw unknown();
+      return reply.code(204).send();
+    },
+  );
+
+  /** Which of the account's users it is about. Of others nothing is told. */
+  const userIn = (usernames: readonly string[], wanted: string | undefined): string => {
+    if (wanted === undefined && usernames.length === 1) return usernames[0]!;
+    if (wanted === undefined) throw badField("username", "is required: the account has several users");
+    if (!usernames.includes(wanted)) throw badField("username", "is none of the account's users");
+    return wanted;
+  };
+
+  api.put(
+    "/account/1/password",
+    operation({
+      ...NO_KEY,
+      summary: "Change your password; the account's sessions end",
+      schema: { body: PasswordChange },
+      answer: PasswordAnswer,
+    }),
+    async (request) => {
+      const { currentPassword } = request.body;
+      const { id, key } = accountOf(request);
+      const { usernames } = (await store.account({ ...OWN, key }))!;
+      const username = userIn(usernames, request.body.username);
+      const password = readPassword(request.body.password);
+      // Whoever knows the old one, such as a reseller, must not know the new one.
+      if (password.text === currentPassword) throw badField("password", "must be another one than now");
+      const proven = await checkOwnPassword(parts, { username, password: currentPassword }, request.ip);
+      if (proven?.id !== id)
+        throw new ApiError("forbidden", {
+          variables: ["currentPassword"],
+          description: "currentPassword is wrong.",
+        });
+      const passwordHash = await passwords.hash(password.text);
+      const by = { by: actorOf(request), atMs: clock.now() };
+      const done = await store.setPassword({ ...OWN, username, passwordHash, ...by });
+      if (done === "unknown user") throw new ApiError("conflict", { description: "The account is retired." });
+      return { username, ...(password.madeUp ? { password: password.text } : {}) };
+    },
+  );
+
+  api.post(
+    "/account/1/callback-secret",
+    operation({
+      ...NO_KEY,
+      summary: "Get a new secret for the signatures of reports; the one before stays good until it is dropped",
+      answer: CallbackSecretAnswer,
+    }),
+    async (request) => {
+      const callbackSecret = webhookSecret();
+      const by = { by: actorOf(request), atMs: clock.now() };
+      await store.rotateCallbackSecret({ accountKey: accountOf(request).key, secret: callbackSecret, ...by });
+      return { callbackSecret };
+    },
+  );
+
+  api.delete(
+    "/account/1/callback-secret/old",
+    operation({ ...NO_KEY, summary: "Drop the secret before the newest: reports are signed with that one alone" }),
+    async (request, reply) => {
+      const by = { by: actorOf(request), atMs: clock.now() };
+      await store.dropOldCallbackSecret({ accountKey: accountOf(request).key, ...by });
+      return reply.code(204).send();
+    },
+  );
+}
