@@ -137,7 +137,7 @@ export const LoginRequest = Type.Object(
 );
 
 export const FactorRequest = Type.Object({
-  password: optional(Type.String({ description: "Yours, unless it stands in a Basic header." })),
+  password: optional(Type.String({ maxLength: 1_024, description: "Yours, unless it stands in a Basic header." })),
 });
 export const CodeRequest = Type.Object(
   { code: Code },
