@@ -215,11 +215,19 @@ function partOf(thread: string, unnamed: string[]): string {
   return THREADS_IN_ORDER.includes(thread) ? thread : "other threads";
 }
 
+/** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
 function settings(data: string, database: Database | null): string {
   return `
 [server]
 port = 0
 maxRequests = 10000
+connectionsPerAddress = 10000
+requestsPerAddress = 9000
+
+[limits]
+requestsPerSecond = 1000000
+messagesPerSecond = 10000000
+connectionsPerAccount = 9000
 
 [store]
 data = ${JSON.stringify(data)}
