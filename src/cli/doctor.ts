@@ -17,7 +17,7 @@ interface DoctorOptions extends CommonOptions, JsonOption, LookOptions {}
 
 export function doctorCommand(): Command {
   const command = new Command("doctor").description(
-    "Look for what is wrong: settings, store, catalogue, carriers (each is bound to for a moment, as a transmitter) and callbacks. It says how to mend what it finds, changes nothing, and ends with 1 if something is wrong.",
+    "Look for what is wrong: settings, store, catalogue, carriers (each is bound to for a moment, as a transmitter) and callbacks. It says how to mend what it finds, changes nothing but rights to the store's files that are too wide, and ends with 1 if something is wrong.",
   );
   return withExample(
     withJson(withStoreOptions(command)),

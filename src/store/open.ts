@@ -9,7 +9,7 @@ import type { LaneName, Role } from "./port.ts";
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
-import { migrate as migrateSqlite, openDatabase } from "./sqlite/database.ts";
+import { migrate as migrateSqlite, openDatabase, openToOthers } from "./sqlite/database.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
 
 export interface StoreOptions {
@@ -70,6 +70,10 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore 
     onFault: (error) =>
       log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal"),
   });
+  if (deliver !== null) {
+    for (const says of openToOthers(settings.store.data))
+      log.warn({ data: settings.store.data }, `${says}, and it is another user's: have its owner change that`);
+  }
   // The directory's lock is lease enough: nobody else can be here.
   deliver?.lease.hold();
   return {
