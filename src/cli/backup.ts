@@ -25,7 +25,7 @@ the end its ledger is checked. A backup that is interrupted leaves no data: run 
 
 To restore, with every service stopped:
   heliograph serve --data DIRECTORY                                         or move it to where the data was
-  heliograph copy --from sqlite:DIRECTORY --to postgres://user:password@host/database
+  heliograph copy --from sqlite:DIRECTORY --to-file FILE                    a file with the database's URL
 
 A restored service sends again what was sent since the backup: docs/backup.md says what to do about that. Passwords of carriers and secrets of
 accounts are in it, so keep it as safe as the data itself.`;

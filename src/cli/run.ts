@@ -56,7 +56,7 @@ export function serveCommand(): Command {
     "serve",
     "Run the service for real. Set it up with `heliograph init` first.",
     "heliograph serve --data /var/lib/heliograph",
-    "heliograph serve --store postgres://user:password@host/heliograph --roles api,reports",
+    "heliograph serve --store-file /etc/heliograph/store-url --roles api,reports",
   )
     .option("--roles <names>", "what this node does, with PostgreSQL: some of api,dispatch,reports (default: all)")
     .action(async (options: RunOptions) => {

@@ -47,7 +47,9 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 export function storeName({ store }: Pick<Settings, "store">): string {
   if (store.url === "") return store.data;
   const url = URL.parse(store.url);
-  return url === null ? "the database of store.url" : `${url.protocol}//${url.host}${url.pathname}`;
+  // Behind a password with a slash in it that is not written as %2F, the host stands in the path.
+  const isPlain = url !== null && url.host !== "" && !url.pathname.includes("@");
+  return isPlain ? `${url.protocol}//${url.host}${url.pathname}` : "the database of store.url";
 }
 
 /** Brings the schema up to date and returns how many steps that took. */
