@@ -2,10 +2,12 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
+import { tooOpen } from "../runtime/private-files.ts";
+import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
 import type { Settings } from "../runtime/settings.ts";
-import type { Engine } from "./group.ts";
+import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";
-import type { LaneName, Role } from "./port.ts";
+import type { LaneName, Role, SecretCount, SecretCursor, Store } from "./port.ts";
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
@@ -40,7 +42,55 @@ export interface OpenStore {
 const NOTHING = { lane: 0, total: 0 };
 
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
-  return options.settings.store.url === "" ? openSqlite(options) : openPostgres(options);
+  const { store } = options.settings;
+  const secrets = secretBox(parseSecretKeys(store.secretKey) ?? []);
+  const opened = store.url === "" ? openSqlite(options, secrets) : await openPostgres(options, secrets);
+  if (options.deliver === null) return opened;
+  for (const file of [store.urlFile, store.secretKeyFile]) {
+    const says = file === "" ? null : tooOpen(file);
+    if (says !== null) options.log.warn(`${says}: chmod 600 ${file}`);
+  }
+  try {
+    await requireKeys(
+      localStore(opened.engine, () => undefined),
+      secrets,
+    );
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** A service without one of the keys would fail later, when a report is signed or a carrier bound to. */
+async function requireKeys(store: Store, secrets: SecretBox): Promise<void> {
+  const counts = await countSecrets(store);
+  const missing = counts.flatMap(({ keyId }) => (keyId === null || secrets.keyIds.includes(keyId) ? [] : [keyId]));
+  if (missing.length > 0) throw new SecretFault(missingKey(missing, secrets.keyIds.length > 0));
+}
+
+const SECRETS_A_PAGE = 1_000;
+
+/** How many secrets the store has, by the key that they are sealed with. */
+export async function countSecrets(store: Pick<Store, "secretKeys">): Promise<SecretCount[]> {
+  const counts = new Map<string | null, number>();
+  for (let after: SecretCursor | null = null; ; ) {
+    const page: Awaited<ReturnType<Store["secretKeys"]>> = await store.secretKeys({ after, limit: SECRETS_A_PAGE });
+    for (const { keyId, count } of page.counts) counts.set(keyId, (counts.get(keyId) ?? 0) + count);
+    if (page.next === null) return [...counts].map(([keyId, count]) => ({ keyId, count }));
+    after = page.next;
+  }
+}
+
+/** Seals with the newest key what is not, and returns how many those were. Interrupted, it is done again. */
+export async function sealAllSecrets(store: Pick<Store, "sealSecrets">): Promise<number> {
+  let sealed = 0;
+  for (let after: SecretCursor | null = null; ; ) {
+    const page: Awaited<ReturnType<Store["sealSecrets"]>> = await store.sealSecrets({ after, limit: SECRETS_A_PAGE });
+    sealed += page.sealed;
+    if (page.next === null) return sealed;
+    after = page.next;
+  }
 }
 
 /** What the store is called in a message to people: a directory, or a database without its password. */
@@ -63,10 +113,11 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
   }
 }
 
-function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore {
+function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: SecretBox): OpenStore {
   const engine = new SqliteEngine({
     directory: settings.store.data,
     clock,
+    secrets,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver === null ? "tool" : "deliver",
     onFault: (error) =>
@@ -95,7 +146,10 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore 
   };
 }
 
-async function openPostgres({ settings, clock, log, deliver, name }: StoreOptions): Promise<OpenStore> {
+async function openPostgres(
+  { settings, clock, log, deliver, name }: StoreOptions,
+  secrets: SecretBox,
+): Promise<OpenStore> {
   const { url, connections, statementTimeoutMs, retentionDays } = settings.store;
   const engine = await PostgresEngine.open({
     url,
@@ -104,6 +158,7 @@ async function openPostgres({ settings, clock, log, deliver, name }: StoreOption
     leaseMs: settings.node.leaseMs,
     partitionDays: partitionDays(retentionDays),
     clock,
+    secrets,
     log,
     name,
     lanes: deliver?.lanes ?? NOTHING,

@@ -15,6 +15,7 @@ import { managingCommands } from "./managing.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
 import { reportCommands } from "./reports.ts";
+import { secretCommands } from "./secrets.ts";
 import { statementCommands } from "./statements.ts";
 
 /** What each engine does in its own way. */
@@ -38,6 +39,7 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...auditCommands(parts),
     ...catalogueCommands(parts),
     ...statementCommands(parts),
+    ...secretCommands(parts),
     ...own,
   };
 }
