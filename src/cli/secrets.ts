@@ -49,7 +49,9 @@ export function secretsCommand(): Command {
       ),
     ),
     "heliograph secrets seal --config /etc/heliograph.toml",
-  ).action(sealAll);
+  )
+    .option("--renew-lost", "make those anew whose key is lost; whoever has the old ones must be told")
+    .action(sealAll);
 
   return new Command("secrets")
     .description("Secrets in the store: sealed with a key that is not in it.")
@@ -79,7 +81,7 @@ function makeKeyIn(file: string, { add }: MakeKeyOptions): void {
   );
 }
 
-async function sealAll(options: CommonOptions): Promise<void> {
+async function sealAll(options: CommonOptions & { readonly renewLost?: boolean }): Promise<void> {
   const settings = settingsOf(options);
   requireData(settings);
   const [newest] = secretBox(parseSecretKeys(settings.store.secretKey)!).keyIds;
@@ -88,7 +90,12 @@ async function sealAll(options: CommonOptions): Promise<void> {
       'there is no key: make one with "heliograph secrets make-key FILE" and name it in [store] secretKeyFile',
     );
   await withStore(settings, async (store) => {
-    const sealed = await sealAllSecrets(store);
+    const { sealed, lost } = await sealAllSecrets(store, options.renewLost === true);
+    for (const place of lost) say(`${place} could not be opened and is new`);
+    if (lost.length > 0)
+      say(
+        'Give the accounts a secret that their clients know ("heliograph account rotate-secret KEY"), and the carriers their passwords ("heliograph carrier set ID --password-stdin").',
+      );
     const all = (await countSecrets(store)).filter(({ keyId }) => keyId === newest);
     const total = all.reduce((sum, { count }) => sum + count, 0);
     say(

@@ -82,13 +82,22 @@ export async function countSecrets(store: Pick<Store, "secretKeys">): Promise<Se
   }
 }
 
-/** Seals with the newest key what is not, and returns how many those were. Interrupted, it is done again. */
-export async function sealAllSecrets(store: Pick<Store, "sealSecrets">): Promise<number> {
+/** Seals with the newest key what is not, and tells what it has done. Interrupted, it is done again. */
+export async function sealAllSecrets(
+  store: Pick<Store, "sealSecrets">,
+  renewLost: boolean,
+): Promise<{ sealed: number; lost: readonly string[] }> {
   let sealed = 0;
+  const lost: string[] = [];
   for (let after: SecretCursor | null = null; ; ) {
-    const page: Awaited<ReturnType<Store["sealSecrets"]>> = await store.sealSecrets({ after, limit: SECRETS_A_PAGE });
+    const page: Awaited<ReturnType<Store["sealSecrets"]>> = await store.sealSecrets({
+      after,
+      limit: SECRETS_A_PAGE,
+      renewLost,
+    });
     sealed += page.sealed;
-    if (page.next === null) return sealed;
+    lost.push(...page.lost);
+    if (page.next === null) return { sealed, lost };
     after = page.next;
   }
 }

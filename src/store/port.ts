@@ -698,11 +698,12 @@ export interface Store {
     after: SecretCursor | null;
     limit: number;
   }): Promise<{ counts: SecretCount[]; next: SecretCursor | null }>;
-  /** Seals those of a page that are not sealed with the newest key. */
+  /** Seals those of a page that are not sealed with the newest key. Those whose key is lost are made anew if so wished, and named. */
   sealSecrets(input: {
     after: SecretCursor | null;
     limit: number;
-  }): Promise<{ sealed: number; next: SecretCursor | null }>;
+    renewLost: boolean;
+  }): Promise<{ sealed: number; lost: string[]; next: SecretCursor | null }>;
 
   /**
    * Deletes messages that are final, and messages from phones, of before a time: a page of them, or whole days. What they cost stays in

@@ -211,13 +211,29 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
       const plain = sealed.with(null);
       const secret = await fill(plain);
       await onStore(sealed.config, async (store) => {
-        const page = await store.sealSecrets({ after: null, limit: 1 });
-        assert.deepEqual(page, { sealed: 1, next: { kind: 0, key: "ACME" } });
+        const page = await store.sealSecrets({ after: null, limit: 1, renewLost: false });
+        assert.deepEqual(page, { sealed: 1, lost: [], next: { kind: 0, key: "ACME" } });
       });
       assert.equal((await keysIn(sealed.data)).filter((id) => id !== null).length, 1);
       assert.equal((await secretsOf(sealed.config))[0], secret);
-      assert.equal(await onStore(sealed.config, sealAllSecrets), 3);
+      assert.deepEqual(await onStore(sealed.config, (store) => sealAllSecrets(store, false)), { sealed: 3, lost: [] });
       assert.equal((await secretsOf(sealed.config))[0], secret);
+    });
+
+    test("after its key is lost a store can be served again, with other secrets", async (t) => {
+      const sealed = await newStore(t, engine);
+      const secret = await fill(sealed);
+      const otherKey = join(sealed.data, "..", "other-key");
+      await runInProcess(["secrets", "make-key", otherKey]);
+      const other = sealed.with(otherKey);
+      assert.match((await other.refused("secrets", "seal"))[1], MISSING);
+      const said = await other.done("secrets", "seal", "--renew-lost");
+      assert.match(said, /^account\/ACME\/callback_secret could not be opened and is new$/m);
+      assert.match(said, /^carrier\/acme\/password could not be opened and is new$/m);
+      const fresh = rotated(await other.done("account", "rotate-secret", "ACME"));
+      const [newest] = await secretsOf(other.config);
+      assert.deepEqual([newest, newest !== secret], [fresh, true]);
+      assert.equal(new Set(await keysIn(sealed.data)).size, 1);
     });
 
     test("a secret that somebody moved to another account in the database is refused", async (t) => {

@@ -2,6 +2,7 @@
  * Secrets in the store: where they stand, and their sealing (runtime/secrets.ts). Whoever reads or writes one does it through the functions here.
  * So everything above the commands sees them as they are, and everything below (database, log, backups, copies) has them sealed.
  */
+import { webhookSecret } from "../../runtime/random.ts";
 import { missingKey, type SecretBox, SecretFault, sealedBy } from "../../runtime/secrets.ts";
 import type { CommandHandlers, SecretCursor } from "../port.ts";
 import type { Awaitable, Sql } from "../sql.ts";
@@ -79,6 +80,8 @@ interface StoredSecret {
   readonly key: string;
   readonly place: string;
   readonly text: string;
+  /** What stands there once its key is lost. */
+  fresh(): string;
   /** Puts the sealed text in its place, unless somebody has just changed it. */
   replace(sealed: string): Awaitable<number>;
 }
@@ -87,7 +90,12 @@ interface StoredSecret {
 type Secrets = (after: string, limit: number) => Promise<StoredSecret[]>;
 
 /** Secrets in a column of their own, in rows that are named by a column of text. */
-function inColumn(sql: Sql, table: string, key: string, column: string, place: (key: string) => string): Secrets {
+function inColumn(
+  sql: Sql,
+  { table, key, column }: { readonly table: string; readonly key: string; readonly column: string },
+  place: (key: string) => string,
+  fresh: () => string,
+): Secrets {
   const page = sql.prepare<[string, number], { key: string; text: string }>(
     `SELECT ${key} AS key, ${column} AS text FROM ${table} WHERE ${key} > ? AND ${column} IS NOT NULL ORDER BY ${key} LIMIT ?`,
   );
@@ -99,6 +107,7 @@ function inColumn(sql: Sql, table: string, key: string, column: string, place: (
       key,
       text,
       place: place(key),
+      fresh,
       replace: (sealed) => set.run(sealed, key, text),
     }));
 }
@@ -116,14 +125,16 @@ function inCarriers(sql: Sql): Secrets {
       key: item.id,
       text: profileOf(item)?.password ?? "",
       place: carrierPlace(item.id),
+      fresh: () => "",
       replace: (sealed) => set.run(withPassword(item, () => sealed).body, item.id, item.body),
     }));
 }
 
 export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHandlers, SecretCommand> {
   const kinds: readonly Secrets[] = [
-    inColumn(sql, "account", "key", "callback_secret", callbackSecretPlace),
-    inColumn(sql, "account", "key", "old_callback_secret", callbackSecretPlace),
+    ...["callback_secret", "old_callback_secret"].map((column) =>
+      inColumn(sql, { table: "account", key: "key", column }, callbackSecretPlace, webhookSecret),
+    ),
     inCarriers(sql),
   ];
 
@@ -134,6 +145,11 @@ export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHand
     const more = kind + 1 < kinds.length ? { kind: kind + 1, key: "" } : null;
     const next = rows.length < limit ? more : { kind, key: rows.at(-1)!.key };
     return { found: rows.filter(({ text }) => text !== ""), next };
+  };
+
+  const canOpen = (text: string): boolean => {
+    const id = sealedBy(text);
+    return id === null || secrets.keyIds.includes(id);
   };
 
   return {
@@ -147,8 +163,13 @@ export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHand
       const { found, next } = await pageFrom(input);
       const [newest] = secrets.keyIds;
       const outdated = found.filter(({ text }) => sealedBy(text) !== newest);
-      for (const { place, text, replace } of outdated) await replace(secrets.seal(place, secrets.open(place, text)));
-      return { sealed: outdated.length, next };
+      const lost: string[] = [];
+      for (const { place, text, fresh, replace } of outdated) {
+        const isLost = input.renewLost && !canOpen(text);
+        if (isLost) lost.push(place);
+        await replace(secrets.seal(place, isLost ? fresh() : secrets.open(place, text)));
+      }
+      return { sealed: outdated.length, lost, next };
     },
   };
 }
