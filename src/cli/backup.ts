@@ -9,6 +9,7 @@ import { StoreUnavailable } from "../store/port.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
+import { printable } from "./show.ts";
 import {
   CommandFault,
   type CommonOptions,
@@ -84,7 +85,7 @@ export async function backup(directory: string, options: CommonOptions): Promise
     say("Its books agree.");
     return;
   }
-  for (const fault of outcome.ledgerFaults) say(fault);
+  for (const fault of outcome.ledgerFaults) say(printable(fault));
   say(`Its books do not agree, because those of ${fromName} do not: keep this backup, and report the faults.`);
   throw new Failed();
 }

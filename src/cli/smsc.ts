@@ -9,7 +9,9 @@ import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { systemRandom } from "../runtime/random.ts";
+import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
+import { printable } from "./show.ts";
 import { LOOPBACK, stopOnSignal } from "./signals.ts";
 import { CommandFault, say, UsageFault } from "./support.ts";
 
@@ -86,7 +88,7 @@ function settingsOf(options: SmscOptions): SmscSettings {
     ...(systemId === undefined ? {} : { systemId }),
     ...(password === undefined ? {} : { password }),
     ...(options.print === true ? { onPart: print } : {}),
-    onProblem: (problem) => process.stderr.write(`heliograph: ${explained(problem)}\n`),
+    onProblem: (problem) => complain(`heliograph: ${explained(problem)}\n`),
   };
 }
 
@@ -134,5 +136,5 @@ async function controlled(smsc: Smsc, port: number): Promise<Control> {
 /** A line for each part: who submitted, from, to, its place, and the text as JSON writes it, so that it stays one line. */
 function print({ arrival, systemId, connection, from, to, place, text }: PartRecord): void {
   const part = place === null ? "" : ` (${place.sequence} of ${place.total})`;
-  say(`${arrival} ${systemId}#${connection} ${from} → ${to}${part} ${JSON.stringify(text)}`);
+  say(printable(`${arrival} ${systemId}#${connection} ${from} → ${to}${part} ${JSON.stringify(text)}`));
 }
