@@ -8,6 +8,7 @@ import { BadFaults, type Faults, readFault, readFaults } from "../carriers/smsc/
 import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { readSecretFile } from "../runtime/private-files.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -22,6 +23,7 @@ interface SmscOptions {
   readonly controlPort?: string;
   readonly systemId?: string;
   readonly password?: string;
+  readonly passwordFile?: string;
   readonly faults?: string;
   readonly fault: readonly string[];
   readonly answerAfter: string;
@@ -43,6 +45,7 @@ export function smscCommand(): Command {
     .option("--control-port <number>", "faults, messages and the like over HTTP, on this machine only")
     .option("--system-id <name>", "refuse all others (default: anyone may bind)")
     .option("--password <password>", "refuse all others (default: any will do)")
+    .option("--password-file <file>", "the same from a file: others can see the command line")
     .option("--faults <file>", "a JSON file with faults to begin with")
     .option("--fault <name=value>", "a fault to begin with; may be said more than once", gather, [])
     .option("--answer-after <ms>", "how long phones take to answer, give or take a fifth", "1000")
@@ -77,7 +80,8 @@ async function run(options: SmscOptions): Promise<void> {
 }
 
 function settingsOf(options: SmscOptions): SmscSettings {
-  const { host, systemId, password } = options;
+  const { host, systemId } = options;
+  const password = passwordOf(options);
   return {
     host,
     port: whole(options.port, "--port", 0, MOST_PORTS),
@@ -90,6 +94,16 @@ function settingsOf(options: SmscOptions): SmscSettings {
     ...(options.print === true ? { onPart: print } : {}),
     onProblem: (problem) => complain(`heliograph: ${explained(problem)}\n`),
   };
+}
+
+function passwordOf({ password, passwordFile }: SmscOptions): string | undefined {
+  if (passwordFile === undefined) return password;
+  if (password !== undefined) throw new UsageFault("say either --password or --password-file");
+  try {
+    return readSecretFile(passwordFile);
+  } catch (error) {
+    throw new CommandFault(`the file of --password-file cannot be used: ${(error as Error).message}`);
+  }
 }
 
 /** Those of the file, and over them those that were named one by one. */

@@ -7,7 +7,7 @@ import { openData } from "../support/accounts.ts";
 import { eventually } from "../support/service.ts";
 import { bindTo, SUBMIT } from "../support/smsc.ts";
 import { withDeadLetters } from "./dead-letters.ts";
-import { type Commands, commandsOn, runInProcess } from "./in-process.ts";
+import { type Commands, commandsOn } from "./in-process.ts";
 
 /** Renames the window, clears the screen in one octet, deletes, turns the writing around, and begins a line of its own. */
 const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u007f\u202ekcab\u2066x\rover\nforged line";
@@ -171,9 +171,4 @@ test("what strangers submit to smsc is written out", async (t) => {
   await customer.submit({ ...SUBMIT, sourceAddr: "\u001b[2J", dataCoding: 8, shortMessage: text });
   await eventually(async () => output().includes("forged line"));
   assertHarmless(output(), "smsc --print");
-});
-
-test("help and errors of the command line itself come through unchanged", async () => {
-  const { stdout } = await runInProcess(["--help"]);
-  assert.match(stdout, /^Usage: heliograph/);
 });

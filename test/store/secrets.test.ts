@@ -1,6 +1,6 @@
 /** Secrets in the store, on both engines: sealed with a key that is not in it, opened by those who have the key. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { Webhook } from "standardwebhooks";
@@ -250,6 +250,37 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
     });
   });
 }
+
+test("a copy to PostgreSQL carries secrets sealed as they are, and is served with the same key", async (t) => {
+  const sealed = await newStore(t, "SQLite");
+  const secret = await fill(sealed);
+  const other = await newStore(t, "PostgreSQL");
+  const url = databases.get(other.data)!;
+  const { code, stderr } = await runProgram(["copy", "--from", sealed.data, "--to", url]);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual((await keysIn(other.data)).sort(), (await keysIn(sealed.data)).sort());
+  assert.ok(!(await octetsOf(other.data)).includes(secret));
+  assert.equal((await secretsOf(other.with(sealed.keyFile).config))[0], secret);
+});
+
+test("files with secrets that others can read are told by doctor, and at start", async (t) => {
+  const sealed = await newStore(t, "SQLite");
+  await fill(sealed);
+  chmodSync(sealed.keyFile, 0o644);
+  const says = `others on this machine can use ${sealed.keyFile} (0644)`;
+  assert.ok((await sealed.run(["doctor", "--no-connect"])).stdout.includes(says));
+  const service = await startChild(t, ["serve", "--port", "0", "--config", sealed.config]);
+  assert.ok(service.output().includes(says), service.output());
+  await service.end("SIGTERM");
+  chmodSync(sealed.keyFile, 0o600);
+  const told = async ({ run }: Commands) =>
+    (await run(["doctor", "--no-connect"])).stdout.includes("others on this machine");
+  assert.equal(await told(sealed), false);
+  const inline = `${sealed.config}.inline`;
+  const key = readFileSync(sealed.keyFile, "utf8").trim();
+  writeFileSync(inline, `[store]\ndata = "${sealed.data}"\nsecretKey = "${key}"\n`, { mode: 0o644 });
+  assert.equal(await told(commandsOn("--config", inline)), true);
+});
 
 test("a key's file is made for its owner alone, never over another one, and its key is not told", async (t) => {
   const file = join(await temporaryDirectory(t), "key");

@@ -1,4 +1,5 @@
 /** The doctor on secrets: whether those in the store are sealed and can be opened, and who can read the files that others are in. */
+import { readFileSync } from "node:fs";
 import { tooOpen } from "../../runtime/private-files.ts";
 import { missingKey, parseSecretKeys, secretBox } from "../../runtime/secrets.ts";
 import type { Settings } from "../../runtime/settings.ts";
@@ -7,10 +8,10 @@ import type { Store } from "../../store/port.ts";
 import { counted } from "../show.ts";
 import type { Findings } from "./finding.ts";
 
-/** The file of --config is among them if it may hold a secret itself. */
+/** The file of --config is among them if it holds a secret itself. */
 export function lookAtSecretFiles({ store, server }: Settings, config: string | undefined, found: Findings): void {
-  const isInline = (store.url !== "" && store.urlFile === "") || (store.secretKey !== "" && store.secretKeyFile === "");
-  const files = [store.urlFile, store.secretKeyFile, server.tlsKey, isInline ? (config ?? "") : ""];
+  const holdsSecret = config !== undefined && /^\s*(url|secretKey)\s*=/m.test(readFileSync(config, "utf8"));
+  const files = [store.urlFile, store.secretKeyFile, server.tlsKey, holdsSecret ? config : ""];
   for (const file of files.filter((name) => name !== "")) {
     const says = tooOpen(file);
     if (says !== null) found.warn("secrets", says, `chmod 600 ${file}`);
