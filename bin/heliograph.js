@@ -12,6 +12,8 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Whatever it writes is for its owner alone. Here, because threads cannot set it and have it from the process.
+process.umask(0o077);
 // A service runs for long, and what it may take of the machine is set when a process starts: V8 lets the young generation of each thread grow to
 // 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. V8 also guesses, from its first moments under
 // load, which objects will live long, and makes those in the old generation from then on: parts of requests, which die at once, and hold all that

@@ -4,15 +4,13 @@
  * once is the store's to say, which knows the last step that was taken.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import { secretOctets } from "../runtime/random.ts";
+import { base32Secret, FACTOR_LETTERS } from "../runtime/random.ts";
 import type { FactorProof, SecondFactor } from "../store/port.ts";
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
 /** Clocks differ, and typing takes a while: the code before and the one after are good too (RFC 6238, 5.2). */
 const STEPS_AROUND = 1;
-/** As long as SHA-1's output (RFC 4226, 4). */
-const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
 /** 70 bits: too many to try out, so a plain hash is as good to keep as a slow one. */
 const RECOVERY_LETTERS = 14;
@@ -21,17 +19,6 @@ export const MAX_CODE_CHARACTERS = 16;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 // --- Base32 (RFC 4648), which apps read secrets in ---------------------------------------------------------------------------
-
-export function toBase32(octets: Uint8Array): string {
-  let text = "";
-  let bits = 0;
-  let held = 0;
-  for (const octet of octets) {
-    held = ((held << 8) | octet) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET[(held >> (bits - 5)) & 31];
-  }
-  return bits === 0 ? text : text + ALPHABET[(held << (5 - bits)) & 31];
-}
 
 export function fromBase32(text: string): Buffer {
   const octets: number[] = [];
@@ -50,7 +37,7 @@ export function fromBase32(text: string): Buffer {
 // --- Codes -------------------------------------------------------------------------------------------------------------------
 
 export function newFactorSecret(): string {
-  return toBase32(secretOctets(SECRET_BYTES));
+  return base32Secret(FACTOR_LETTERS);
 }
 
 /** For an app, as a link or in a picture. */
@@ -98,7 +85,7 @@ export function proofOf(code: string, factor: SecondFactor, nowMs: number): Fact
 
 /** Recovery codes as they are shown, once, and what is kept of them. */
 export function newRecoveryCodes(): { readonly shown: string[]; readonly hashes: string[] } {
-  const codes = Array.from({ length: RECOVERY_CODES }, () => toBase32(secretOctets(9)).slice(0, RECOVERY_LETTERS));
+  const codes = Array.from({ length: RECOVERY_CODES }, () => base32Secret(RECOVERY_LETTERS));
   const shown = codes.map((code) => code.toLowerCase().replace(/^(.{5})(.{5})(.{4})$/, "$1-$2-$3"));
   return { shown, hashes: codes.map(hashOf) };
 }

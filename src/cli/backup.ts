@@ -9,6 +9,7 @@ import { StoreUnavailable } from "../store/port.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
+import { printable } from "./show.ts";
 import {
   CommandFault,
   type CommonOptions,
@@ -25,7 +26,7 @@ the end its ledger is checked. A backup that is interrupted leaves no data: run 
 
 To restore, with every service stopped:
   heliograph serve --data DIRECTORY                                         or move it to where the data was
-  heliograph copy --from sqlite:DIRECTORY --to postgres://user:password@host/database
+  heliograph copy --from sqlite:DIRECTORY --to-file FILE                    a file with the database's URL
 
 A restored service sends again what was sent since the backup: docs/backup.md says what to do about that. Passwords of carriers and secrets of
 accounts are in it, so keep it as safe as the data itself.`;
@@ -84,7 +85,7 @@ export async function backup(directory: string, options: CommonOptions): Promise
     say("Its books agree.");
     return;
   }
-  for (const fault of outcome.ledgerFaults) say(fault);
+  for (const fault of outcome.ledgerFaults) say(printable(fault));
   say(`Its books do not agree, because those of ${fromName} do not: keep this backup, and report the faults.`);
   throw new Failed();
 }

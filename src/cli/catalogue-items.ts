@@ -2,7 +2,7 @@
 import type { TSchema } from "typebox";
 import type { CatalogueItem, Store } from "../store/port.ts";
 import { bodyOf, checkedItems, shownBody } from "./catalogue-file.ts";
-import { differenceLine, differences, type JsonOption, showJson, written } from "./show.ts";
+import { differenceLine, differences, type JsonOption, printable, showJson, written } from "./show.ts";
 import { byCommandLine, CommandFault, say, UsageFault } from "./support.ts";
 
 export type Kind = CatalogueItem["kind"];
@@ -17,7 +17,7 @@ const NOUNS: Readonly<Record<Kind, string>> = {
 };
 
 export function nameOf({ kind, id }: Pick<CatalogueItem, "kind" | "id">): string {
-  return `${NOUNS[kind]} ${id === "" ? "*" : id}`;
+  return printable(`${NOUNS[kind]} ${id === "" ? "*" : id}`);
 }
 
 export async function itemsOf<Body>(store: Store, kind: Kind): Promise<Body[]> {

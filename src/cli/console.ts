@@ -1,9 +1,15 @@
-/** What the commands say, ask and are told: standard output, standard error and standard input, which a test puts its own in place of. */
+/**
+ * What the commands say, ask and are told: standard output, standard error and standard input, which a test puts its own in place of. Names and
+ * texts in it are of others, so nothing reaches a terminal from here that the terminal would obey.
+ */
 import { createInterface } from "node:readline/promises";
+import { visible } from "../runtime/visible.ts";
 
 export interface Console {
   out(text: string): void;
   error(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly outIsTerminal: boolean;
   /** Whether a person sits there who can be asked. */
   readonly isTerminal: boolean;
   /** A line from that person. */
@@ -15,6 +21,9 @@ export interface Console {
 const systemConsole: Console = {
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),
+  get outIsTerminal() {
+    return process.stdout.isTTY === true;
+  },
   get isTerminal() {
     return process.stdin.isTTY === true && process.stdout.isTTY === true;
   },
@@ -50,16 +59,16 @@ export async function speakingTo<Result>(other: Console, work: () => Promise<Res
 }
 
 export function say(line: string): void {
-  current.out(`${line}\n`);
+  current.out(`${visible(line)}\n`);
 }
 
-/** As it is, without a line's end. */
+/** As it is, without a line's end, for a file or another program; a person gets to see it. */
 export function print(text: string): void {
-  current.out(text);
+  current.out(current.outIsTerminal ? visible(text) : text);
 }
 
 export function complain(text: string): void {
-  current.error(text);
+  current.error(visible(text));
 }
 
 export function isTerminal(): boolean {
@@ -67,7 +76,7 @@ export function isTerminal(): boolean {
 }
 
 export async function confirmed(question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await current.ask(`${question} [y/N] `)).trim());
+  return /^y(es)?$/i.test((await current.ask(`${visible(question)} [y/N] `)).trim());
 }
 
 /** A secret from standard input: its first line, without its end. */

@@ -12,6 +12,7 @@ import { CommandFault, say, settingsOf } from "./support.ts";
 export interface CopyCommandOptions {
   readonly from: string;
   readonly to?: string;
+  readonly toFile?: string;
   readonly config?: string;
 }
 
@@ -19,16 +20,17 @@ const HELP = `
 The move, step by step:
   1. Make an empty database:    createdb heliograph
   2. Stop the service.          Clients get no answer from here on; carriers and phones try again.
-  3. heliograph copy --from sqlite:/var/lib/heliograph --to postgres://user:password@host/heliograph
-  4. heliograph serve --store postgres://user:password@host/heliograph
+  3. Write postgres://user:password@host/heliograph into a file of mode 0600, such as /etc/heliograph/store-url
+  4. heliograph copy --from sqlite:/var/lib/heliograph --to-file /etc/heliograph/store-url
+  5. heliograph serve --store-file /etc/heliograph/store-url
 
 Everything is copied, with its id: accounts, keys, sessions, balances, messages, what waits to be sent or reported. The directory is only read.
 If the command is interrupted, run it again: it goes on where it stopped, and until it is done no service starts on the database.
 At the end rows and money are compared on both sides. Keep the directory until you are content, but start no service on it again:
 from then on the two would send the same messages.
 
-A password on the command line can be seen by others on the machine. Without --to the database is [store] url of --config, or
-HELIOGRAPH_STORE_URL.`;
+A password on the command line can be seen by others on the machine. Without --to and --to-file the database is that of --config, of
+HELIOGRAPH_STORE_URL or of HELIOGRAPH_STORE_URL_FILE.`;
 
 const STEPS: Readonly<Record<Step, string>> = {
   resuming: "An earlier copy was interrupted; going on where it stopped.",
@@ -40,7 +42,8 @@ export function copyCommand(): Command {
   return new Command("copy")
     .description("Move the embedded store to PostgreSQL, while no service runs on either.")
     .requiredOption("--from <sqlite:directory>", "the embedded store's directory, with or without sqlite: before it")
-    .option("--to <url>", "an empty database: postgres://user:password@host/database")
+    .option("--to <url>", "an empty database: postgres://user@host/database")
+    .option("--to-file <file>", "a file with that URL, and its password")
     .option("--config <file>", "a TOML file with settings, of which [store] url is used")
     .addHelpText("after", HELP)
     .action(copy);
@@ -55,16 +58,17 @@ function readDirectory(text: string): string {
 }
 
 /** Whatever is wrong with the URL, it is not printed: there is a password in it. */
-function readTarget({ to, config }: CopyCommandOptions): { to: string; toName: string } {
+function readTarget({ to, toFile, config }: CopyCommandOptions): { to: string; toName: string } {
   const settings = settingsOf({
     ...(to === undefined ? {} : { store: to }),
+    ...(toFile === undefined ? {} : { storeFile: toFile }),
     ...(config === undefined ? {} : { config }),
   });
   const { url } = settings.store;
   if (url === "")
-    throw new CommandFault("name the database with --to postgres://user:password@host/database, or in [store] url");
-  if (!/^postgres(ql)?:\/\//.test(url) || URL.parse(url) === null)
-    throw new CommandFault("--to must be the URL of a database: postgres://user:password@host/database");
+    throw new CommandFault("name the database in a file with --to-file, or in [store] url or urlFile of --config");
+  if (URL.parse(url) === null)
+    throw new CommandFault("the database's URL cannot be read: postgres://user:password@host/database is its form");
   return { to: url, toName: storeName(settings) };
 }
 
@@ -91,7 +95,7 @@ export async function copy(options: CopyCommandOptions): Promise<void> {
     .finally(() => bar.end());
 
   showComparisons(outcome.comparisons);
-  const next = `Start the service on it: heliograph serve --store ${toName.replace("://", "://user:password@")}`;
+  const next = `Start the service on ${toName}: heliograph serve --store-file FILE, with its URL in the file.`;
   if (outcome.kind === "already there") {
     say(`There is nothing to do: ${toName} holds all of ${from} already. ${next}`);
     return;

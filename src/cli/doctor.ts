@@ -6,6 +6,7 @@ import { type LookOptions, lookAtCallbacks, lookAtCarriers } from "./doctor/conn
 import { lookAtBooks, lookAtCatalogue } from "./doctor/contents.ts";
 import { type Finding, Findings } from "./doctor/finding.ts";
 import { lookAtPostgres } from "./doctor/postgres.ts";
+import { lookAtSecretFiles, lookAtSecrets } from "./doctor/secrets.ts";
 import { lookAtSettings } from "./doctor/settings.ts";
 import { lookAtSqlite } from "./doctor/sqlite.ts";
 import { withExample } from "./example.ts";
@@ -17,7 +18,7 @@ interface DoctorOptions extends CommonOptions, JsonOption, LookOptions {}
 
 export function doctorCommand(): Command {
   const command = new Command("doctor").description(
-    "Look for what is wrong: settings, store, catalogue, carriers (each is bound to for a moment, as a transmitter) and callbacks. It says how to mend what it finds, changes nothing, and ends with 1 if something is wrong.",
+    "Look for what is wrong: settings, store, catalogue, carriers (each is bound to for a moment, as a transmitter) and callbacks. It says how to mend what it finds, changes nothing but rights to the store's files that are too wide, and ends with 1 if something is wrong.",
   );
   return withExample(
     withJson(withStoreOptions(command)),
@@ -41,9 +42,10 @@ async function examine(options: DoctorOptions): Promise<Finding[]> {
   const { settings, findings } = await lookAtSettings(options);
   if (settings === null) return [...findings];
   const found = new Findings("store");
+  lookAtSecretFiles(settings, options.config, found);
   const isSound = settings.store.url === "" ? lookAtSqlite(settings, found) : await lookAtPostgres(settings, found);
   if (!isSound) return [...findings, ...found.all];
-  const inside = await withStore(quiet(settings), (store) => examineStore(store, options, found));
+  const inside = await withStore(quiet(settings), (store) => examineStore(store, settings, options, found));
   return [...findings, ...found.all, ...inside];
 }
 
@@ -52,8 +54,15 @@ function quiet(settings: Settings): Settings {
   return { ...settings, log: { ...settings.log, level: "silent" } };
 }
 
-async function examineStore(store: Store, options: LookOptions, found: Findings): Promise<readonly Finding[]> {
+async function examineStore(
+  store: Store,
+  settings: Settings,
+  options: LookOptions,
+  found: Findings,
+): Promise<readonly Finding[]> {
   await lookAtBooks(store, found);
+  // Without its key the catalogue cannot be read.
+  if (!(await lookAtSecrets(store, settings, found))) return [];
   const { carriers, findings } = await lookAtCatalogue(store);
   const others = await Promise.all([lookAtCarriers(carriers, options), lookAtCallbacks(store, options)]);
   return [...findings, ...others.flat()];

@@ -1,6 +1,6 @@
 /** `heliograph export [FILE]`: the catalogue in force as the file that `heliograph apply` takes back. */
-import { writeFileSync } from "node:fs";
 import { Command } from "commander";
+import { writePrivateFile } from "../runtime/private-files.ts";
 import { bodyOf, KEEP, shownBody, writeCatalogueFile } from "./catalogue-file.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -18,7 +18,7 @@ export function exportCommand(): Command {
   return withExample(
     withStoreOptions(command),
     "heliograph export catalogue.toml",
-    "heliograph export --with-secrets > catalogue.toml     # whole, for another service",
+    "heliograph export --with-secrets whole.toml     # for another service; the file is its owner's alone",
   )
     .argument("[file]", "where to (default: standard output)")
     .option("--with-secrets", "write the carriers' passwords too")
@@ -31,8 +31,8 @@ export function exportCommand(): Command {
         return;
       }
       try {
-        // For its owner alone: there may be passwords in it.
-        writeFileSync(file, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" });
+        // There may be passwords in it.
+        writePrivateFile(file, text, { replace: options.force === true });
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         throw new CommandFault(

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
-import { counted, type JsonOption, showJson, withJson } from "./show.ts";
+import { counted, type JsonOption, printable, showJson, withJson } from "./show.ts";
 import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 export function ledgerCommand(): Command {
@@ -19,7 +19,7 @@ export function ledgerCommand(): Command {
     const faults = await onStore(options, (store) => store.verifyLedger());
     if (options.json === true) showJson({ ok: faults.length === 0, faults });
     else {
-      for (const fault of faults) say(fault);
+      for (const fault of faults) say(printable(fault));
       say(
         faults.length === 0
           ? "The books agree."

@@ -46,6 +46,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./backup.ts")).backupCommand(),
   },
   {
+    name: "secrets",
+    summary: "the key that seals secrets in the store",
+    load: async () => (await import("./secrets.ts")).secretsCommand(),
+  },
+  {
     name: "apply",
     summary: "put a catalogue file in force, after showing what it changes",
     load: async () => (await import("./apply.ts")).applyCommand(),
@@ -206,4 +211,4 @@ function told(error: unknown): number {
 }
 
 /** Faults of other parts, by their names: to import their classes would load all of the service for every command. */
-const EXPECTED = new Set(["SettingsFault", "CatalogueFault", "StartFault", "StoreUnavailable"]);
+const EXPECTED = new Set(["SettingsFault", "SecretFault", "CatalogueFault", "StartFault", "StoreUnavailable"]);

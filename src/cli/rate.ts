@@ -10,7 +10,7 @@ import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix, unknown } from "./
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
 import { groupText } from "./route.ts";
-import { type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
+import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, withJson } from "./show.ts";
 import {
   accountNamed,
   allAccounts,
@@ -199,7 +199,7 @@ async function quoteNumber(number: string, options: CommonOptions & JsonOption &
           ? "none"
           : `${quote.price} ${account.currency} a part (prefix ${shownPrefix(quote.pricePrefix ?? "")})`,
     });
-    if (problem !== null) say(`${problem}.`);
+    if (problem !== null) say(printable(`${problem}.`));
   }
   if (problem !== null) throw new Failed();
 }

@@ -4,6 +4,7 @@ import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { Deposed, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
+import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
 import { LOOPBACK, stopOnSignal } from "./signals.ts";
@@ -56,7 +57,7 @@ export function serveCommand(): Command {
     "serve",
     "Run the service for real. Set it up with `heliograph init` first.",
     "heliograph serve --data /var/lib/heliograph",
-    "heliograph serve --store postgres://user:password@host/heliograph --roles api,reports",
+    "heliograph serve --store-file /etc/heliograph/store-url --roles api,reports",
   )
     .option("--roles <names>", "what this node does, with PostgreSQL: some of api,dispatch,reports (default: all)")
     .action(async (options: RunOptions) => {
@@ -107,7 +108,7 @@ const TRY_AGAIN = 75;
 /** Says what there is to say of the end, and gives the exit code. */
 export function endedBy(error: Error): number {
   if (!(error instanceof Deposed)) return 1;
-  process.stderr.write(
+  complain(
     `heliograph: other nodes have taken over what this one had (${error.message}), so it ends; a supervisor should start it again\n`,
   );
   return TRY_AGAIN;

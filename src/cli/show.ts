@@ -1,6 +1,10 @@
 /** How commands show things: aligned tables for people, JSON for scripts, and what a change has changed. */
 import type { Command } from "commander";
+import { visibleLine } from "../runtime/visible.ts";
 import { say } from "./console.ts";
+
+/** What a terminal takes for commands, or would break the line, is written out. */
+export const printable = visibleLine;
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -16,12 +20,6 @@ export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => Cell;
   readonly right?: true;
-}
-
-/** What a terminal takes for commands, or would break the line, is written out. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (letter) => JSON.stringify(letter).slice(1, -1));
 }
 
 export function showTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
@@ -101,10 +99,10 @@ export function differences(
 
 /** "price: 0.01 → 0.5" */
 export function differenceLine({ field, before, after }: Difference): string {
-  return `${field}: ${written(before)} → ${written(after)}`;
+  return printable(`${field}: ${written(before)} → ${written(after)}`);
 }
 
 export function written(value: unknown): string {
   if (value === undefined || value === null) return "none";
-  return typeof value === "string" ? printable(value === "" ? '""' : value) : JSON.stringify(value);
+  return typeof value === "string" ? printable(value === "" ? '""' : value) : printable(JSON.stringify(value));
 }

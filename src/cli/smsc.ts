@@ -8,8 +8,11 @@ import { BadFaults, type Faults, readFault, readFaults } from "../carriers/smsc/
 import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { readSecretFile } from "../runtime/private-files.ts";
 import { systemRandom } from "../runtime/random.ts";
+import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
+import { printable } from "./show.ts";
 import { LOOPBACK, stopOnSignal } from "./signals.ts";
 import { CommandFault, say, UsageFault } from "./support.ts";
 
@@ -20,6 +23,7 @@ interface SmscOptions {
   readonly controlPort?: string;
   readonly systemId?: string;
   readonly password?: string;
+  readonly passwordFile?: string;
   readonly faults?: string;
   readonly fault: readonly string[];
   readonly answerAfter: string;
@@ -41,6 +45,7 @@ export function smscCommand(): Command {
     .option("--control-port <number>", "faults, messages and the like over HTTP, on this machine only")
     .option("--system-id <name>", "refuse all others (default: anyone may bind)")
     .option("--password <password>", "refuse all others (default: any will do)")
+    .option("--password-file <file>", "the same from a file: others can see the command line")
     .option("--faults <file>", "a JSON file with faults to begin with")
     .option("--fault <name=value>", "a fault to begin with; may be said more than once", gather, [])
     .option("--answer-after <ms>", "how long phones take to answer, give or take a fifth", "1000")
@@ -75,7 +80,8 @@ async function run(options: SmscOptions): Promise<void> {
 }
 
 function settingsOf(options: SmscOptions): SmscSettings {
-  const { host, systemId, password } = options;
+  const { host, systemId } = options;
+  const password = passwordOf(options);
   return {
     host,
     port: whole(options.port, "--port", 0, MOST_PORTS),
@@ -86,8 +92,18 @@ function settingsOf(options: SmscOptions): SmscSettings {
     ...(systemId === undefined ? {} : { systemId }),
     ...(password === undefined ? {} : { password }),
     ...(options.print === true ? { onPart: print } : {}),
-    onProblem: (problem) => process.stderr.write(`heliograph: ${explained(problem)}\n`),
+    onProblem: (problem) => complain(`heliograph: ${explained(problem)}\n`),
   };
+}
+
+function passwordOf({ password, passwordFile }: SmscOptions): string | undefined {
+  if (passwordFile === undefined) return password;
+  if (password !== undefined) throw new UsageFault("say either --password or --password-file");
+  try {
+    return readSecretFile(passwordFile);
+  } catch (error) {
+    throw new CommandFault(`the file of --password-file cannot be used: ${(error as Error).message}`);
+  }
 }
 
 /** Those of the file, and over them those that were named one by one. */
@@ -134,5 +150,5 @@ async function controlled(smsc: Smsc, port: number): Promise<Control> {
 /** A line for each part: who submitted, from, to, its place, and the text as JSON writes it, so that it stays one line. */
 function print({ arrival, systemId, connection, from, to, place, text }: PartRecord): void {
   const part = place === null ? "" : ` (${place.sequence} of ${place.total})`;
-  say(`${arrival} ${systemId}#${connection} ${from} → ${to}${part} ${JSON.stringify(text)}`);
+  say(printable(`${arrival} ${systemId}#${connection} ${from} → ${to}${part} ${JSON.stringify(text)}`));
 }

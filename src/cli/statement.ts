@@ -1,9 +1,11 @@
 /** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say. */
 import { Command } from "commander";
+import { csvLine } from "../ledger/csv.ts";
 import { formatMicros } from "../ledger/money.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
+import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
 import {
@@ -73,7 +75,7 @@ async function state(key: string, options: StatementOptions): Promise<void> {
   const lines: Line[] = [];
   // Of a large account there are millions: they are kept only to be shown at the end.
   const onLine = (line: Line, currency: string): void => {
-    if (options.csv === true) sayCsv(line, currency);
+    if (options.csv === true) printCsv(line, currency);
     else if (options.postings === true) lines.push(line);
   };
   const statement = await onStore(options, async (store) => {
@@ -202,13 +204,7 @@ function show(statement: Statement, lines: readonly Line[]): void {
   for (const [what, amount, more] of rows) say(`${what.padEnd(26)}${amount.padStart(width)}  ${more}`.trimEnd());
 }
 
-function sayCsv(line: Line, currency: string): void {
+function printCsv(line: Line, currency: string): void {
   const { at, kind, amount, balance, parts, messageId, description } = shownLine(line);
-  say([at, kind, amount, currency, balance, parts ?? "", messageId ?? "", quoted(description ?? "")].join(","));
-}
-
-/** RFC 4180; and what a spreadsheet would take for a formula begins with an apostrophe. */
-function quoted(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  print(`${csvLine([at, kind, amount, currency, balance, parts, messageId, description])}\n`);
 }

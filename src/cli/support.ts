@@ -19,6 +19,7 @@ export { CommandFault, UsageFault } from "./fault.ts";
 export interface CommonOptions {
   readonly data?: string;
   readonly store?: string;
+  readonly storeFile?: string;
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;
@@ -28,19 +29,24 @@ export interface CommonOptions {
 export function withStoreOptions(command: Command): Command {
   return command
     .option("--data <directory>", "where the embedded store is (default: ./data)")
-    .option("--store <url>", "a PostgreSQL database in its place: postgres://user:password@host/database")
+    .option("--store <url>", "a PostgreSQL database in its place: postgres://user@host/database")
+    .option("--store-file <file>", "a file with that URL: a password on the command line can be seen by others")
     .option("--config <file>", "a TOML file with settings; heliograph.default.toml lists them all");
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
-  const { data, store: url, config, host, port, roles } = options;
+  const { data, store: url, storeFile: urlFile, config, host, port, roles } = options;
   const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
   return readSettings({
     configFile: config,
     environment: process.env,
     flags: {
       server,
-      store: { ...(data === undefined ? {} : { data }), ...(url === undefined ? {} : { url }) },
+      store: {
+        ...(data === undefined ? {} : { data }),
+        ...(url === undefined ? {} : { url }),
+        ...(urlFile === undefined ? {} : { urlFile }),
+      },
       node: roles === undefined ? {} : { roles },
     },
     mode,

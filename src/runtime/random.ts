@@ -39,7 +39,11 @@ export function webhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-/** Octets that nobody can guess, for whoever writes them in a form of its own. */
-export function secretOctets(byteCount: number): Buffer {
-  return randomBytes(byteCount);
+/** Of the secret of a second factor: 160 bits, as long as SHA-1's output (RFC 4226, 4). */
+export const FACTOR_LETTERS = 32;
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** A secret that a person types, in the letters of RFC 4648: five bits each. */
+export function base32Secret(letters: number): string {
+  return Array.from(randomBytes(letters), (octet) => BASE32[octet & 31]).join("");
 }

@@ -6,7 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { Networks, parseNetworks } from "./networks.ts";
+import { readSecretFile } from "./private-files.ts";
 import { parseRoles, ROLES, type Role } from "./roles.ts";
+import { parseSecretKeys } from "./secrets.ts";
 
 export interface Settings {
   readonly server: {
@@ -28,6 +30,9 @@ export interface Settings {
   readonly store: {
     readonly data: string;
     readonly url: string;
+    readonly urlFile: string;
+    readonly secretKey: string;
+    readonly secretKeyFile: string;
     readonly connections: number;
     readonly statementTimeoutMs: number;
     readonly retentionDays: number;
@@ -105,6 +110,11 @@ const MAY_BE_EMPTY = new Set([
 /** Whom a second factor may be required of. */
 export const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;
 export type FactorPolicy = (typeof FACTOR_POLICIES)[number];
+/** Secrets, each of which can be read from a file instead: "url" is then in the file of "urlFile". */
+const SECRETS = [
+  ["store", "url"],
+  ["store", "secretKey"],
+] as const;
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
 function readToml(text: string, name: string): Sections {
@@ -171,7 +181,31 @@ function overlay(base: Sections, change: Sections, source: string): Sections {
       merged[section][name] = value;
     }
   }
+  for (const [section, name] of SECRETS) chooseOne(merged, change, section, name, source);
   return merged;
+}
+
+/** A secret or its file: what a stronger source says counts, whichever of the two it names. */
+function chooseOne(merged: Sections, change: Sections, section: string, name: string, source: string): void {
+  const file = `${name}File`;
+  const given = [name, file].filter((one) => change[section]?.[one] !== undefined);
+  if (given.length === 2) throw new SettingsFault(`${source}: [${section}] ${name} and ${file} are both set: keep one`);
+  if (given.length === 1) merged[section]![given[0] === name ? file : name] = "";
+}
+
+/** Puts what is in the files in the place of the secrets. */
+function readFiles(sections: Sections): Sections {
+  const read = structuredClone(sections);
+  for (const [section, name] of SECRETS) {
+    const file = sections[section]![`${name}File`] as string;
+    if (file === "") continue;
+    try {
+      read[section]![name] = readSecretFile(file);
+    } catch (error) {
+      throw new SettingsFault(`the file of [${section}] ${name}File cannot be used: ${(error as Error).message}`);
+    }
+  }
+  return read;
 }
 
 export interface SettingsSources {
@@ -198,11 +232,19 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
   }
   sections = overlay(sections, fromEnvironment(defaults, environment), "the environment");
   sections = overlay(sections, flags as Sections, "the command line");
-  const settings = sections as unknown as Settings;
+  const settings = readFiles(sections) as unknown as Settings;
   if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
   if (!LOG_LEVELS.includes(settings.log.level))
     throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
   factorPolicyOf(settings);
+  // It is not told what stands there: a password, as a rule.
+  if (settings.store.url !== "" && !/^postgres(ql)?:\/\//.test(settings.store.url))
+    throw new SettingsFault("[store] url must be of the form postgres://user:password@host/database");
+  if (parseSecretKeys(settings.store.secretKey) === null) {
+    throw new SettingsFault(
+      '[store] secretKey must be 32 random octets in base64, or several such keys, newest first: "heliograph secrets make-key FILE" makes one',
+    );
+  }
   networksOf(settings, "trustedProxies");
   networksOf(settings, "metricsNetworks");
   // So that an address always has connections that can make room for another one.

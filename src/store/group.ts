@@ -257,6 +257,8 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   deleteItem: true,
   retire: true,
   forget: true,
+  secretKeys: true,
+  sealSecrets: true,
 };
 
 /** The store port over any way of sending commands. */

@@ -2,14 +2,16 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
+import { tooOpen } from "../runtime/private-files.ts";
+import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
 import type { Settings } from "../runtime/settings.ts";
-import type { Engine } from "./group.ts";
+import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";
-import type { LaneName, Role } from "./port.ts";
+import type { LaneName, Role, SecretCount, SecretCursor, Store } from "./port.ts";
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
-import { migrate as migrateSqlite, openDatabase } from "./sqlite/database.ts";
+import { migrate as migrateSqlite, openDatabase, openToOthers } from "./sqlite/database.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
 
 export interface StoreOptions {
@@ -40,14 +42,73 @@ export interface OpenStore {
 const NOTHING = { lane: 0, total: 0 };
 
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
-  return options.settings.store.url === "" ? openSqlite(options) : openPostgres(options);
+  const { store } = options.settings;
+  const secrets = secretBox(parseSecretKeys(store.secretKey) ?? []);
+  const opened = store.url === "" ? openSqlite(options, secrets) : await openPostgres(options, secrets);
+  if (options.deliver === null) return opened;
+  for (const file of [store.urlFile, store.secretKeyFile]) {
+    const says = file === "" ? null : tooOpen(file);
+    if (says !== null) options.log.warn(`${says}: chmod 600 ${file}`);
+  }
+  try {
+    await requireKeys(
+      localStore(opened.engine, () => undefined),
+      secrets,
+    );
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** A service without one of the keys would fail later, when a report is signed or a carrier bound to. */
+async function requireKeys(store: Store, secrets: SecretBox): Promise<void> {
+  const counts = await countSecrets(store);
+  const missing = counts.flatMap(({ keyId }) => (keyId === null || secrets.keyIds.includes(keyId) ? [] : [keyId]));
+  if (missing.length > 0) throw new SecretFault(missingKey(missing, secrets.keyIds.length > 0));
+}
+
+const SECRETS_A_PAGE = 1_000;
+
+/** How many secrets the store has, by the key that they are sealed with. */
+export async function countSecrets(store: Pick<Store, "secretKeys">): Promise<SecretCount[]> {
+  const counts = new Map<string | null, number>();
+  for (let after: SecretCursor | null = null; ; ) {
+    const page: Awaited<ReturnType<Store["secretKeys"]>> = await store.secretKeys({ after, limit: SECRETS_A_PAGE });
+    for (const { keyId, count } of page.counts) counts.set(keyId, (counts.get(keyId) ?? 0) + count);
+    if (page.next === null) return [...counts].map(([keyId, count]) => ({ keyId, count }));
+    after = page.next;
+  }
+}
+
+/** Seals with the newest key what is not, and tells what it has done. Interrupted, it is done again. */
+export async function sealAllSecrets(
+  store: Pick<Store, "sealSecrets">,
+  renewLost: boolean,
+): Promise<{ sealed: number; lost: readonly string[] }> {
+  let sealed = 0;
+  const lost: string[] = [];
+  for (let after: SecretCursor | null = null; ; ) {
+    const page: Awaited<ReturnType<Store["sealSecrets"]>> = await store.sealSecrets({
+      after,
+      limit: SECRETS_A_PAGE,
+      renewLost,
+    });
+    sealed += page.sealed;
+    lost.push(...page.lost);
+    if (page.next === null) return { sealed, lost };
+    after = page.next;
+  }
 }
 
 /** What the store is called in a message to people: a directory, or a database without its password. */
 export function storeName({ store }: Pick<Settings, "store">): string {
   if (store.url === "") return store.data;
   const url = URL.parse(store.url);
-  return url === null ? "the database of store.url" : `${url.protocol}//${url.host}${url.pathname}`;
+  // Behind a password with a slash in it that is not written as %2F, the host stands in the path.
+  const isPlain = url !== null && url.host !== "" && !url.pathname.includes("@");
+  return isPlain ? `${url.protocol}//${url.host}${url.pathname}` : "the database of store.url";
 }
 
 /** Brings the schema up to date and returns how many steps that took. */
@@ -61,15 +122,20 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
   }
 }
 
-function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore {
+function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: SecretBox): OpenStore {
   const engine = new SqliteEngine({
     directory: settings.store.data,
     clock,
+    secrets,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver === null ? "tool" : "deliver",
     onFault: (error) =>
       log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal"),
   });
+  if (deliver !== null) {
+    for (const says of openToOthers(settings.store.data))
+      log.warn({ data: settings.store.data }, `${says}, and it is another user's: have its owner change that`);
+  }
   // The directory's lock is lease enough: nobody else can be here.
   deliver?.lease.hold();
   return {
@@ -89,7 +155,10 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions): OpenStore 
   };
 }
 
-async function openPostgres({ settings, clock, log, deliver, name }: StoreOptions): Promise<OpenStore> {
+async function openPostgres(
+  { settings, clock, log, deliver, name }: StoreOptions,
+  secrets: SecretBox,
+): Promise<OpenStore> {
   const { url, connections, statementTimeoutMs, retentionDays } = settings.store;
   const engine = await PostgresEngine.open({
     url,
@@ -98,6 +167,7 @@ async function openPostgres({ settings, clock, log, deliver, name }: StoreOption
     leaseMs: settings.node.leaseMs,
     partitionDays: partitionDays(retentionDays),
     clock,
+    secrets,
     log,
     name,
     lanes: deliver?.lanes ?? NOTHING,

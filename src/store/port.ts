@@ -544,6 +544,20 @@ export interface CatalogueItem {
   readonly body: string;
 }
 
+// --- Secrets -----------------------------------------------------------------------------------------------------------------
+
+/** How far a look through all secrets has come. */
+export interface SecretCursor {
+  readonly kind: number;
+  readonly key: string;
+}
+
+/** Secrets that are sealed with one key; null for those that are not sealed. */
+export interface SecretCount {
+  readonly keyId: string | null;
+  readonly count: number;
+}
+
 // --- The port ----------------------------------------------------------------------------------------------------------------
 
 export interface Store {
@@ -783,6 +797,18 @@ export interface Store {
   deleteItem(
     input: Pick<CatalogueItem, "kind" | "id"> & { version: number | null; by: Actor; atMs: number },
   ): Promise<"deleted" | "unknown" | "outdated">;
+
+  /** With which keys a page of the store's secrets is sealed. */
+  secretKeys(input: {
+    after: SecretCursor | null;
+    limit: number;
+  }): Promise<{ counts: SecretCount[]; next: SecretCursor | null }>;
+  /** Seals those of a page that are not sealed with the newest key. Those whose key is lost are made anew if so wished, and named. */
+  sealSecrets(input: {
+    after: SecretCursor | null;
+    limit: number;
+    renewLost: boolean;
+  }): Promise<{ sealed: number; lost: string[]; next: SecretCursor | null }>;
 
   /**
    * Deletes messages that are final, and messages from phones, of before a time: a page of them, or whole days. What they cost stays in

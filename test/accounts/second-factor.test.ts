@@ -9,7 +9,6 @@ import {
   newRecoveryCodes,
   proofOf,
   stepAt,
-  toBase32,
 } from "../../src/accounts/second-factor.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -38,7 +37,6 @@ test("the codes are those of RFC 4226 by counter, and of RFC 6238 by time", () =
 test("secrets are in base32, as RFC 4648 has it", () => {
   const vectors = { f: "MY", fo: "MZXQ", foo: "MZXW6", foob: "MZXW6YQ", fooba: "MZXW6YTB", foobar: "MZXW6YTBOI" };
   for (const [text, base32] of Object.entries(vectors)) {
-    assert.equal(toBase32(Buffer.from(text)), base32);
     assert.equal(fromBase32(base32).toString(), text);
   }
   const secret = newFactorSecret();

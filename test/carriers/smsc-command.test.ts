@@ -196,3 +196,13 @@ test("what cannot be is told in a line, and it does not start", async (t) => {
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(stderr, /^heliograph: .* :: can be reached by others/);
 });
+
+test("a password from a file lets in who has it, and is not among the process's arguments", async (t) => {
+  const file = join(await temporaryDirectory(t), "password");
+  await writeFile(file, "pass1234\n");
+  const command = await startCommand(t, "--password-file", file);
+  await bindTo(t, command, { password: "pass1234" });
+  await assert.rejects(bindTo(t, command, { password: "other" }));
+  const missing = await runProgram(["smsc", "--port", "0", "--password-file", `${file}2`]);
+  assert.deepEqual([missing.code, /--password-file cannot be used: ENOENT/.test(missing.stderr)], [1, true]);
+});

@@ -11,7 +11,7 @@ import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings, SettingsFault } from "../../src/runtime/settings.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { type CopyOptions, copyStore } from "../../src/store/copy/copy.ts";
 import { fingerprints, Source } from "../../src/store/copy/source.ts";
@@ -307,7 +307,7 @@ async function refusal(from: string, to: string): Promise<string> {
     () => assert.fail("it was copied"),
     (error: Error) => error,
   );
-  assert.ok(error instanceof CommandFault, error.stack);
+  assert.ok(error instanceof CommandFault || error instanceof SettingsFault, error.stack);
   assert.doesNotMatch(error.message, /\n/);
   return error.message;
 }
@@ -377,7 +377,10 @@ test("what is wrong with the command is told with what to do, and without the pa
     [none, url, /^there is no data in \S+none: name the directory/],
     [url, url, /--from must be the embedded store's directory/],
     ["sqlite:", url, /--from must name a directory/],
-    [directory, directory, /--to must be the URL of a database/],
+    [directory, directory, /\[store\] url must be of the form postgres:/],
+    [directory, "user:secret@127.0.0.1/none", /\[store\] url must be of the form postgres:/],
+    [directory, "postgres:user:secret@127.0.0.1/none", /\[store\] url must be of the form postgres:/],
+    [directory, "postgres://user:12/secret@127.0.0.1:1/none", /the data in the database of store.url cannot be opened/],
     [
       directory,
       secret,
@@ -390,7 +393,7 @@ test("what is wrong with the command is told with what to do, and without the pa
     assert.match(message, says);
     assert.doesNotMatch(message, /secret/);
   }
-  await assert.rejects(copy({ from: directory }), /name the database with --to postgres:/);
+  await assert.rejects(copy({ from: directory }), /name the database in a file with --to-file/);
   const named = await runProgram(["copy", "--from", directory], { HELIOGRAPH_STORE_URL: url });
   assert.equal(named.code, 0, named.stderr);
 });

@@ -61,11 +61,12 @@ test("what does not fit together in the catalogue is found, and money that does 
   await service.done("account", "create", "--key", "SWISS", "--username", "swiss", "--currency", "CHF");
   await service.done("number", "set", "999", "account=NOBODY");
   await service.done("carrier", "set", "idle", "kind=simulator", "answerAfterMs=1");
-  await chmod(service.data, 0o755);
   const db = openData(service.data);
   db.exec(`UPDATE catalogue_item SET body = '{"prefix":"","carrier":"gone"}' WHERE kind = 'route'`);
   db.exec("UPDATE purse SET balance_micros = 7 WHERE name = 'LOST'");
   db.close();
+  await chmod(service.data, 0o755);
+  await chmod(join(service.data, "heliograph.sqlite"), 0o644);
   const { code, findings } = await examined(service);
   assert.equal(code, 1);
   const found = wrongOf(findings).join("\n");
@@ -75,7 +76,7 @@ test("what does not fit together in the catalogue is found, and money that does 
     "wrong catalogue: LOST cannot send: it has the rate plan gold, which does not exist",
     "wrong catalogue: SWISS cannot send: it has the rate plan standard, which is in EUR and not in CHF",
     "wrong catalogue: the number 999 is of the account NOBODY, which does not exist or is retired",
-    `warning store: others on this machine can look into ${service.data}`,
+    `warning store: others on this machine can look into ${service.data} (0755); others on this machine can use ${service.data}/heliograph.sqlite (0644)`,
     "wrong store: 1 fault: purse",
   ]) {
     assert.ok(found.includes(says), `${says}\n\nin\n${found}`);

@@ -11,9 +11,14 @@ export interface Person {
   readonly input?: string;
   /** What a person at a terminal answers; without it nobody sits there. */
   readonly answer?: string;
+  /** Whether what is printed goes to a terminal; it does for whoever answers. */
+  readonly terminal?: boolean;
 }
 
-export async function runInProcess(args: readonly string[], { input, answer }: Person = {}): Promise<Ended> {
+export async function runInProcess(
+  args: readonly string[],
+  { input, answer, terminal = answer !== undefined }: Person = {},
+): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   const fake: Console = {
@@ -23,6 +28,7 @@ export async function runInProcess(args: readonly string[], { input, answer }: P
     error(text) {
       stderr += text;
     },
+    outIsTerminal: terminal,
     isTerminal: answer !== undefined,
     async ask(question) {
       stdout += question;

@@ -1,10 +1,12 @@
 /** Settings: every one of the default file, from every place where it can be set, and what is said of those that are wrong. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
+import { makeSecretKey } from "../../src/runtime/secrets.ts";
 import {
   factorPolicyOf,
   readSettings,
@@ -48,13 +50,17 @@ function otherValue(section: string, name: string): Value {
   if (name === "secondFactor") return "managers";
   if (name === "roles") return "reports,dispatch,api";
   if (name === "trustedProxies" || name === "metricsNetworks") return "10.0.0.0/8,::1";
+  if (name === "secretKey") return makeSecretKey();
+  if (name === "url") return "postgresql://heliograph@127.0.0.1/heliograph";
   const value = DEFAULTS[section]![name]!;
   if (typeof value === "number") return value + 1;
   return typeof value === "boolean" ? !value : `${value}2`;
 }
 
 const settings = Object.entries(DEFAULTS).flatMap(([section, values]) =>
-  Object.keys(values).map((name) => ({ section, name, value: otherValue(section, name) })),
+  Object.keys(values)
+    .filter((name) => !name.endsWith("File"))
+    .map((name) => ({ section, name, value: otherValue(section, name) })),
 );
 
 test("without anything else, the default file is what counts", () => {
@@ -63,7 +69,7 @@ test("without anything else, the default file is what counts", () => {
 
 test("every setting of the default file has a word of explanation above it", () => {
   const lines = DEFAULT_TEXT.split("\n");
-  for (const { name } of settings) {
+  for (const name of Object.values(DEFAULTS).flatMap((values) => Object.keys(values))) {
     const place = lines.findIndex((line) => line.startsWith(`${name} = `));
     assert.ok(place > 0, name);
     assert.match(lines[place - 1]!, /^# .{10,}/, name);
@@ -243,4 +249,66 @@ test("a second factor is required of some kinds of account, in words that there 
       () => policy(wrong),
       `[access] secondFactor must be one of optional, operators, managers, not "${wrong}"`,
     );
+});
+
+/** Each secret of the settings, and what it may be. */
+const SECRETS = [
+  { name: "url", variable: "HELIOGRAPH_STORE_URL", value: "postgres://heliograph:hush@127.0.0.1/heliograph" },
+  { name: "secretKey", variable: "HELIOGRAPH_STORE_SECRET_KEY", value: makeSecretKey() },
+] as const;
+
+test("a secret can be read from a file, from every place where the file can be named", async () => {
+  for (const { name, variable, value } of SECRETS) {
+    const secret = await configFile(`${value}\n`);
+    const config = await configFile(`[store]\n${name}File = ${JSON.stringify(secret)}\n`);
+    for (const sources of [
+      { configFile: config },
+      { environment: { [`${variable}_FILE`]: secret } },
+      { flags: { store: { [`${name}File`]: secret } } },
+    ])
+      assert.equal(read(sources).store![name], value);
+  }
+});
+
+test("of a secret and its file what the stronger place says counts, and one place does not say both", async () => {
+  for (const { name, variable, value } of SECRETS) {
+    const other = name === "url" ? "postgres://127.0.0.1/other" : makeSecretKey();
+    const secret = await configFile(`${value}\r\n`);
+    const plain = await configFile(`[store]\n${name} = ${JSON.stringify(other)}\n`);
+    const file = await configFile(`[store]\n${name}File = ${JSON.stringify(secret)}\n`);
+    assert.equal(read({ configFile: plain, environment: { [`${variable}_FILE`]: secret } }).store![name], value);
+    assert.equal(read({ configFile: file, environment: { [variable]: other } }).store![name], other);
+    assertFault(
+      () => read({ environment: { [variable]: other, [`${variable}_FILE`]: secret } }),
+      `the environment: [store] ${name} and ${name}File are both set: keep one`,
+    );
+  }
+});
+
+test("a file for a secret that is missing, empty, too large, a directory or a pipe is refused by the setting's name", async () => {
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  for (const [file, says] of [
+    [join(directory, "missing"), /ENOENT/],
+    [await configFile("\n"), /is empty/],
+    [await configFile("a".repeat(65_537)), /has more than 65536 octets/],
+    [directory, /is no regular file/],
+    [pipe, /is no regular file/],
+  ] as const) {
+    const fault = (error: Error) => error.message.startsWith("the file of [store] urlFile cannot be used: ");
+    assert.throws(
+      () => read({ flags: { store: { urlFile: file } } }),
+      (error: Error) => fault(error) && says.test(error.message),
+    );
+  }
+});
+
+test("a key that is none is refused without being told", async () => {
+  for (const key of ["hush", `${makeSecretKey()}!`, `${makeSecretKey()},hush`]) {
+    assert.throws(
+      () => read({ environment: { HELIOGRAPH_STORE_SECRET_KEY: key } }),
+      (error: Error) =>
+        /^\[store\] secretKey must be 32 random octets in base64/.test(error.message) && !error.message.includes(key),
+    );
+  }
 });

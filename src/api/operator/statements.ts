@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
+import { type CsvValue, csvLine } from "../../ledger/csv.ts";
 import { formatMicros, microsToNumber } from "../../ledger/money.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
@@ -147,8 +148,8 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
   /** All of it, a page in memory at a time: the next one is read when the client has taken this one. */
   async function* csv(account: ManagedAccount, period: Period): AsyncGenerator<string> {
     let { openingMicros: balance } = await frameOf(period);
-    const line = (kind: string, atMs: number, cells: readonly (string | number | null)[]): string =>
-      `${[formatDateTime(atMs), kind, ...cells].map((cell) => cell ?? "").join(",")}\r\n`;
+    const line = (kind: string, atMs: number, cells: readonly CsvValue[]): string =>
+      `${csvLine([formatDateTime(atMs), kind, ...cells])}\r\n`;
     yield "date,kind,amount,balance,currency,messageId,smsCount,description\r\n";
     yield line("opening", period.sinceMs, ["", formatMicros(balance), account.currency, "", "", ""]);
     let after: PostingPosition | null = null;
@@ -159,7 +160,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
       for (const { atMs, kind, amountMicros, messageKey, partCount, description } of postings) {
         balance += amountMicros;
         const amounts = [formatMicros(amountMicros), formatMicros(balance), account.currency];
-        text += line(kind, atMs, [...amounts, messageKey, partCount, cellOf(description)]);
+        text += line(kind, atMs, [...amounts, messageKey, partCount, description]);
       }
       if (text !== "") yield text;
       after = postings.length === PAGE_POSTINGS ? postings.at(-1)! : null;
@@ -261,11 +262,4 @@ function postingAnswer({ id, atMs, kind, amountMicros, messageKey, partCount, de
     smsCount: partCount,
     description,
   };
-}
-
-/** RFC 4180; and what a spreadsheet would take for a formula is made a text. */
-function cellOf(text: string | null): string {
-  if (text === null) return "";
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

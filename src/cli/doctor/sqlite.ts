@@ -1,9 +1,9 @@
 /** The doctor on the embedded store: its files, its schema, room on the disk and how long a flush takes. */
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Settings } from "../../runtime/settings.ts";
-import { openDatabase } from "../../store/sqlite/database.ts";
+import { openDatabase, openToOthers } from "../../store/sqlite/database.ts";
 import { hasData } from "../support.ts";
 import type { Findings } from "./finding.ts";
 
@@ -31,9 +31,14 @@ export function lookAtSqlite(settings: Settings, found: Findings): boolean {
 }
 
 function lookAtRights(data: string, found: Findings): void {
-  const { mode } = statSync(data);
-  if ((mode & 0o077) === 0) found.ok("data", data);
-  else found.warn("data", `others on this machine can look into ${data}`, `chmod 700 ${data}`);
+  const open = openToOthers(data);
+  if (open.length === 0) found.ok("data", data);
+  else
+    found.warn(
+      "data",
+      open.join("; "),
+      `a start of the service closes what is its own; for the rest: chmod 700 ${data}; chmod 600 ${data}/heliograph.*`,
+    );
 }
 
 function lookAtDisk(data: string, found: Findings): void {

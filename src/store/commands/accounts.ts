@@ -5,6 +5,7 @@ import type { Value } from "../sql.ts";
 import { auditWriter } from "./audit.ts";
 import { loginEventWriter } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
+import { callbackSecretPlace, secretWriter } from "./secrets.ts";
 
 export interface AccountRow
   extends Omit<
@@ -94,6 +95,7 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
   const { sql, tables, unit } = parts;
   const note = auditWriter(parts);
   const noteLogin = loginEventWriter(parts);
+  const { seal } = secretWriter(parts);
   const byKey = sql.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = sql.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
   const insertAccount = sql.prepare<Value[], { id: number }>(
@@ -207,7 +209,7 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
         ratePlanId,
         defaultSender,
         creditLimitMicros,
-        callbackSecret,
+        await seal(callbackSecretPlace(key), callbackSecret),
         unparsed(input.retryMinutes),
         unparsed(input.allowedSenders),
         unparsed(input.allowedAddresses),
@@ -296,7 +298,8 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
     changeCounter: async () => (await changes.get())!.changes,
 
     async rotateCallbackSecret({ accountKey, secret, by, atMs = 0 }) {
-      if ((await rotateSecret.run(secret, accountKey)) === 0) return "unknown account";
+      const sealed = await seal(callbackSecretPlace(accountKey), secret);
+      if ((await rotateSecret.run(sealed, accountKey)) === 0) return "unknown account";
       await note({ by, atMs, action: "change", ...(await secretOf(accountKey)), after: { secrets: 2 } });
       return "done";
     },

@@ -17,6 +17,7 @@ import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
 import { reportCommands } from "./reports.ts";
 import { secondFactorCommands } from "./second-factor.ts";
+import { secretCommands } from "./secrets.ts";
 import { statementCommands } from "./statements.ts";
 
 /** What each engine does in its own way. */
@@ -42,6 +43,7 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...auditCommands(parts),
     ...catalogueCommands(parts),
     ...statementCommands(parts),
+    ...secretCommands(parts),
     ...own,
   };
 }

@@ -2,12 +2,14 @@
 import type { CatalogueItem, CommandHandlers } from "../port.ts";
 import { auditWriter } from "./audit.ts";
 import type { CommandParts } from "./parts.ts";
+import { openItem, secretWriter } from "./secrets.ts";
 
 type CatalogueCommand = "catalogue" | "putCatalogue" | "putItem" | "deleteItem";
 
 export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, CatalogueCommand> {
-  const { sql, unit } = parts;
+  const { sql, unit, secrets } = parts;
   const note = auditWriter(parts);
+  const { sealItem } = secretWriter(parts);
   const items = sql.prepare<[], CatalogueItem & { version: number }>(
     "SELECT kind, id, body, version FROM catalogue_item ORDER BY kind, id",
   );
@@ -30,17 +32,20 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
   const parsed = (body: string | undefined): unknown =>
     body === undefined ? null : JSON.parse(body, (name, value) => (name === "password" ? "(hidden)" : value));
 
+  const opened = async () => (await items.all()).map((item) => openItem(secrets, item));
+
   return {
-    catalogue: async () => items.all(),
+    catalogue: opened,
 
     async putCatalogue({ items: wanted, by, atMs = 0 }) {
-      const old = new Map((await items.all()).map((item) => [`${item.kind} ${item.id}`, item]));
+      const old = new Map((await opened()).map((item) => [`${item.kind} ${item.id}`, item]));
       for (const { kind, id, body } of wanted) {
         const before = old.get(`${kind} ${id}`);
         old.delete(`${kind} ${id}`);
         if (before?.body === body) continue;
-        if (before === undefined) await insert.run(kind, id, body);
-        else await update.run(body, kind, id);
+        const sealed = await sealItem({ kind, id, body });
+        if (before === undefined) await insert.run(kind, id, sealed.body);
+        else await update.run(sealed.body, kind, id);
         const action = before === undefined ? "create" : "change";
         await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
       }
@@ -54,8 +59,9 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
     async putItem({ kind, id, body, version, by, atMs }) {
       const before = await one.get(kind, id);
       if ((before?.version ?? 0) !== version) return { kind: "outdated", version: before?.version ?? 0 };
-      if (before === undefined) await insert.run(kind, id, body);
-      else await update.run(body, kind, id);
+      const sealed = await sealItem({ kind, id, body });
+      if (before === undefined) await insert.run(kind, id, sealed.body);
+      else await update.run(sealed.body, kind, id);
       const action = before === undefined ? "create" : "change";
       await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
       await noteChange();

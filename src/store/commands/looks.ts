@@ -26,4 +26,5 @@ export const LOOKS: ReadonlySet<CommandName> = new Set([
   "changeCounter",
   "catalogue",
   "cluster",
+  "secretKeys",
 ]);

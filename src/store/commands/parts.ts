@@ -1,5 +1,6 @@
 /** What the commands are made of, whichever engine they run on. */
 import type { IdSource } from "../../runtime/ids.ts";
+import type { SecretBox } from "../../runtime/secrets.ts";
 import type { LaneAccounts } from "../lanes.ts";
 import type { Sql } from "../sql.ts";
 import type { Tables } from "../tables.ts";
@@ -18,4 +19,6 @@ export interface CommandParts {
   /** Whether this node pushes reports: those that it makes are then its own from the start. */
   readonly pushes: boolean;
   readonly now: () => number;
+  /** Seals and opens secrets. */
+  readonly secrets: SecretBox;
 }

@@ -5,6 +5,7 @@ import type { CommandHandlers } from "../port.ts";
 import { batchOf, REPORT_COLUMNS, type ReportRow, serializeItems } from "../rows.ts";
 import type { PendingBatch, Unit } from "../unit.ts";
 import type { CommandParts } from "./parts.ts";
+import { callbackSecretPlace } from "./secrets.ts";
 
 type ReportCommand =
   | "dueReports"
@@ -59,14 +60,18 @@ export function reportCommands({
   epoch,
   pushes,
   now,
+  secrets,
 }: CommandParts): Pick<CommandHandlers, ReportCommand> {
   const due = sql.prepare<[number, number], ReportRow>(
     `SELECT ${REPORT_COLUMNS} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );
-  const policyOf = sql.prepare<[number], { secret: string; oldSecret: string | null; retryMinutes: string | null }>(
-    `SELECT callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
+  const policyOf = sql.prepare<
+    [number],
+    { key: string; secret: string; oldSecret: string | null; retryMinutes: string | null }
+  >(
+    `SELECT key, callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
   );
 
   /** The tries so far and this one; of very many the last. */
@@ -126,9 +131,10 @@ export function reportCommands({
     async callbackPolicy({ accountId }) {
       const row = await policyOf.get(accountId);
       if (row === undefined) return { secrets: [], retryMinutes: null };
-      const { secret, oldSecret, retryMinutes } = row;
+      const { key, secret, oldSecret, retryMinutes } = row;
+      const kept = oldSecret === null ? [secret] : [secret, oldSecret];
       return {
-        secrets: oldSecret === null ? [secret] : [secret, oldSecret],
+        secrets: kept.map((text) => secrets.open(callbackSecretPlace(key), text)),
         retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
       };
     },

@@ -5,10 +5,7 @@
 import type { Actor, CommandHandlers, FactorProof, SecondFactor } from "../port.ts";
 import { auditWriter } from "./audit.ts";
 import type { CommandParts } from "./parts.ts";
-
-/** The one place where secrets are written and read. */
-const seal = (secret: string): string => secret;
-const open = (stored: string): string => stored;
+import { secondFactorPlace, secretWriter } from "./secrets.ts";
 
 type FactorCommand =
   | "secondFactor"
@@ -18,8 +15,9 @@ type FactorCommand =
   | "removeSecondFactor";
 
 export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers, FactorCommand> {
-  const { sql, unit } = parts;
+  const { sql, unit, secrets } = parts;
   const note = auditWriter(parts);
+  const { seal } = secretWriter(parts);
   const userOf = sql.prepare<[string], { accountKey: string; parentId: number | null }>(
     `SELECT account.key AS "accountKey", account.parent_id AS "parentId"
      FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
@@ -74,13 +72,18 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
     async secondFactor({ username }) {
       const row = await find.get(username);
       if (row === undefined) return null;
-      return { ...row, secret: open(row.secret), recoveryCodes: (await countCodes.get(username))!.count };
+      return {
+        ...row,
+        secret: secrets.open(secondFactorPlace(username), row.secret),
+        recoveryCodes: (await countCodes.get(username))!.count,
+      };
     },
 
     async beginSecondFactor({ username, secret, by, atMs }) {
       const { account, ...about } = await told(username, by, atMs);
       if (account === undefined) return "unknown user";
-      if ((await begin.run(username, seal(secret), atMs)) === 0) return "in force";
+      const sealed = await seal(secondFactorPlace(username), secret);
+      if ((await begin.run(username, sealed, atMs)) === 0) return "in force";
       await note({ ...about, action: "create", before: null, after: { account, inForce: false } });
       return "begun";
     },

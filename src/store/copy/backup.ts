@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../runtime/clock.ts";
+import { makePrivateDirectory } from "../../runtime/private-files.ts";
 import { localStore } from "../group.ts";
 import { DataDirectoryInUse, lockDirectory } from "../sqlite/database.ts";
 import { SqliteEngine } from "../sqlite/engine.ts";
@@ -91,6 +92,8 @@ function takeDirectory(directory: string): () => void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     requireEmpty(directory);
+    // Not before it is known to be empty: it may have been a mistake, and everybody's.
+    makePrivateDirectory(directory);
     const unlock = lockDirectory(directory);
     try {
       // Another backup may have ended just before.

@@ -11,6 +11,7 @@ import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
+import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { LOOKS } from "../commands/looks.ts";
 import { NEEDS } from "../commands/needs.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
@@ -51,6 +52,8 @@ export interface PostgresOptions {
   /** "deliver" joins the nodes; "tool" is for the command line, which may work beside them and delivers nothing. */
   readonly mode: "deliver" | "tool";
   readonly roles?: readonly Role[];
+  /** Seals secrets; without it they are kept as they are. */
+  readonly secrets?: SecretBox;
   /** What this node is called, for people. */
   readonly name?: string;
   /** Told to whoever acts for this node. */
@@ -126,6 +129,7 @@ export class PostgresEngine implements Engine {
         epoch: nodes.epoch,
         pushes: delivers && roles.includes("reports"),
         now: () => clock.now(),
+        secrets: options.secrets ?? NO_KEYS,
         nodes,
         partitions,
         servicePurses,

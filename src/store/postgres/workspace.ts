@@ -12,7 +12,7 @@ import type { ServicePurses } from "./service-purses.ts";
 import { PostgresSql } from "./sql.ts";
 import { PostgresTables } from "./tables.ts";
 
-export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now"> {
+export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
   readonly nodes: Nodes;
   readonly partitions: Partitions;
   readonly servicePurses: ServicePurses;

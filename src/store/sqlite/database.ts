@@ -1,7 +1,8 @@
 /** Opens the SQLite database: durable settings, numbered migrations, and the lock that lets one service at a time deliver from it. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { makePrivateDirectory, makePrivateFile, protectFile, tooOpen } from "../../runtime/private-files.ts";
 
 export type Db = Database.Database;
 
@@ -13,10 +14,29 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
+const DATABASE = "heliograph.sqlite";
+const LOCK = "heliograph.lock";
+/** What SQLite puts beside a database, with the rights of the database. */
+const BESIDE = ["-wal", "-shm", "-journal"];
+
+/** There are messages and secrets in these files. They are made before SQLite would make them with the rights that the umask leaves. */
+function keepPrivate(directory: string, name: string): string {
+  makePrivateDirectory(directory);
+  const file = join(directory, name);
+  makePrivateFile(file);
+  for (const suffix of BESIDE) protectFile(`${file}${suffix}`);
+  return file;
+}
+
+/** What others can see of a data directory, in words. What belongs to another user cannot be mended from here. */
+export function openToOthers(directory: string): string[] {
+  const files = [DATABASE, LOCK].flatMap((name) => [name, ...BESIDE.map((suffix) => name + suffix)]);
+  return [directory, ...files.map((name) => join(directory, name))].map(tooOpen).filter((says) => says !== null);
+}
+
 export function openDatabase(directory: string): Db {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   // The time-out is for the command line writing beside a running service.
-  const db = new Database(join(directory, "heliograph.sqlite"), { timeout: 5_000 });
+  const db = new Database(keepPrivate(directory, DATABASE), { timeout: 5_000 });
   db.pragma("journal_mode = WAL");
   // FULL flushes the log at every commit: a 200 is sent only for what a power cut leaves behind.
   db.pragma("synchronous = FULL");
@@ -47,7 +67,7 @@ export function migrate(db: Db): number {
  * operating system drops it however the process ends.
  */
 export function lockDirectory(directory: string): () => void {
-  const lock = new Database(join(directory, "heliograph.lock"), { timeout: 0 });
+  const lock = new Database(keepPrivate(directory, LOCK), { timeout: 0 });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch {

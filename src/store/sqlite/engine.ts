@@ -5,6 +5,7 @@
 import Database from "better-sqlite3";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
+import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { allCommands } from "../commands/all.ts";
 import { LOOKS } from "../commands/looks.ts";
 import type { CommandParts } from "../commands/parts.ts";
@@ -28,6 +29,8 @@ export interface SqliteOptions {
    * work beside a running service and delivers nothing.
    */
   readonly mode: "deliver" | "tool";
+  /** Seals secrets; without it they are kept as they are. */
+  readonly secrets?: SecretBox;
   /** Told of what went wrong while nobody waited. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -60,6 +63,8 @@ export class SqliteEngine implements Engine {
       db.close();
       throw error;
     }
+    // What is sealed anew must not stay behind in the file as it was.
+    if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
     this.#delivers = options.mode === "deliver";
     this.#onFault = options.onFault ?? (() => undefined);
     this.#tables = new SqliteTables({ db, now: () => options.clock.now(), writeBehind: this.#delivers });
@@ -74,6 +79,7 @@ export class SqliteEngine implements Engine {
       epoch: options.mode === "deliver" ? this.#takeOver() : 0,
       pushes: options.mode === "deliver",
       now: () => options.clock.now(),
+      secrets: options.secrets ?? NO_KEYS,
     };
     this.#handlers = allCommands(this.#parts, ownCommands(db, this.#tables));
   }
