@@ -27,8 +27,11 @@ const MAX_SHOWN = 3_000;
 
 /** What takes long on purpose (passwords), or longer the more there is (the whole ledger), or follows every change comes less often. */
 const SELDOM: readonly (readonly [operations: RegExp, percent: number])[] = [
-  [/\/password$|^POST \/operator\/1\/accounts$|customerProfile\/log(in|out)$|\/auth\/1\/session$/, 8],
-  [/ledger\/verify|\/metrics$|^DELETE \/operator\/1\/accounts\/\{key\}$/, 15],
+  [
+    /\/password$|^(POST|DELETE) \/operator\/1\/accounts(\/\{key\})?$|customerProfile\/log(in|out)$|\/auth\/1\/session$/,
+    8,
+  ],
+  [/ledger\/verify|\/metrics$/, 15],
   [
     /^(PUT|DELETE) \/operator\/1\/(carriers|routes|rate-plans|exchange-rates|numbers)\/|\/statement$|api-keys\/\{id\}$/,
     30,
