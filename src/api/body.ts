@@ -1,10 +1,18 @@
 /** Request bodies: JSON as real clients write it, and forms where the contract leaves the encoding open. */
 import { isUtf8 } from "node:buffer";
+import { systemRandom } from "../runtime/random.ts";
 import { ApiError, badField } from "./errors.ts";
 
 /** The contract's deepest body has five levels. */
 const DEEPEST = 32;
 const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+/** The fullest message has 35 values, and a request has 10,000 of them at most. */
+const MAX_VALUES = 500_000;
+/** Different names of fields; the contract has 40. Each new one costs the parser as much as ten values. */
+const MAX_NAMES = 1_000;
+/** No smaller body can cost much, or have more names or values than these: a field takes five octets. */
+const SMALL_BYTES = 4_096;
+const MAX_FORM_FIELDS = 100;
 
 /**
  * Parses JSON. An explicit null means absent, so such fields are taken out; NUL characters and halves of surrogate pairs, which
@@ -13,6 +21,7 @@ const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw new ApiError("badRequest", { description: "The body is not valid UTF-8." });
+  if (body.length > SMALL_BYTES) refuseHeavy(body);
   let value: unknown;
   try {
     value = JSON.parse(body.toString("utf8"));
@@ -23,10 +32,53 @@ export function parseJson(body: Buffer): unknown {
   return value;
 }
 
+const [QUOTE, BACKSLASH, COMMA, COLON, AMPERSAND] = [0x22, 0x5c, 0x2c, 0x3a, 0x26];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Nobody can know which names look the same to `refuseHeavy`. */
+const NAME_FACTOR = Math.floor(systemRandom.next() * 2 ** 30) * 4 + 1;
+
+/**
+ * A body is refused before it is parsed if that would hold up everybody else: eight megabytes of brackets, of empty objects or of names
+ * take JSON.parse up to a second, where an honest body of that size takes 40 milliseconds. One pass over the octets, one or two
+ * nanoseconds for each.
+ */
+function refuseHeavy(body: Buffer): void {
+  /** By 16 bits of a hash: names that share them count as one, which is near enough. */
+  const seen = new Uint8Array(0x10000);
+  let names = 0;
+  let values = 1;
+  let depth = 0;
+  let hash = 0;
+  for (let at = 0; at < body.length; at++) {
+    const octet = body[at]!;
+    if (octet === QUOTE) {
+      hash = 0;
+      for (at++; at < body.length && body[at] !== QUOTE; at++) {
+        if (body[at] === BACKSLASH) at++;
+        hash = Math.imul(hash + body[at]!, NAME_FACTOR);
+      }
+    } else if (octet === COLON) {
+      if (seen[hash >>> 16] === 0 && ++names > MAX_NAMES)
+        throw heavy(`has more than ${MAX_NAMES} different names of fields`);
+      seen[hash >>> 16] = 1;
+    } else if (octet === COMMA) {
+      if (++values > MAX_VALUES) throw heavy(`has more than ${MAX_VALUES} values`);
+    } else if (octet === OPEN_ARRAY || octet === OPEN_OBJECT) {
+      values++;
+      if (++depth > DEEPEST) throw heavy(TOO_DEEP);
+    } else if (octet === CLOSE_ARRAY || octet === CLOSE_OBJECT) {
+      depth--;
+    }
+  }
+}
+
+const heavy = (says: string): ApiError => new ApiError("badRequest", { description: `The body ${says}.` });
+
 /** Takes nulls out of objects, and refuses text that cannot be kept. */
 export function refuseBadText(value: unknown): void {
   const fault = clean(value, 0);
-  if (fault?.says === TOO_DEEP) throw new ApiError("badRequest", { description: `The body ${TOO_DEEP}.` });
+  if (fault?.says === TOO_DEEP) throw heavy(TOO_DEEP);
   if (fault !== null) throw badField(fault.path.replace(/^\./, "") || "body", fault.says);
 }
 
@@ -62,8 +114,16 @@ function clean(value: unknown, depth: number): Fault | null {
 
 /** A form body as an object; of a name that stands twice, the first counts. */
 export function parseForm(body: Buffer): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(body.toString("utf8"))) fields[name] ??= value;
-  refuseBadText(fields);
-  return fields;
+  // Before they are taken apart: what takes time is the number of pairs, which a million times "&" would make a million.
+  let pairs = 1;
+  for (const octet of body) if (octet === AMPERSAND) pairs++;
+  if (pairs > MAX_FORM_FIELDS) throw heavy(`has more than ${MAX_FORM_FIELDS} fields`);
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(body.toString("utf8"))) {
+    if (!fields.has(name)) fields.set(name, value);
+  }
+  // Every name is a field of its own, "__proto__" too.
+  const form = Object.fromEntries(fields);
+  refuseBadText(form);
+  return form;
 }

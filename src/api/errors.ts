@@ -39,6 +39,19 @@ export interface ErrorDetails {
   readonly current?: unknown;
 }
 
+/** Characters of one field's name, characters of the sentence, and fields that an error tells. */
+const MAX_NAME = 200;
+const MAX_DESCRIPTION = 1_000;
+const MAX_VARIABLES = 20;
+/** What could move the cursor, turn the direction of writing or end a line where an error is shown. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Callers choose the names of fields, and get nothing back but their beginning: not megabytes, and nothing that cannot be seen. */
+function clip(text: string, length: number): string {
+  const beginning = text.length > length ? `${text.slice(0, length)}…` : text;
+  return beginning.toWellFormed().replace(INVISIBLE, "\ufffd");
+}
+
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
@@ -53,23 +66,24 @@ export class ApiError extends Error {
   }
 
   body() {
+    const { variables, description, current } = this.details;
     return {
       requestError: {
         clientCorrelator: null,
         serviceException: {
           messageId: this.kind.messageId,
           text: this.kind.text,
-          variables: this.details.variables ?? null,
-          additionalDescription: this.details.description ?? null,
+          variables: variables?.slice(0, MAX_VARIABLES).map((name) => clip(name, MAX_NAME)) ?? null,
+          additionalDescription: description === undefined ? null : clip(description, MAX_DESCRIPTION),
         },
         variables: null,
       },
-      ...(this.details.current === undefined ? {} : { current: this.details.current }),
+      ...(current === undefined ? {} : { current }),
     };
   }
 }
 
 /** One field is wrong; the sentence begins with its name. */
 export function badField(field: string, says: string): ApiError {
-  return new ApiError("badRequest", { variables: [field], description: `${field} ${says}.` });
+  return new ApiError("badRequest", { variables: [field], description: `${clip(field, MAX_NAME)} ${says}.` });
 }

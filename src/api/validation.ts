@@ -25,9 +25,13 @@ function named(types: string): string {
     .join(" or ");
 }
 
+/** A caller may have chosen a step of it, as long as he likes; no more than its beginning is told. */
+const MAX_POINTER = 400;
+
 /** "/messages/0/destinations/3/to" → "messages[0].destinations[3].to" */
 function fieldName(pointer: string): string {
   return pointer
+    .slice(0, MAX_POINTER)
     .split("/")
     .slice(1)
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))

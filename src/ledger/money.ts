@@ -21,6 +21,7 @@ export function parseMicros(decimal: string): Micros | null {
 export function formatMicros(micros: Micros): string {
   const sign = micros < 0n ? "-" : "";
   const size = micros < 0n ? -micros : micros;
+  // Six digits: to take the zeros off their end takes the square of their number.
   const places = (size % MICROS_PER_UNIT).toString().padStart(6, "0").replace(/0+$/, "");
   return `${sign}${size / MICROS_PER_UNIT}${places === "" ? "" : `.${places}`}`;
 }

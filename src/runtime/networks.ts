@@ -13,17 +13,20 @@ export interface Network {
 const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
 const MAPPED_BITS = 96;
 const ADDRESS_BITS = { ipv4: 32, ipv6: 128 };
+/** Characters: the longest address, with a zone and a port. A proxy hands on what its client wrote, up to 16 KiB of it. */
+const MAX_ADDRESS = 100;
 /** What one household or one machine has of IPv6, and may send from any address of. */
 const SITE_BITS = 64;
 
 /** The address in the one spelling that everything compares, or null for what is none. A zone ("%eth0") does not count. */
 export function plainAddress(written: string): string | null {
+  if (written.length > MAX_ADDRESS) return null;
   // Some proxies write the port behind it.
   const text =
     /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? /^\[([^\]]+)\](?::\d+)?$/.exec(written)?.[1] ?? written;
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return null;
-  const { address } = new SocketAddress({ address: text.replace(/%.*$/, ""), family: "ipv6" });
+  const { address } = new SocketAddress({ address: text.split("%", 1)[0]!, family: "ipv6" });
   return MAPPED.exec(address)?.[1] ?? address;
 }
 
@@ -72,10 +75,10 @@ export class Networks {
   }
 }
 
-/** Whom an address belongs to, as far as can be told: itself for IPv4, its /64 for IPv6. What is no address is itself. */
+/** Whom an address belongs to, as far as can be told: itself for IPv4, its /64 for IPv6. What is no address is itself, or its beginning. */
 export function siteOf(text: string): string {
   const address = plainAddress(text);
-  if (address === null || isIPv4(address)) return address ?? text;
+  if (address === null || isIPv4(address)) return address ?? text.slice(0, MAX_ADDRESS);
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {

@@ -228,7 +228,9 @@ test("a thousand levels are too deep, and so are a hundred thousand, wherever th
       assertWrong(await post(`{"messages": ${deep}}`), null, says, `${levels} in messages`);
       assertWrong(await post(`${good}, "unknown": ${deep}}`), null, says, `${levels} in an unknown key`);
     }
-    assertWrong(await post("[".repeat(levels)), null, "The body is not valid JSON.", `${levels} unfinished`);
+    // A small one is parsed first; a large one is not.
+    const unfinished = levels === 1_000 ? "The body is not valid JSON." : says;
+    assertWrong(await post("[".repeat(levels)), null, unfinished, `${levels} unfinished`);
   }
 });
 

@@ -63,3 +63,14 @@ test("callers are told apart by their IPv4 address, or by the /64 of their IPv6 
   assert.equal(siteOf("::1"), "0:0:0:0::/64");
   assert.equal(siteOf("unknown"), "unknown");
 });
+
+test("what is too long for an address is none, and only its beginning is remembered", () => {
+  const long = `10.0.0.1${"0".repeat(10_000)}`;
+  assert.equal(plainAddress(long), null);
+  assert.equal(parseNetwork(long), null);
+  assert.equal(siteOf(long), long.slice(0, 100));
+  assert.equal(
+    plainAddress(`[fe80:0000:0000:0000:0000:0000:255.255.255.255%${"z".repeat(15)}]:65535`),
+    "fe80::ffff:ffff",
+  );
+});

@@ -1,0 +1,201 @@
+/**
+ * Twenty thousand requests made from the service's own description, good ones and odd ones, as everybody who can call: none of them is the
+ * service's fault, each gets an answer of the API's, and afterwards the service is what it was before. HOSTILE_SEED repeats a run,
+ * HOSTILE_REQUESTS makes it longer.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { startChild } from "../support/child.ts";
+import { OPERATOR } from "../support/operator.ts";
+import { callService, temporaryDirectory } from "../support/service.ts";
+import { Chance } from "./support/chance.ts";
+import { type Operation, operationsOf } from "./support/document.ts";
+import { mutate } from "./support/mutate.ts";
+import { type Draft, encode, validDraft } from "./support/valid.ts";
+import { Wire, type WireAnswer } from "./support/wire.ts";
+import { World } from "./support/world.ts";
+
+const SEED = Number(process.env.HOSTILE_SEED ?? 20_260_212);
+const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 20_000);
+/** Well below what the service takes at a time from one address. */
+const CONNECTIONS = 16;
+const GOOD_PERCENT = 30;
+const MAX_ERROR_BYTES = 4_096;
+const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
+const MAX_SHOWN = 3_000;
+
+/** What takes long on purpose (passwords), or longer the more there is (the whole ledger), or follows every change comes less often. */
+const SELDOM: readonly (readonly [operations: RegExp, percent: number])[] = [
+  [
+    /\/password$|^(POST|DELETE) \/operator\/1\/accounts(\/\{key\})?$|customerProfile\/log(in|out)$|\/auth\/1\/session$/,
+    8,
+  ],
+  [/ledger\/verify|\/metrics$/, 15],
+  [
+    /^(PUT|DELETE) \/operator\/1\/(carriers|routes|rate-plans|exchange-rates|numbers)\/|\/statement$|api-keys\/\{id\}$/,
+    30,
+  ],
+];
+
+/**
+ * Answers that are known to be wrong and about to be mended. It must be empty: whoever mends the last one of a line takes the line out.
+ */
+const KNOWN_FAULTS: readonly { readonly says: string; readonly fits: (draft: Draft, answer: WireAnswer) => boolean }[] =
+  [
+    {
+      says: "a parameter of the list of dead letters that stands twice is a failure of the service",
+      fits: ({ operation }, { status }) => operation.name === "GET /operator/1/reports/dead" && status === 500,
+    },
+    {
+      says: "a carrier's kind that is an object is a failure of the service",
+      fits: ({ operation }, { status }) => operation.name === "PUT /operator/1/carriers/{id}" && status === 500,
+    },
+  ];
+
+const shareOf = ({ name }: Operation): number => SELDOM.find(([operations]) => operations.test(name))?.[1] ?? 100;
+
+interface Sent {
+  readonly index: number;
+  readonly draft: Draft;
+  readonly request: Buffer;
+}
+
+/** What is needed to send it again by hand. */
+function shown({ index, draft, request }: Sent, answer: WireAnswer | null): string {
+  const text = request.toString("latin1");
+  return [
+    `request ${index} of HOSTILE_SEED=${SEED}: ${draft.operation.name} (${draft.mutations.join("; ") || "should be good"})`,
+    `Latin-1, ${text.length} octets: ${JSON.stringify(text.slice(0, MAX_SHOWN))}`,
+    `answer: ${answer?.status} ${answer?.body.slice(0, MAX_SHOWN)}`,
+  ].join("\n");
+}
+
+const PLAIN = "string";
+/** What is wrong with an answer; null if nothing is. */
+function fault({ draft }: Sent, { status, headers, body }: WireAnswer): string | null {
+  if (status === 0) return "no answer";
+  if (status >= 500) return `status ${status}`;
+  if (draft.method === "HEAD" || status < 300) return null;
+  if (status < 400) return headers.get("location") === "/docs" || status === 304 ? null : `status ${status}`;
+  let json: Record<string, unknown>;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return "an error that is no JSON";
+  }
+  if (headers.get("content-type") !== "application/json; charset=utf-8") return "an error of another type";
+  const { requestError, current, ...rest } = json as {
+    requestError?: Record<string, Record<string, unknown>>;
+    current?: unknown;
+  };
+  const { messageId, text, variables, additionalDescription, ...more } = requestError?.serviceException ?? {};
+  const right =
+    typeof messageId === PLAIN &&
+    typeof text === PLAIN &&
+    (variables === null || (Array.isArray(variables) && variables.every((name) => typeof name === PLAIN))) &&
+    (additionalDescription === null || typeof additionalDescription === PLAIN) &&
+    Object.keys(rest).length + Object.keys(more).length === 0;
+  if (!right) return "an error of another shape";
+  if (current === undefined && Buffer.byteLength(body) > MAX_ERROR_BYTES)
+    return `${Buffer.byteLength(body)} octets of error`;
+  return null;
+}
+
+/** The most memory that the process has ever had, in bytes. Only Linux tells. */
+function peakMemory(pid: number): number {
+  if (process.platform !== "linux") return 0;
+  return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
+
+interface Counts {
+  good: number;
+  answeredGood: number;
+  all: number;
+}
+
+/** Sends all of them, from several connections at a time. */
+async function sendAll(url: string, world: World, operations: readonly Operation[], onFault: (says: string) => void) {
+  const counts = new Map<string, Counts>(operations.map(({ name }) => [name, { good: 0, answeredGood: 0, all: 0 }]));
+  const statuses = new Map<number, number>();
+  let next = 0;
+  const work = async (): Promise<void> => {
+    const wire = new Wire(url);
+    while (next < REQUESTS) {
+      const index = next++;
+      const chance = new Chance(SEED + index * 2_654_435_761);
+      let operation = chance.pick(operations);
+      while (!chance.percent(shareOf(operation))) operation = chance.pick(operations);
+      const draft = validDraft(operation, world, chance);
+      if (!chance.percent(GOOD_PERCENT)) mutate(draft, world, chance);
+      const sent = { index, draft, request: encode(draft) };
+      const isLast = draft.headers.some(([name, value]) => name === "connection" && value === "close");
+      const answer = await wire.call(sent.request, { isHead: draft.method === "HEAD", isLast });
+      const count = counts.get(operation.name)!;
+      count.all++;
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      const says = fault(sent, answer);
+      if (says !== null && !KNOWN_FAULTS.some(({ fits }) => fits(draft, answer)))
+        onFault(`${says}\n${shown(sent, answer)}`);
+      const isGood = answer.status >= 200 && answer.status < 300;
+      if (isGood && draft.method === operation.method && draft.path === null) {
+        const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
+        world.learn(operation.name, draft.params, isJson ? JSON.parse(answer.body) : undefined);
+      }
+      if (draft.mutations.length > 0) continue;
+      count.good++;
+      if (isGood) count.answeredGood++;
+      else if (process.env.HOSTILE_SHOW === "refused") console.log(shown(sent, answer));
+    }
+    wire.close();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return { counts, statuses };
+}
+
+test(`${REQUESTS} requests made from the description are answered, and none is the service's fault`, async (t: TestContext) => {
+  t.diagnostic(`HOSTILE_SEED=${SEED}`);
+  const data = await temporaryDirectory({ after: (clean) => t.after(clean) });
+  const child = await startChild(t, ["sandbox", "--port", "0", "--data", data], {
+    HELIOGRAPH_LIMITS_LOGIN_ATTEMPTS: "1000000",
+  });
+  const { url } = child;
+  const pid = child.process.pid!;
+  const open = { authorization: null };
+  const operations = operationsOf((await callService(url, "GET", "/openapi.json", open)).json);
+  assert.ok(operations.length > 60);
+  const world = await World.prepare(url);
+  const before = peakMemory(pid);
+
+  const faults: string[] = [];
+  const { counts, statuses } = await sendAll(url, world, operations, (says) => faults.push(says));
+
+  t.diagnostic(
+    `statuses: ${[...statuses]
+      .sort(([a], [b]) => a - b)
+      .map(([status, count]) => `${status} × ${count}`)
+      .join(", ")}`,
+  );
+  assert.equal(
+    faults.length,
+    0,
+    `${faults.length} wrong answers, seed ${SEED}; the first ones:\n${faults.slice(0, 5).join("\n\n")}`,
+  );
+  if (KNOWN_FAULTS.length === 0) assert.doesNotMatch(child.output(), /a request failed/);
+
+  // What should be good is good, or the odd ones would have been refused for another reason than their oddness.
+  const poor = [...counts].filter(([, { good, answeredGood }]) => answeredGood < good * 0.2);
+  assert.deepEqual(poor, [], "operations whose good requests are not good");
+  for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);
+
+  // The service is what it was before.
+  assert.equal((await callService(url, "GET", "/healthz", open)).status, 200);
+  assert.equal((await callService(url, "GET", "/readyz", open)).status, 200);
+  assert.equal((await callService(url, "GET", "/account/1/balance")).status, 200);
+  const ledger = await callService(url, "GET", "/operator/1/ledger/verify", { authorization: OPERATOR });
+  assert.deepEqual([ledger.status, ledger.json], [200, { right: true, faults: [] }]);
+  const grown = peakMemory(pid) - before;
+  assert.ok(grown < MAX_GROWTH_BYTES, `memory grew by ${grown} bytes`);
+  t.diagnostic(`memory grew by ${Math.round(grown / 1024 / 1024)} MiB`);
+  assert.equal(await child.end("SIGTERM"), 0);
+});
