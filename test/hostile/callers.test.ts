@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rawRequestText } from "../support/raw-http.ts";
 import { basic, callService } from "../support/service.ts";
-import { Crowd, KEY, startRig } from "./rig.ts";
+import { Crowd, KEY, startRig } from "./support/rig.ts";
 
 const ADVANCED = "/sms/1/text/advanced";
 const MEGABYTE = 1024 * 1024;

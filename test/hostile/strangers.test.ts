@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RawClient, rawCall, rawRequestText } from "../support/raw-http.ts";
 import { callService } from "../support/service.ts";
-import { Crowd, KEY, type Rig, startRig } from "./rig.ts";
+import { Crowd, KEY, type Rig, startRig } from "./support/rig.ts";
 
 const LOGIN = "/1/customerProfile/login";
 const SESSION = "/auth/1/session";

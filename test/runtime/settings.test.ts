@@ -218,6 +218,7 @@ test("zero is taken where it means something, and nowhere else", () => {
       "limits.requestsPerSecond",
       "limits.messagesPerSecond",
       "limits.connectionsPerAccount",
+      "limits.strangerRequestsPerSecond",
       "dispatch.receiptWaitMs",
     ],
   );

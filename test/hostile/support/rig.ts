@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
-import { type Child, startChild } from "../support/child.ts";
-import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
+import { type Child, startChild } from "../../support/child.ts";
+import { basic, callService, eventually, temporaryDirectory } from "../../support/service.ts";
 import type { Watched, WatcherData } from "./watcher.ts";
 
 /** "Within a second", and twice that for a machine that does other things too: what is tested is a stop of many seconds. */
