@@ -250,6 +250,8 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   deleteItem: true,
   retire: true,
   forget: true,
+  quarantine: true,
+  quarantined: true,
 };
 
 /** The store port over any way of sending commands. */

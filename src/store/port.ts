@@ -94,6 +94,19 @@ export interface Ending {
   readonly atMs: number;
 }
 
+/** Something that could not be recorded as it was said, kept aside. */
+export interface Quarantined {
+  readonly id: number;
+  readonly atMs: number;
+  /** Which command refused it. */
+  readonly command: string;
+  /** What it is about: a message's key, or what else names it. */
+  readonly subject: string;
+  readonly reason: string;
+  /** JSON, cut off at a bound. */
+  readonly detail: string;
+}
+
 export interface OutstandingRow {
   readonly rowId: number;
   readonly carrierMessageId: string;
@@ -686,6 +699,11 @@ export interface Store {
   retire(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
+
+  /** Keeps aside what no other command takes. The oldest go when there are too many. */
+  quarantine(input: { items: readonly Omit<Quarantined, "id">[] }): Promise<void>;
+  /** What is kept aside, newest first, and how much there is. */
+  quarantined(input: { limit: number }): Promise<{ count: number; items: Quarantined[] }>;
 }
 
 export type CommandName = keyof Store;

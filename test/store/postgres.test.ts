@@ -10,6 +10,7 @@ import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
+import { quarantineContract } from "./contract-quarantine.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -44,4 +45,5 @@ trackingContract("PostgreSQL", makeDatabase);
 bulksContract("PostgreSQL", makeDatabase);
 keysContract("PostgreSQL", makeDatabase);
 octetsContract("PostgreSQL", makeDatabase);
+quarantineContract("PostgreSQL", makeDatabase);
 managingContract("PostgreSQL", makeDatabase);

@@ -14,6 +14,7 @@ import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
+import { quarantineContract } from "./contract-quarantine.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -33,6 +34,7 @@ trackingContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
 keysContract("SQLite", makeDatabase);
 octetsContract("SQLite", makeDatabase);
+quarantineContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };

@@ -14,6 +14,7 @@ import { logCommands } from "./logs.ts";
 import { managingCommands } from "./managing.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
+import { quarantineCommands } from "./quarantine.ts";
 import { reportCommands } from "./reports.ts";
 import { statementCommands } from "./statements.ts";
 
@@ -38,6 +39,7 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...auditCommands(parts),
     ...catalogueCommands(parts),
     ...statementCommands(parts),
+    ...quarantineCommands(parts),
     ...own,
   };
 }

@@ -25,4 +25,5 @@ export const LOOKS: ReadonlySet<CommandName> = new Set([
   "changeCounter",
   "catalogue",
   "cluster",
+  "quarantined",
 ]);

@@ -13,6 +13,13 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
+const PASSING = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
+
+/** Whether the database is busy, full or broken: that is so for everything, and the same may work later. */
+export function isPassing(error: unknown): error is InstanceType<typeof Database.SqliteError> {
+  return error instanceof Database.SqliteError && PASSING.test(error.code);
+}
+
 export function openDatabase(directory: string): Db {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   // The time-out is for the command line writing beside a running service.
