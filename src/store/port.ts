@@ -80,6 +80,14 @@ export interface PartName {
   readonly carrierMessageId: string;
 }
 
+export interface ReceivedReceipts {
+  /** How many were parked, and how many of those were about another phone than the message with their id. */
+  readonly unmatched: number;
+  readonly foreign: number;
+  /** Places of those without the mark of a receipt that are none: no part of their phone waits for them. */
+  readonly strangers: readonly number[];
+}
+
 /** A receipt that matched no message when it came. */
 export interface ParkedReceipt extends Receipt {
   readonly id: number;
@@ -511,8 +519,8 @@ export interface Store {
   /** The link died before the answer: counted, and kept for the next try. */
   countUnknown(input: { keys: readonly MessageKey[] }): Promise<void>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;
-  /** Takes receipts in; those that match no message are kept. */
-  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<{ unmatched: number }>;
+  /** Takes receipts in; those that match no message are kept, unless they only look like receipts. */
+  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;
   /** Looks for parked receipts of these parts: on another node they may have come while the part was being written. */
   matchParked(input: { names: readonly PartName[] }): Promise<void>;
   /** Receipts that matched no message, newest first, and how many there are. */

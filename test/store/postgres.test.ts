@@ -11,6 +11,7 @@ import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
+import { receiptsContract } from "./contract-receipts.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
@@ -46,4 +47,5 @@ bulksContract("PostgreSQL", makeDatabase);
 keysContract("PostgreSQL", makeDatabase);
 octetsContract("PostgreSQL", makeDatabase);
 quarantineContract("PostgreSQL", makeDatabase);
+receiptsContract("PostgreSQL", makeDatabase);
 managingContract("PostgreSQL", makeDatabase);

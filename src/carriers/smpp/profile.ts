@@ -44,6 +44,13 @@ export const SmppCarrier = Type.Object(
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
     /** The id is hexadecimal in the answer and decimal in the receipt, or the reverse. Default "same". */
     receiptIds: Type.Optional(OneOf(["same", "hex then decimal", "decimal then hex"])),
+    /**
+     * Receipts come without their mark (esm_class, or receipted_message_id with message_state): a text that looks like one is taken for
+     * one if it names a part of the phone that it comes from. Default false: any phone can write such a text.
+     */
+    unmarkedReceipts: Type.Optional(Type.Boolean()),
+    /** The addresses of a receipt: those of its message, in any order, or the carrier's own, which say nothing. Default "message". */
+    receiptAddresses: Type.Optional(OneOf(["message", "carrier"])),
     /** Which parts of a long message get a receipt that counts. Default "every". */
     partRule: Type.Optional(OneOf(["every", "first", "last"])),
     /** A submit whose answer never came: send it again, at most three times, or wait for a receipt. Default "resend". */

@@ -423,11 +423,11 @@ export class SqliteTables implements Tables {
     return this.#written.isOptedOut(entry);
   }
 
-  part(name: PartName): PartRow | undefined {
+  part(name: PartName, fits: (part: PartRow) => boolean = () => true): PartRow | undefined {
     const written = this.#anyPartWritten()
-      ? this.#written.parts(name).find(({ id }) => !this.#goneParts.has(id))
+      ? this.#written.parts(name).find((part) => !this.#goneParts.has(part.id) && fits(part))
       : undefined;
-    return written ?? this.#partsByName.get(partName(name))?.[0];
+    return written ?? this.#partsByName.get(partName(name))?.find(fits);
   }
 
   /** Where receipts come soon there is none, and to look for each is a fair share of what a receipt costs. */

@@ -175,9 +175,9 @@ export class WrittenRows {
       parkedForPhone: db.prepare<[string, string], ParkedReceipt>(
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? ORDER BY id`,
       ),
-      park: db.prepare<[string, string, string, number, number, string | null, string | null]>(
-        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      park: db.prepare<Value[]>(
+        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
       purse: db.prepare<[number], PurseRow>(
@@ -313,8 +313,8 @@ export class WrittenRows {
     return this.#statements.parkedForPhone.all(carrierId, to);
   }
 
-  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to }: Receipt): void {
-    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to);
+  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null }: Receipt): void {
+    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other);
   }
 
   unpark(id: number): void {
