@@ -13,7 +13,7 @@ import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Clock, Repeating } from "./runtime/clock.ts";
 import { IdSource } from "./runtime/ids.ts";
-import type { Log } from "./runtime/log.ts";
+import { type Log, LogLimiter } from "./runtime/log.ts";
 import { type Figure, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
@@ -38,6 +38,8 @@ const REPLAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
+/** An attack comes from many addresses; whoever looks into it wants to see some of them. */
+const LOGIN_LINES_A_MINUTE = 60;
 const COUNT_NODES_EVERY_MS = 1_000;
 
 export class Edge {
@@ -66,6 +68,7 @@ export class Edge {
       apiKeys.forgetAll();
     });
     const rateLimits = await this.#rateLimits();
+    const limiter = new LogLimiter(clock, LOGIN_LINES_A_MINUTE);
     const ids = new IdSource(clock, node, BigInt(lastKey));
     this.#server = await buildServer({
       store,
@@ -79,7 +82,10 @@ export class Edge {
       attempts: new LoginAttempts({
         settings: settings.limits,
         clock,
-        onWait: (kind, address) => log.warn({ kind, address }, "too many wrong logins; the next ones have to wait"),
+        onWait: (kind, address) =>
+          limiter.write("wrong logins", (more) =>
+            log.warn({ kind, address, ...more }, "too many wrong logins; the next ones have to wait"),
+          ),
       }),
       sessions: new Sessions(store, clock),
       catalogue: this.#catalogue,

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { Settings } from "../runtime/settings.ts";
 import type { Store } from "../store/port.ts";
 import { type LookOptions, lookAtCallbacks, lookAtCarriers } from "./doctor/connections.ts";
-import { lookAtBooks, lookAtCatalogue } from "./doctor/contents.ts";
+import { lookAtBooks, lookAtCatalogue, lookAtQuarantine } from "./doctor/contents.ts";
 import { type Finding, Findings } from "./doctor/finding.ts";
 import { lookAtPostgres } from "./doctor/postgres.ts";
 import { lookAtSettings } from "./doctor/settings.ts";
@@ -54,6 +54,7 @@ function quiet(settings: Settings): Settings {
 
 async function examineStore(store: Store, options: LookOptions, found: Findings): Promise<readonly Finding[]> {
   await lookAtBooks(store, found);
+  await lookAtQuarantine(store, found);
   const { carriers, findings } = await lookAtCatalogue(store);
   const others = await Promise.all([lookAtCarriers(carriers, options), lookAtCallbacks(store, options)]);
   return [...findings, ...others.flat()];

@@ -20,6 +20,9 @@ export interface DispatchSettings {
   /** How long after a message's validity its receipt may still come. */
   readonly receiptWaitMs: number;
   readonly sweepEveryMs: number;
+  /** How long receipts and messages from phones that match nothing are kept, and how many of each. */
+  readonly unmatchedDays: number;
+  readonly unmatchedRows: number;
 }
 
 export interface DispatchParts {

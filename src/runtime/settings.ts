@@ -48,6 +48,8 @@ export interface Settings {
     readonly claimMessages: number;
     readonly receiptWaitMs: number;
     readonly sweepEveryMs: number;
+    readonly unmatchedDays: number;
+    readonly unmatchedRows: number;
   };
   readonly reports: {
     readonly connectionsPerHost: number;

@@ -250,6 +250,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   deleteItem: true,
   retire: true,
   forget: true,
+  dropUnmatched: true,
   quarantine: true,
   quarantined: true,
 };

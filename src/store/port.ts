@@ -708,6 +708,16 @@ export interface Store {
   /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
 
+  /**
+   * Drops receipts and messages from phones that matched nothing: those of before a time, and the oldest of each while there are more than
+   * `keepRows`. A page at a time, oldest first.
+   */
+  dropUnmatched(input: {
+    beforeMs: number;
+    keepRows: number;
+    limit: number;
+  }): Promise<{ readonly count: number; readonly more: boolean }>;
+
   /** Keeps aside what no other command takes. The oldest go when there are too many. */
   quarantine(input: { items: readonly Omit<Quarantined, "id">[] }): Promise<void>;
   /** What is kept aside, newest first, and how much there is. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Receipt, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { Bench, CARRIER, type MakeDatabase } from "./harness.ts";
+import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const PHONE = "41790000001";
 const STRANGER = "41790000666";
@@ -32,6 +32,23 @@ async function statusOf(bench: Bench, messageId: string): Promise<number> {
   const query = { ...all, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: 10, after: null };
   const { messages } = await bench.store.logs({ ...query, accountId: bench.accountId, messageIds: [messageId] });
   return messages[0]!.statusId;
+}
+
+const DAY = 24 * HOUR;
+
+/** What there is that matches nothing: the phones of the receipts, and the senders of the messages, oldest first. */
+async function unmatched({ store }: Bench): Promise<[receipts: (string | null)[], messages: string[]]> {
+  const { receipts } = await store.parkedReceipts({ limit: 100 });
+  const { messages } = await store.unmatchedIncoming({ limit: 100 });
+  return [receipts.map(({ to }) => to).reverse(), messages.map(({ from }) => from).reverse()];
+}
+
+/** A receipt and a message of this phone that match nothing. */
+async function stray(bench: Bench, phone: string): Promise<void> {
+  await received(bench, "nobody's", { to: phone });
+  const atMs = bench.clock.now();
+  const part = { from: phone, to: "999", text: "Hello", concatenation: null, atMs };
+  await bench.store.incoming({ carrierId: CARRIER, parts: [part], nowMs: atMs });
 }
 
 export function receiptsContract(engine: string, make: MakeDatabase): void {
@@ -96,6 +113,25 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual((await received(bench, "1002", { to: PHONE, unmarked: true })).strangers, [0]);
       assert.equal(await statusOf(bench, key), WAITING);
       assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("what matches nothing goes when it is too old, and the oldest when it is too much, a page at a time", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (let phone = 1; phone <= 6; phone++) {
+        await stray(bench, String(phone));
+        await bench.clock.advance(DAY / 2);
+      }
+      const drop = (days: number, keepRows: number, limit: number) =>
+        bench.store.dropUnmatched({ beforeMs: bench.clock.now() - days * DAY, keepRows, limit });
+      assert.deepEqual(await drop(7, 6, 10), { count: 0, more: false });
+      assert.deepEqual(await drop(2.25, 6, 10), { count: 4, more: false });
+      assert.deepEqual(await unmatched(bench), [
+        ["3", "4", "5", "6"],
+        ["3", "4", "5", "6"],
+      ]);
+      assert.deepEqual(await drop(7, 1, 2), { count: 4, more: true });
+      assert.deepEqual(await drop(7, 1, 2), { count: 2, more: false });
+      assert.deepEqual(await unmatched(bench), [["6"], ["6"]]);
     });
 
     test("a part whose id was never learnt hears marked receipts of its phone, and nothing else", async (t) => {

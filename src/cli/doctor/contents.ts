@@ -2,6 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { type CarrierProfile, groupsOf, type RatePlan, type Route } from "../../catalogue/file.ts";
 import type { IncomingNumber } from "../../catalogue/numbers.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
 import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
 import { bodyOf } from "../catalogue-file.ts";
 import { shownPrefix } from "../catalogue-items.ts";
@@ -33,6 +34,23 @@ export async function lookAtBooks(store: Store, found: Findings): Promise<void> 
       "raise [store] statementTimeoutMs for this command",
     );
   }
+}
+
+/** What the store refused, and somebody should look at. */
+export async function lookAtQuarantine(store: Store, found: Findings): Promise<void> {
+  const { count, items } = await store.quarantined({ limit: TOLD });
+  if (count === 0) {
+    found.ok("quarantine", "the store has refused nothing");
+    return;
+  }
+  const told = items.map(({ atMs, command, subject, reason }) => {
+    return `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`;
+  });
+  found.warn(
+    "quarantine",
+    `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}`,
+    "look into the table quarantine, and report them",
+  );
 }
 
 export async function lookAtCatalogue(

@@ -17,6 +17,7 @@ import { pullCommands } from "./pull.ts";
 import { quarantineCommands } from "./quarantine.ts";
 import { reportCommands } from "./reports.ts";
 import { statementCommands } from "./statements.ts";
+import { unmatchedCommands } from "./unmatched.ts";
 
 /** What each engine does in its own way. */
 export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "retire">;
@@ -40,6 +41,7 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...catalogueCommands(parts),
     ...statementCommands(parts),
     ...quarantineCommands(parts),
+    ...unmatchedCommands(parts),
     ...own,
   };
 }
