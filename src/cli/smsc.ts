@@ -1,5 +1,4 @@
 /** `heliograph smsc`: a simulated carrier for any SMPP client, with faults that can be switched on while it runs. */
-import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
 import type { Problem } from "../carriers/smpp/session/contract.ts";
@@ -8,6 +7,7 @@ import { BadFaults, type Faults, readFault, readFaults } from "../carriers/smsc/
 import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { readGivenFile } from "../runtime/files.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { withExample } from "./example.ts";
 import { LOOPBACK, stopOnSignal } from "./signals.ts";
@@ -93,7 +93,7 @@ function settingsOf(options: SmscOptions): SmscSettings {
 /** Those of the file, and over them those that were named one by one. */
 function faultsOf({ faults: file, fault: named }: SmscOptions): Faults {
   try {
-    const fromFile = file === undefined ? {} : readFaults(JSON.parse(readFileSync(file, "utf8")));
+    const fromFile = file === undefined ? {} : readFaults(JSON.parse(readGivenFile(file)));
     return Object.assign({}, fromFile, ...named.map(readFault));
   } catch (error) {
     if (error instanceof BadFaults) throw new CommandFault(error.message);

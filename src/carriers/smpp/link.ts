@@ -7,11 +7,11 @@
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
-import { readFileSync } from "node:fs";
 import { type Clock, Repeating, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
+import { tlsOf } from "./authority.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
 import type { SmppProfile } from "./profile.ts";
@@ -112,7 +112,7 @@ export class Link {
     const { profile, clock, log, limiter, onProblem } = this.#parts;
     const place = profile.hosts[this.#hostIndex % profile.hosts.length]!;
     const { host, port } = readHost(place);
-    const tls = profile.tls === true ? { tls: tlsOf(profile) } : {};
+    const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
     const signal = this.#aborting.signal;
     const connection = await connectSocket({ host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal, ...tls }, clock);
     if (connection.kind === "failed") {
@@ -196,11 +196,4 @@ export class Link {
 function readHost(place: string): { host: string; port: number } {
   const colon = place.lastIndexOf(":");
   return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
-}
-
-function tlsOf({ tlsCa, tlsName }: SmppProfile) {
-  return {
-    ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa, "utf8") }),
-    ...(tlsName === undefined ? {} : { serverName: tlsName }),
-  };
 }

@@ -15,7 +15,10 @@ export const SmppCarrier = Type.Object(
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("smpp"),
     /** "host:port", in the order in which they are tried. */
-    hosts: Type.Array(Type.String({ pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), { minItems: 1 }),
+    hosts: Type.Array(Type.String({ pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$", maxLength: 300 }), {
+      minItems: 1,
+      maxItems: 100,
+    }),
     systemId: Type.String({ maxLength: 15 }),
     password: Type.String({ maxLength: 8 }),
     systemType: Type.Optional(Type.String({ maxLength: 12 })),
@@ -27,12 +30,14 @@ export const SmppCarrier = Type.Object(
     window: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
     /** Parts a second over all connections; no limit unless given. */
     partsPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    /** Speak TLS. The carrier's certificate is checked against `tlsCa`, or against the system's authorities. Default false. */
+    /** Speak TLS. The carrier's certificate is checked against `tlsCaPem` or `tlsCa`, or against the system's authorities. Default false. */
     tls: Type.Optional(Type.Boolean()),
-    /** A file with the certificate authority of the carrier, in PEM. */
-    tlsCa: Type.Optional(Type.String()),
+    /** A file with the certificate authority of the carrier, in PEM. Only the command line may name one. */
+    tlsCa: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
+    /** The certificate authority itself, in PEM. */
+    tlsCaPem: Type.Optional(Type.String({ maxLength: 65_536, pattern: "^\\s*-----BEGIN [A-Z ]*CERTIFICATE-----" })),
     /** The name in the carrier's certificate, where it is not the host's. */
-    tlsName: Type.Optional(Type.String()),
+    tlsName: Type.Optional(Type.String({ maxLength: 255 })),
     /** How senders and recipients are marked. Defaults: international 1/1, short codes 3/0, names 5/0. */
     destinationType: Type.Optional(AddressType),
     internationalType: Type.Optional(AddressType),

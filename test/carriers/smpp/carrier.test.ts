@@ -1,5 +1,6 @@
 /** The SMPP carrier against a scripted network on a real socket: connections, answers, long messages, receipts, messages from phones. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -98,21 +99,16 @@ interface Customer {
   readonly messages: IncomingPart[];
 }
 
+const PROFILE = { id: "acme", kind: "smpp", systemId: "me", password: "secret", reconnectSeconds: 1 } as const;
+
 async function startCarrier(
   t: TestContext,
   networks: Network[],
   change: Partial<SmppProfile> = {},
   counts: SmppCounts = { unusableIds: 0, problems: 0 },
 ): Promise<Customer> {
-  const profile: SmppProfile = {
-    id: "acme",
-    kind: "smpp",
-    hosts: networks.map(({ port }) => `127.0.0.1:${port}`),
-    systemId: "me",
-    password: "secret",
-    reconnectSeconds: 1,
-    ...change,
-  };
+  const hosts = networks.map(({ port }) => `127.0.0.1:${port}`);
+  const profile: SmppProfile = { ...PROFILE, hosts, ...change };
   const lease = Lease.endless();
   const carrier = new SmppCarrier(profile, {
     clock: systemClock,
@@ -298,6 +294,33 @@ describe("connections", () => {
       await carrier.stop();
     }
     assert.equal(network.binds.length, 1, "only the trusting one got as far as a bind");
+  });
+
+  test("the carrier's authority may stand in its profile", async (t) => {
+    const network = await Network.start(t, true);
+    await isUp(await startCarrier(t, [network], { tls: true, tlsCaPem: CERTIFICATE.cert, tlsName: "receiver.test" }));
+  });
+
+  test("a certificate authority that is no file, or never ends, is a failure like any other", async (t) => {
+    const network = await Network.start(t);
+    const pipe = join(await temporaryDirectory(t), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const tlsCa of ["/dev/zero", pipe, "/"]) {
+      const warnings: string[] = [];
+      const log = { ...silentLog, warn: ({ why }: { why: string }) => void warnings.push(why) } as typeof silentLog;
+      const profile: SmppProfile = { ...PROFILE, hosts: [`127.0.0.1:${network.port}`], tls: true, tlsCa };
+      const carrier = new SmppCarrier(profile, {
+        clock: systemClock,
+        random: seededRandom(1),
+        log,
+        lease: Lease.endless(),
+      });
+      await carrier.start();
+      await eventually(async () => warnings.length > 0);
+      await carrier.stop();
+      assert.match(warnings[0]!, /is not a file/);
+    }
+    assert.deepEqual(network.binds, []);
   });
 
   test("a certificate authority that cannot be read is a failure like any other", async (t) => {
