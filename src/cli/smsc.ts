@@ -8,6 +8,7 @@ import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { readGivenFile } from "../runtime/files.ts";
+import { LogLimiter } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { withExample } from "./example.ts";
 import { LOOPBACK, stopOnSignal } from "./signals.ts";
@@ -76,6 +77,7 @@ async function run(options: SmscOptions): Promise<void> {
 
 function settingsOf(options: SmscOptions): SmscSettings {
   const { host, systemId, password } = options;
+  const limiter = new LogLimiter(systemClock);
   return {
     host,
     port: whole(options.port, "--port", 0, MOST_PORTS),
@@ -86,7 +88,11 @@ function settingsOf(options: SmscOptions): SmscSettings {
     ...(systemId === undefined ? {} : { systemId }),
     ...(password === undefined ? {} : { password }),
     ...(options.print === true ? { onPart: print } : {}),
-    onProblem: (problem) => process.stderr.write(`heliograph: ${explained(problem)}\n`),
+    onProblem: (problem) =>
+      limiter.write(problem.kind, ({ leftOut }) => {
+        const more = leftOut === undefined ? "" : ` (${leftOut} more like it were left out before)`;
+        process.stderr.write(`heliograph: ${explained(problem)}${more}\n`);
+      }),
   };
 }
 
