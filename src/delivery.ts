@@ -4,7 +4,7 @@
  */
 import type { Carrier } from "./carriers/port.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
-import { SmppCarrier } from "./carriers/smpp/carrier.ts";
+import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
@@ -41,6 +41,7 @@ export class Delivery {
   readonly #rounds: Rounds;
   readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
   readonly #push: Push | null;
+  readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0 };
   #simulator: SimulatedCarrier | null = null;
 
   constructor(parts: DeliveryParts) {
@@ -127,7 +128,8 @@ export class Delivery {
 
   #carrier(profile: CarrierProfile): Carrier {
     const { clock, random, log, lease } = this.#parts;
-    if (profile.kind === "smpp") return new SmppCarrier(profile, { clock, random, log, lease });
+    if (profile.kind === "smpp")
+      return new SmppCarrier(profile, { clock, random, log, lease, counts: this.#smppCounts });
     this.#simulator = new SimulatedCarrier(profile, clock, random);
     return this.#simulator;
   }
@@ -140,9 +142,11 @@ export class Delivery {
   }
 
   figures(): Figure[] {
-    const unmatched = this.#rounds.incomingUnmatched;
+    const { dispatcher } = this.#dispatching ?? {};
     return [
-      ...(this.#dispatching === null ? [] : dispatchFigures(this.#dispatching.dispatcher, unmatched)),
+      ...(dispatcher === undefined ? [] : dispatchFigures(dispatcher, this.#rounds.counts.incomingUnmatched)),
+      ...(dispatcher === undefined ? [] : smppFigures(this.#smppCounts)),
+      ...roundsFigures(this.#rounds),
       ...(this.#push === null ? [] : pushFigures(this.#push)),
     ];
   }
@@ -157,8 +161,8 @@ export class Delivery {
 }
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {
-  const { claimMessages: claimCount, receiptWaitMs, sweepEveryMs } = dispatch;
-  return { claimCount, receiptWaitMs, sweepEveryMs };
+  const { claimMessages: claimCount, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows } = dispatch;
+  return { claimCount, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
 }
 
 function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): Figure[] {
@@ -173,6 +177,21 @@ function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): F
     counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
     counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
     counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
+    counter(
+      "dispatch_receipts_unmatched_total",
+      "Receipts that matched no message when they came",
+      counts.receiptsUnmatched,
+    ),
+    counter(
+      "dispatch_receipts_foreign_total",
+      "Of those, receipts about another phone than that of the message with their id",
+      counts.receiptsForeign,
+    ),
+    counter(
+      "dispatch_quarantined_total",
+      "What carriers said and the store refused: it is kept aside",
+      counts.quarantined,
+    ),
     counter("incoming_parts_total", "Messages from phones, and parts of such", counts.incomingParts),
     counter(
       "incoming_unmatched_total",
@@ -180,6 +199,24 @@ function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): F
       counts.incomingUnmatched + unmatched,
     ),
     gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", inMemory),
+  ];
+}
+
+function smppFigures({ unusableIds, problems }: SmppCounts): Figure[] {
+  return [
+    counter("smpp_unusable_ids_total", "Ids in a carrier's answers under which no part can be kept", unusableIds),
+    counter("smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
+  ];
+}
+
+function roundsFigures({ counts }: Rounds): Figure[] {
+  return [
+    counter(
+      "unmatched_dropped_total",
+      "Receipts and messages from phones that matched nothing, dropped for their age or number",
+      counts.unmatchedDropped,
+    ),
+    gauge("quarantined_items", "What is kept aside, as the node that leads sees it", counts.quarantined),
   ];
 }
 

@@ -14,7 +14,7 @@ import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Clock, Repeating } from "./runtime/clock.ts";
 import { IdSource } from "./runtime/ids.ts";
-import type { Log } from "./runtime/log.ts";
+import { type Log, LogLimiter } from "./runtime/log.ts";
 import { type Figure, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
@@ -40,6 +40,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
+/** An attack comes from many addresses; whoever looks into it wants to see some of them. */
+const LOGIN_LINES_A_MINUTE = 60;
 const COUNT_NODES_EVERY_MS = 1_000;
 
 /** A question whose answer all get who ask while it is being asked. */
@@ -97,6 +99,7 @@ export class Edge {
       apiKeys.forgetAll();
     });
     const rateLimits = await this.#rateLimits();
+    const limiter = new LogLimiter(clock, LOGIN_LINES_A_MINUTE);
     const ids = new IdSource(clock, node, BigInt(lastKey));
     this.#server = await buildServer({
       store,
@@ -111,7 +114,9 @@ export class Edge {
         settings: settings.limits,
         clock,
         onWait: (kind, address, username) => {
-          log.warn({ kind, address }, "too many wrong logins; the next ones have to wait");
+          limiter.write("wrong logins", (more) =>
+            log.warn({ kind, address, ...more }, "too many wrong logins; the next ones have to wait"),
+          );
           logins.wrong({ action: "wait", username, address, facts: { counted: kind } });
         },
       }),

@@ -1,6 +1,8 @@
 /**
  * Who a username and password belong to. A right pair is remembered for a short while under a keyed hash, so that Basic
- * authentication costs microseconds and not a scrypt each time; any change of accounts drops what is remembered.
+ * authentication costs microseconds and not a scrypt each time; any change of accounts drops what is remembered. What stays is which stored
+ * hash a pair was right for: as long as the user has that one, the pair is right, and somebody who changes accounts all day
+ * does not have everybody's passwords checked again and again.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
@@ -8,12 +10,16 @@ import type { Account, Store } from "../store/port.ts";
 import { PasswordChecker } from "./passwords.ts";
 import { RememberedAccounts } from "./remembered.ts";
 
+const MAX_PAIRS = 10_000;
+
 export class Credentials {
   readonly #store: Pick<Store, "findLogin">;
   readonly #checker = new PasswordChecker();
   /** Of this process alone, so that what is remembered says nothing to whoever reads the memory of another. */
   readonly #key = randomBytes(32);
   readonly #remembered: RememberedAccounts;
+  /** The stored hash that a pair was right for; the one used longest ago first. */
+  readonly #rightFor = new Map<string, string>();
 
   constructor(store: Pick<Store, "findLogin">, clock: Clock) {
     this.#store = store;
@@ -24,8 +30,14 @@ export class Credentials {
     const pair = createHmac("sha256", this.#key).update(`${username.length}:${username}${password}`).digest("base64");
     return this.#remembered.find(pair, async () => {
       const login = await this.#store.findLogin({ username });
-      const right = await this.#checker.check(password, login?.passwordHash ?? null);
-      return right && login !== null ? login.account : null;
+      const kept = login?.passwordHash ?? null;
+      const known = kept !== null && this.#rightFor.get(pair) === kept;
+      const right = known || (await this.#checker.check(password, kept));
+      this.#rightFor.delete(pair);
+      if (!right || login === null) return null;
+      this.#rightFor.set(pair, login.passwordHash);
+      if (this.#rightFor.size > MAX_PAIRS) this.#rightFor.delete(this.#rightFor.keys().next().value!);
+      return login.account;
     });
   }
 

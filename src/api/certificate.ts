@@ -4,9 +4,9 @@
  * the certificate and its key are not replaced in one moment. A pair that cannot be used changes nothing.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
 import { type Clock, Repeating } from "../runtime/clock.ts";
+import { readSmallFile } from "../runtime/files.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
 
@@ -86,7 +86,7 @@ export class Certificate {
 
 async function readPair({ tlsCertificate, tlsKey }: Settings["server"]): Promise<Pair> {
   try {
-    const [cert, key] = await Promise.all([readFile(tlsCertificate, "utf8"), readFile(tlsKey, "utf8")]);
+    const [cert, key] = await Promise.all([readSmallFile(tlsCertificate), readSmallFile(tlsKey)]);
     return { cert, key };
   } catch (error) {
     throw new CertificateFault(`the certificate or its key cannot be read: ${(error as Error).message}`);

@@ -41,8 +41,12 @@ export interface Receipt {
   readonly atMs: number;
   /** Mobile country and network code, where the network tells. */
   readonly mccMnc: string | null;
-  /** The phone that it is about, where the network tells: for a part whose id was never learnt. */
+  /** The phone that it is about, where the network tells. It has to be the message's, and finds a part whose id was never learnt. */
   readonly to: string | null;
+  /** The other number in it, where there is one: some carriers swap the two. */
+  readonly other?: string | null;
+  /** It only looks like a receipt, and may be a message that a phone wrote. Then `to` has to be the message's, and the id its part's. */
+  readonly unmarked?: boolean;
 }
 
 /** A message, or a part of one, that a phone sent to a number of ours. */
@@ -69,6 +73,9 @@ export type PartRule = "every" | "first" | "last";
 /** What to do with a part when the link died before its answer: send it again, or wait for a receipt that may come. */
 export type UnknownPolicy = "resend" | "hold";
 
+/** `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. */
+export type ReceiptListener = (receipt: Receipt, asMessage?: IncomingPart) => Promise<void>;
+
 export interface Carrier {
   readonly id: string;
   readonly partRule: PartRule;
@@ -83,7 +90,7 @@ export interface Carrier {
   /** Called when there is room again after there was none, and when it went up or down. */
   onChange(listener: () => void): void;
   /** The listener's promise resolves when the receipt is safe; only then is it acknowledged to the network. */
-  onReceipt(listener: (receipt: Receipt) => Promise<void>): void;
+  onReceipt(listener: ReceiptListener): void;
   onIncoming(listener: (part: IncomingPart) => Promise<void>): void;
   /** A carrier that forgets when the program ends is told what it had taken. A real one remembers, and has no such method. */
   resume?(parts: readonly OutstandingPart[]): void;
@@ -98,5 +105,12 @@ export interface Carrier {
 
 /** Under this id a part waits whose own was never learnt: the next receipt for its phone that fits no other part is taken for it. */
 export function unknownId(to: string): string {
-  return `unknown:${to}`;
+  return `${UNKNOWN_PREFIX}${to}`;
+}
+
+export const UNKNOWN_PREFIX = "unknown:";
+
+/** An id that stands for a phone: a carrier that writes such a one has no part of that name. */
+export function isReservedId(id: string): boolean {
+  return id.startsWith(UNKNOWN_PREFIX);
 }

@@ -143,7 +143,10 @@ const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
 
 /** What is wrong with an item of the right shape, whatever else there is; or null. */
 const FAULTS: { readonly [Name in Kind]: (item: never) => string | null } = {
-  carrier: () => null,
+  carrier: (profile: CarrierProfile) =>
+    profile.kind === "smpp" && profile.tlsCa !== undefined && profile.tlsCaPem !== undefined
+      ? `carrier "${profile.id}" must have tlsCa or tlsCaPem, not both`
+      : null,
   route: ({ prefix, carrier, groups }: Route) =>
     (carrier === undefined) === (groups === undefined)
       ? `route "${prefix}" must have either a carrier or groups`

@@ -1,6 +1,6 @@
 /** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force, after showing what that changes. */
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
 import type { CatalogueItem } from "../store/port.ts";
 import { bodyOf, KEEP, KINDS, type Plan, planOf, readForApply, shownBody } from "./catalogue-file.ts";
 import { nameOf, summary } from "./catalogue-items.ts";
@@ -46,9 +46,9 @@ export function applyCommand(): Command {
 async function apply(file: string, options: ApplyOptions): Promise<void> {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    throw new CommandFault(`${file} cannot be read`);
+    text = readGivenFile(file, MAX_CATALOGUE_OCTETS);
+  } catch (error) {
+    throw new CommandFault(error instanceof FileFault ? error.message : `${file} cannot be read`);
   }
   await onStore(options, async (store) => {
     const inForce = await store.catalogue();

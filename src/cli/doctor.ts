@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { Settings } from "../runtime/settings.ts";
 import type { Store } from "../store/port.ts";
 import { type LookOptions, lookAtCallbacks, lookAtCarriers } from "./doctor/connections.ts";
-import { lookAtBooks, lookAtCatalogue } from "./doctor/contents.ts";
+import { lookAtBooks, lookAtCatalogue, lookAtQuarantine } from "./doctor/contents.ts";
 import { type Finding, Findings } from "./doctor/finding.ts";
 import { lookAtPostgres } from "./doctor/postgres.ts";
 import { lookAtSecretFiles, lookAtSecrets } from "./doctor/secrets.ts";
@@ -61,6 +61,7 @@ async function examineStore(
   found: Findings,
 ): Promise<readonly Finding[]> {
   await lookAtBooks(store, found);
+  await lookAtQuarantine(store, found);
   // Without its key the catalogue cannot be read.
   if (!(await lookAtSecrets(store, settings, found))) return [];
   const { carriers, findings } = await lookAtCatalogue(store);

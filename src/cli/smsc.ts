@@ -1,5 +1,4 @@
 /** `heliograph smsc`: a simulated carrier for any SMPP client, with faults that can be switched on while it runs. */
-import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
 import type { Problem } from "../carriers/smpp/session/contract.ts";
@@ -8,6 +7,8 @@ import { BadFaults, type Faults, readFault, readFaults } from "../carriers/smsc/
 import type { PartRecord } from "../carriers/smsc/part.ts";
 import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { readGivenFile } from "../runtime/files.ts";
+import { LogLimiter } from "../runtime/log.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { complain } from "./console.ts";
@@ -82,6 +83,7 @@ async function run(options: SmscOptions): Promise<void> {
 function settingsOf(options: SmscOptions): SmscSettings {
   const { host, systemId } = options;
   const password = passwordOf(options);
+  const limiter = new LogLimiter(systemClock);
   return {
     host,
     port: whole(options.port, "--port", 0, MOST_PORTS),
@@ -92,7 +94,11 @@ function settingsOf(options: SmscOptions): SmscSettings {
     ...(systemId === undefined ? {} : { systemId }),
     ...(password === undefined ? {} : { password }),
     ...(options.print === true ? { onPart: print } : {}),
-    onProblem: (problem) => complain(`heliograph: ${explained(problem)}\n`),
+    onProblem: (problem) =>
+      limiter.write(problem.kind, ({ leftOut }) => {
+        const more = leftOut === undefined ? "" : ` (${leftOut} more like it were left out before)`;
+        complain(`heliograph: ${explained(problem)}${more}\n`);
+      }),
   };
 }
 
@@ -109,7 +115,7 @@ function passwordOf({ password, passwordFile }: SmscOptions): string | undefined
 /** Those of the file, and over them those that were named one by one. */
 function faultsOf({ faults: file, fault: named }: SmscOptions): Faults {
   try {
-    const fromFile = file === undefined ? {} : readFaults(JSON.parse(readFileSync(file, "utf8")));
+    const fromFile = file === undefined ? {} : readFaults(JSON.parse(readGivenFile(file)));
     return Object.assign({}, fromFile, ...named.map(readFault));
   } catch (error) {
     if (error instanceof BadFaults) throw new CommandFault(error.message);

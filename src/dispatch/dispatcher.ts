@@ -20,6 +20,9 @@ export interface DispatchSettings {
   /** How long after a message's validity its receipt may still come. */
   readonly receiptWaitMs: number;
   readonly sweepEveryMs: number;
+  /** How long receipts and messages from phones that match nothing are kept, and how many of each. */
+  readonly unmatchedDays: number;
+  readonly unmatchedRows: number;
 }
 
 export interface DispatchParts {
@@ -85,6 +88,9 @@ export class Dispatcher {
     receipts: 0,
     incomingParts: 0,
     incomingUnmatched: 0,
+    receiptsUnmatched: 0,
+    receiptsForeign: 0,
+    quarantined: 0,
   };
   /** Timers of what waits for a moment: messages that a carrier put off, at most as many as its window, and claims that failed. */
   readonly #aside = new Set<Timer>();
@@ -103,9 +109,7 @@ export class Dispatcher {
     this.#outcomes = new Outcomes({
       ...parts,
       onWritten: () => this.#refillAll(),
-      onUnmatched: (count) => {
-        this.counts.incomingUnmatched += count;
-      },
+      counts: this.counts,
     });
   }
 
@@ -154,9 +158,9 @@ export class Dispatcher {
   }
 
   async #connect(desk: CarrierDesk, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt) => {
+    carrier.onReceipt((receipt, asMessage) => {
       this.counts.receipts++;
-      return this.#outcomes.receipt(carrier.id, receipt);
+      return this.#outcomes.receipt(carrier.id, receipt, asMessage);
     });
     carrier.onIncoming((part) => {
       this.counts.incomingParts++;
@@ -218,9 +222,9 @@ export class Dispatcher {
 
   #giveUp(desk: CarrierDesk, begun: Submitting, errorId: number): void {
     const { parts, refusedErrorId } = begun.giveUp(errorId);
-    const { key } = begun.message;
+    const { key, to } = begun.message;
     const atMs = this.#parts.clock.now();
-    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
+    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to);
   }
 
   /** Back to its place, unless its carrier has gone or is down meanwhile. */
@@ -420,13 +424,13 @@ export class Dispatcher {
 
   #judged(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, verdict: Verdict): void {
     desk.inFlight--;
-    const { key } = waiting.message;
+    const { key, to } = waiting.message;
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
         this.counts.submitted++;
         const { parts, refusedErrorId } = verdict;
-        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs });
+        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to);
         break;
       }
       case "refused":

@@ -1,19 +1,33 @@
 /**
  * What became of messages, and what phones sent, on its way to the store: gathered for one turn of the event loop and written
- * together. Nothing is dropped: while the store is out of reach, what is gathered waits and is written when it is back.
+ * together. Nothing is dropped: while the store is out of reach, what is gathered waits and is written when it is back. What the
+ * store refuses, whatever it is, stops nothing else (runtime/isolate.ts): it is recorded as far as can be, or kept aside.
  */
-import type { IncomingPart, Receipt } from "../carriers/port.ts";
+import { type IncomingPart, type Receipt, unknownId } from "../carriers/port.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
-import type { Ending, Store, SubmittedMessage } from "../store/port.ts";
+import { type Isolation, writeIsolated } from "../runtime/isolate.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import { type CommandName, type Ending, type Store, StoreUnavailable, type SubmittedMessage } from "../store/port.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
+/** How long the answer to a submit may come after what looks like its receipt. */
+const OVERTAKEN_MS = 1_000;
 
 type OutcomeStore = Pick<
   Store,
-  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming" | "release"
+  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
+
+/** What the store said of what came from carriers and phones. */
+export interface OutcomeCounts {
+  /** Messages from phones to a number that is nobody's. */
+  incomingUnmatched: number;
+  receiptsUnmatched: number;
+  receiptsForeign: number;
+  /** What the store refused and was kept aside. */
+  quarantined: number;
+}
 
 export interface OutcomesParts {
   readonly store: OutcomeStore;
@@ -21,16 +35,38 @@ export interface OutcomesParts {
   readonly log: Log;
   /** Called when the store has taken something. */
   readonly onWritten: () => void;
-  /** Told how many messages from phones were to a number that is nobody's. */
-  readonly onUnmatched: (count: number) => void;
+  readonly counts: OutcomeCounts;
 }
 
-/** What each carrier said, and whom to tell when it is safe. */
-type ByCarrier<Item> = Map<string, { item: Item; safe: () => void }[]>;
+/** What a carrier said, and whom to tell when it is safe: whether it was taken for what it seemed to be. */
+interface Said<Item> {
+  readonly item: Item;
+  readonly safe: (isTaken: boolean) => void;
+  isTaken: boolean;
+}
+
+type ByCarrier<Item> = Map<string, Said<Item>[]>;
+
+/** A message that a carrier took, and its phone: for want of ids, that names its parts. */
+interface Submitted {
+  readonly message: SubmittedMessage;
+  readonly to: string;
+}
+
+/** How items of one kind are written. */
+interface Kind<Item> {
+  readonly command: CommandName;
+  readonly write: (items: readonly Item[]) => Promise<unknown>;
+  /** What names an item. */
+  readonly subject: (item: Item) => string;
+  /** The same with less, for an item that is refused. */
+  readonly reduced?: (item: Item) => Item;
+}
 
 export class Outcomes {
   readonly #parts: OutcomesParts;
-  #submitted: SubmittedMessage[] = [];
+  readonly #limiter: LogLimiter;
+  #submitted: Submitted[] = [];
   #endings: Ending[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
   #unknown: MessageKey[] = [];
@@ -45,10 +81,11 @@ export class Outcomes {
 
   constructor(parts: OutcomesParts) {
     this.#parts = parts;
+    this.#limiter = new LogLimiter(parts.clock);
   }
 
-  submitted(message: SubmittedMessage): void {
-    this.#submitted.push(message);
+  submitted(message: SubmittedMessage, to: string): void {
+    this.#submitted.push({ message, to });
     this.#schedule();
   }
 
@@ -77,23 +114,31 @@ export class Outcomes {
     this.#schedule();
   }
 
-  /** Resolves when the receipt is in the store. */
-  receipt(carrierId: string, receipt: Receipt): Promise<void> {
-    return this.#keep(this.#receipts, carrierId, receipt);
+  /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
+  async receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart): Promise<void> {
+    if ((await this.#keep(this.#receipts, carrierId, receipt)) || asMessage === undefined) return;
+    // The answer to its submit may be on its way.
+    await this.#wait(OVERTAKEN_MS);
+    if (!(await this.#keep(this.#receipts, carrierId, receipt))) await this.incoming(carrierId, asMessage);
   }
 
   /** Resolves when the part is in the store. */
-  incoming(carrierId: string, part: IncomingPart): Promise<void> {
-    return this.#keep(this.#incoming, carrierId, part);
+  async incoming(carrierId: string, part: IncomingPart): Promise<void> {
+    await this.#keep(this.#incoming, carrierId, part);
   }
 
-  #keep<Item>(kept: ByCarrier<Item>, carrierId: string, item: Item): Promise<void> {
+  #keep<Item>(kept: ByCarrier<Item>, carrierId: string, item: Item): Promise<boolean> {
     return new Promise((safe) => {
+      const said = { item, safe, isTaken: true };
       const items = kept.get(carrierId);
-      if (items === undefined) kept.set(carrierId, [{ item, safe }]);
-      else items.push({ item, safe });
+      if (items === undefined) kept.set(carrierId, [said]);
+      else items.push(said);
       this.#schedule();
     });
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#parts.clock.after(ms, resolve));
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. */
@@ -115,8 +160,7 @@ export class Outcomes {
 
   #write(): void {
     this.#scheduled = false;
-    const { store, clock, onUnmatched } = this.#parts;
-    const [messages, endings, postponed, keys, rerouted, released, receipts, incoming] = [
+    const [submitted, endings, postponed, keys, rerouted, released, receipts, incoming] = [
       this.#submitted,
       this.#endings,
       this.#postponed,
@@ -135,49 +179,159 @@ export class Outcomes {
     this.#receipts = new Map();
     this.#incoming = new Map();
     // The new lane before what became of the message in it.
-    const known = rerouted.length === 0 ? [] : [this.#persist(() => store.reroute({ messages: rerouted }))];
+    const known = [this.#persist(this.#kinds.rerouted, rerouted)];
     // Submissions before receipts: most receipts then find their message at once.
-    if (messages.length > 0) void this.#persist(() => store.submitted({ messages }));
-    if (endings.length > 0) void this.#persist(() => store.finish({ endings }));
-    if (postponed.length > 0) void this.#persist(() => store.postpone({ messages: postponed }));
-    if (keys.length > 0) known.push(this.#persist(() => store.countUnknown({ keys })));
+    void this.#persist(this.#kinds.submitted, submitted);
+    void this.#persist(this.#kinds.ended, endings);
+    void this.#persist(this.#kinds.postponed, postponed);
+    known.push(this.#persist(this.#kinds.unknown, keys));
     // Last, for from then on another node has them.
-    if (released.length > 0) void this.#persist(() => Promise.all(known).then(() => store.release({ keys: released })));
-    for (const [carrierId, batch] of receipts) {
-      const receipts = batch.map(({ item }) => item);
-      void this.#persist(() => store.received({ carrierId, receipts })).then((isKept) => {
-        if (isKept) for (const { safe } of batch) safe();
-      });
-    }
-    const nowMs = clock.now();
-    for (const [carrierId, batch] of incoming) {
-      const parts = batch.map(({ item }) => item);
-      void this.#persist(async () => {
-        const { unmatched } = await store.incoming({ carrierId, parts, nowMs });
-        onUnmatched(unmatched);
-      }).then((isKept) => {
-        if (isKept) for (const { safe } of batch) safe();
-      });
-    }
+    void this.#persist(this.#releasedAfter(Promise.all(known)), released);
+    for (const [carrierId, batch] of receipts) void this.#persist(this.#receiptsOf(carrierId), batch).then(tell(batch));
+    const nowMs = this.#parts.clock.now();
+    for (const [carrierId, batch] of incoming)
+      void this.#persist(this.#incomingOf(carrierId, nowMs), batch).then(tell(batch));
   }
 
-  /** False when it was given up. */
-  async #persist(write: () => Promise<unknown>): Promise<boolean> {
+  /** Resolves to false when it was given up. */
+  async #persist<Item>(kind: Kind<Item>, items: readonly Item[]): Promise<boolean> {
+    if (items.length === 0) return true;
     this.#writing++;
-    for (;;) {
-      try {
-        await write();
-        break;
-      } catch (error) {
-        if (this.#abandoned) return false;
-        const { log, clock } = this.#parts;
-        log.error({ err: error }, "the store did not take what carriers said; trying again");
-        await new Promise<void>((resolve) => clock.after(TRY_AGAIN_AFTER_MS, resolve));
-      }
-    }
+    const isolation = this.#isolation(kind, (item, error) => this.#refused(kind, item, error));
+    if (!(await writeIsolated(items, isolation))) return false;
     this.#writing--;
     this.#parts.onWritten();
     if (this.#writing === 0 && !this.#scheduled) for (const resolve of this.#idle.splice(0)) resolve();
     return true;
   }
+
+  #isolation<Item>({ command, write }: Kind<Item>, setAside: Isolation<Item>["setAside"]): Isolation<Item> {
+    return {
+      write,
+      isPassing: (error) => error instanceof StoreUnavailable,
+      pause: async (error) => {
+        if (this.#abandoned) return false;
+        const { log } = this.#parts;
+        this.#limiter.write(`retry ${command}`, (more) =>
+          log.error({ err: error, command, ...more }, "the store did not take what carriers said; trying again"),
+        );
+        await this.#wait(TRY_AGAIN_AFTER_MS);
+        return !this.#abandoned;
+      },
+      setAside,
+    };
+  }
+
+  /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. */
+  async #refused<Item>(kind: Kind<Item>, item: Item, error: unknown): Promise<void> {
+    const aside = (refused: Item, why: unknown): Promise<void> => this.#setAside(kind, refused, why);
+    if (kind.reduced === undefined) await aside(item, error);
+    else
+      await writeIsolated(
+        [kind.reduced(item)],
+        this.#isolation(kind, (_, why) => aside(item, why)),
+      );
+  }
+
+  async #setAside<Item>({ command, subject }: Kind<Item>, item: Item, error: unknown): Promise<void> {
+    const { store, log, clock, counts } = this.#parts;
+    counts.quarantined++;
+    const reason = error instanceof Error ? error.message : String(error);
+    const told = { command, subject: subject(item) };
+    this.#limiter.write(`refused ${command}`, (more) =>
+      log.error({ ...told, err: error, ...more }, "the store refuses what a carrier said; it is kept aside"),
+    );
+    const aside = { ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) };
+    const keep: Kind<typeof aside> = {
+      command: "quarantine",
+      write: (items) => store.quarantine({ items }),
+      subject: () => told.subject,
+    };
+    // A store that does not even take this has been told of in the log.
+    await writeIsolated(
+      [aside],
+      this.#isolation(keep, async () => undefined),
+    );
+  }
+
+  readonly #kinds: {
+    readonly submitted: Kind<Submitted>;
+    readonly ended: Kind<Ending>;
+    readonly postponed: Kind<{ key: MessageKey; dueAtMs: number }>;
+    readonly unknown: Kind<MessageKey>;
+    readonly rerouted: Kind<{ key: MessageKey; carrierId: string }>;
+  } = {
+    submitted: {
+      command: "submitted",
+      write: (items) => this.#parts.store.submitted({ messages: items.map(({ message }) => message) }),
+      subject: ({ message }) => message.key,
+      // It was taken, and must not be sent again, whatever its parts are called.
+      reduced: ({ message, to }) => {
+        const parts = message.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
+        return { message: { ...message, parts }, to };
+      },
+    },
+    ended: {
+      command: "finish",
+      write: (endings) => this.#parts.store.finish({ endings }),
+      subject: ({ key }) => key,
+    },
+    postponed: {
+      command: "postpone",
+      write: (messages) => this.#parts.store.postpone({ messages }),
+      subject: ({ key }) => key,
+    },
+    unknown: {
+      command: "countUnknown",
+      write: (keys) => this.#parts.store.countUnknown({ keys }),
+      subject: (key) => key,
+    },
+    rerouted: {
+      command: "reroute",
+      write: (messages) => this.#parts.store.reroute({ messages }),
+      subject: ({ key }) => key,
+    },
+  };
+
+  #releasedAfter(known: Promise<unknown>): Kind<MessageKey> {
+    return {
+      command: "release",
+      write: (keys) => known.then(() => this.#parts.store.release({ keys })),
+      subject: (key) => key,
+    };
+  }
+
+  #receiptsOf(carrierId: string): Kind<Said<Receipt>> {
+    const { store, counts } = this.#parts;
+    return {
+      command: "received",
+      write: async (batch) => {
+        const receipts = batch.map(({ item }) => item);
+        const { unmatched, foreign, strangers } = await store.received({ carrierId, receipts });
+        counts.receiptsUnmatched += unmatched;
+        counts.receiptsForeign += foreign;
+        for (const index of strangers) batch[index]!.isTaken = false;
+      },
+      subject: ({ item }) => `${carrierId} ${item.carrierMessageId}`,
+    };
+  }
+
+  #incomingOf(carrierId: string, nowMs: number): Kind<Said<IncomingPart>> {
+    const { store, counts } = this.#parts;
+    return {
+      command: "incoming",
+      write: async (batch) => {
+        const { unmatched } = await store.incoming({ carrierId, parts: batch.map(({ item }) => item), nowMs });
+        counts.incomingUnmatched += unmatched;
+      },
+      subject: ({ item }) => `${carrierId} ${item.from}`,
+    };
+  }
+}
+
+/** Tells each of a batch when it is safe. */
+function tell<Item>(batch: readonly Said<Item>[]): (isKept: boolean) => void {
+  return (isKept) => {
+    if (isKept) for (const { safe, isTaken } of batch) safe(isTaken);
+  };
 }

@@ -1,7 +1,8 @@
 /**
  * The rounds that end what has waited too long: messages past their validity that nobody has in memory, parts whose receipt never
- * came, long messages from phones of which a part is missing; and, where the operator says how long messages are kept, that delete the
- * older ones. One node makes them for all, whatever else it does: the one that leads.
+ * came, long messages from phones of which a part is missing; that drop what matched nothing and is too old or too much; and, where the
+ * operator says how long messages are kept, that delete the older ones. One node makes them for all, whatever else it does: the one
+ * that leads.
  */
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -9,7 +10,7 @@ import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
 export interface RoundsParts {
-  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming" | "retire">;
+  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming" | "retire" | "dropUnmatched" | "quarantined">;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DispatchSettings;
@@ -22,6 +23,10 @@ const DAY_MS = 86_400_000;
 const RETIRE_EVERY_MS = 3_600_000;
 const RETIRE_MESSAGES = 500;
 const RETIRE_PAGES = 100;
+/** How often it is looked whether what matched nothing has grown too old or too much; how many go at once, and how often in a round. */
+const DROP_EVERY_MS = 60_000;
+const DROP_ROWS = 500;
+const DROP_PAGES = 200;
 
 /** Pages looked at in one round; the next round goes on where this one stopped. */
 const SWEEP_PAGES = 20;
@@ -35,8 +40,14 @@ export class Rounds {
   #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
   #retireAtMs = 0;
-  /** Messages from phones, made whole here, to a number that is nobody's. */
-  incomingUnmatched = 0;
+  #dropAtMs = 0;
+  readonly counts = {
+    /** Messages from phones, made whole here, to a number that is nobody's. */
+    incomingUnmatched: 0,
+    unmatchedDropped: 0,
+    /** What the store has kept aside by now. */
+    quarantined: 0,
+  };
 
   constructor(parts: RoundsParts) {
     this.#parts = parts;
@@ -65,10 +76,25 @@ export class Rounds {
     }
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
       const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit: SWEEP_COUNT });
-      this.incomingUnmatched += unmatched;
+      this.counts.incomingUnmatched += unmatched;
       if (!more) break;
     }
+    await this.#drop(nowMs);
     await this.#retire(nowMs);
+  }
+
+  async #drop(nowMs: number): Promise<void> {
+    const { store, clock, settings } = this.#parts;
+    if (clock.monotonic() < this.#dropAtMs) return;
+    const beforeMs = nowMs - settings.unmatchedDays * DAY_MS;
+    let more = true;
+    for (let page = 0; more && page < DROP_PAGES && !this.#stopping; page++) {
+      const dropped = await store.dropUnmatched({ beforeMs, keepRows: settings.unmatchedRows, limit: DROP_ROWS });
+      this.counts.unmatchedDropped += dropped.count;
+      more = dropped.more;
+    }
+    this.counts.quarantined = (await store.quarantined({ limit: 0 })).count;
+    if (!more) this.#dropAtMs = clock.monotonic() + DROP_EVERY_MS;
   }
 
   async #retire(nowMs: number): Promise<void> {

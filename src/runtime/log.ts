@@ -1,5 +1,6 @@
 /** Structured logs, one JSON object a line. Never a message's text, a password or a token. */
 import pino from "pino";
+import type { Clock } from "./clock.ts";
 import { visible } from "./visible.ts";
 
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
@@ -14,3 +15,42 @@ export function createLog(level: string, bindings: Record<string, unknown> = {})
 }
 
 export const silentLog: Log = pino({ level: "silent" });
+
+const MINUTE_MS = 60_000;
+const MAX_LINES_A_MINUTE = 10;
+const MAX_KINDS = 1_000;
+
+/**
+ * A bound on the lines that a stranger can cause. Of one kind so many are written in a minute; those after them are counted, and the first
+ * line of a later minute says how many they were.
+ */
+export class LogLimiter {
+  readonly #clock: Clock;
+  readonly #maxLines: number;
+  readonly #kinds = new Map<string, { sinceMs: number; lines: number; leftOut: number }>();
+
+  constructor(clock: Clock, maxLinesAMinute = MAX_LINES_A_MINUTE) {
+    this.#clock = clock;
+    this.#maxLines = maxLinesAMinute;
+  }
+
+  /** Calls `write`, with a field for the line if some were left out before it, or not at all. A kind names who and what: "acme malformed". */
+  write(kind: string, write: (more: { readonly leftOut?: number }) => void): void {
+    const nowMs = this.#clock.monotonic();
+    const known = this.#kinds.get(kind);
+    if (known !== undefined && nowMs - known.sinceMs < MINUTE_MS) {
+      if (known.lines >= this.#maxLines) {
+        known.leftOut++;
+        return;
+      }
+      known.lines++;
+      write({});
+      return;
+    }
+    if (known === undefined && this.#kinds.size >= MAX_KINDS) this.#kinds.delete(this.#kinds.keys().next().value!);
+    this.#kinds.delete(kind);
+    this.#kinds.set(kind, { sinceMs: nowMs, lines: 1, leftOut: 0 });
+    const leftOut = known?.leftOut ?? 0;
+    write(leftOut === 0 ? {} : { leftOut });
+  }
+}

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
+import { FileFault, readGivenFile } from "./files.ts";
 import { Networks, parseNetworks } from "./networks.ts";
 import { readSecretFile } from "./private-files.ts";
 import { parseRoles, ROLES, type Role } from "./roles.ts";
@@ -63,6 +64,8 @@ export interface Settings {
     readonly claimMessages: number;
     readonly receiptWaitMs: number;
     readonly sweepEveryMs: number;
+    readonly unmatchedDays: number;
+    readonly unmatchedRows: number;
   };
   readonly reports: {
     readonly connectionsPerHost: number;
@@ -224,9 +227,10 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
   if (configFile !== undefined) {
     let text: string;
     try {
-      text = readFileSync(configFile, "utf8");
-    } catch {
-      throw new SettingsFault(`the file named with --config, ${configFile}, cannot be read`);
+      text = readGivenFile(configFile);
+    } catch (error) {
+      const why = error instanceof FileFault ? `: ${error.message}` : "";
+      throw new SettingsFault(`the file named with --config, ${configFile}, cannot be read${why}`);
     }
     sections = overlay(sections, readToml(text, configFile), configFile);
   }

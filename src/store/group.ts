@@ -259,6 +259,9 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   forget: true,
   secretKeys: true,
   sealSecrets: true,
+  dropUnmatched: true,
+  quarantine: true,
+  quarantined: true,
 };
 
 /** The store port over any way of sending commands. */

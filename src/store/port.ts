@@ -80,6 +80,14 @@ export interface PartName {
   readonly carrierMessageId: string;
 }
 
+export interface ReceivedReceipts {
+  /** How many were parked, and how many of those were about another phone than the message with their id. */
+  readonly unmatched: number;
+  readonly foreign: number;
+  /** Places of those without the mark of a receipt that are none: no part of their phone waits for them. */
+  readonly strangers: readonly number[];
+}
+
 /** A receipt that matched no message when it came. */
 export interface ParkedReceipt extends Receipt {
   readonly id: number;
@@ -92,6 +100,19 @@ export interface Ending {
   readonly event: Extract<Event, "refused" | "gave up" | "no route" | "validity over">;
   readonly errorId: number;
   readonly atMs: number;
+}
+
+/** Something that could not be recorded as it was said, kept aside. */
+export interface Quarantined {
+  readonly id: number;
+  readonly atMs: number;
+  /** Which command refused it. */
+  readonly command: string;
+  /** What it is about: a message's key, or what else names it. */
+  readonly subject: string;
+  readonly reason: string;
+  /** JSON, cut off at a bound. */
+  readonly detail: string;
 }
 
 export interface OutstandingRow {
@@ -576,8 +597,8 @@ export interface Store {
   /** The link died before the answer: counted, and kept for the next try. */
   countUnknown(input: { keys: readonly MessageKey[] }): Promise<void>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;
-  /** Takes receipts in; those that match no message are kept. */
-  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<{ unmatched: number }>;
+  /** Takes receipts in; those that match no message are kept, unless they only look like receipts. */
+  received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;
   /** Looks for parked receipts of these parts: on another node they may have come while the part was being written. */
   matchParked(input: { names: readonly PartName[] }): Promise<void>;
   /** Receipts that matched no message, newest first, and how many there are. */
@@ -817,6 +838,21 @@ export interface Store {
   retire(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
+
+  /**
+   * Drops receipts and messages from phones that matched nothing: those of before a time, and the oldest of each while there are more than
+   * `keepRows`. A page at a time, oldest first.
+   */
+  dropUnmatched(input: {
+    beforeMs: number;
+    keepRows: number;
+    limit: number;
+  }): Promise<{ readonly count: number; readonly more: boolean }>;
+
+  /** Keeps aside what no other command takes. The oldest go when there are too many. */
+  quarantine(input: { items: readonly Omit<Quarantined, "id">[] }): Promise<void>;
+  /** What is kept aside, newest first, and how much there is. */
+  quarantined(input: { limit: number }): Promise<{ count: number; items: Quarantined[] }>;
 }
 
 export type CommandName = keyof Store;

@@ -102,8 +102,8 @@ export interface Tables {
   hasOptOuts(list: number): boolean;
   isOptedOut(entry: NumberOnList): boolean;
 
-  /** The oldest part of that name. */
-  part(name: PartName): PartRow | undefined;
+  /** The oldest part of that name, of those that fit. */
+  part(name: PartName, fits?: (part: PartRow) => boolean): PartRow | undefined;
   insertPart(part: NewPart): void;
   deletePart(part: PartRow): void;
   /** Whether any receipt of the carrier is parked. */

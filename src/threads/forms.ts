@@ -184,7 +184,17 @@ const SUBMITTED = many<Submitted>({
 });
 
 const RECEIPTS = many<Receipt>({
-  write: (values, it) => values.push(it.carrierMessageId, it.outcome, it.errorId, it.atMs, it.mccMnc, it.to),
+  write: (values, it) =>
+    values.push(
+      it.carrierMessageId,
+      it.outcome,
+      it.errorId,
+      it.atMs,
+      it.mccMnc,
+      it.to,
+      it.other ?? null,
+      it.unmarked === true,
+    ),
   read: (from) => ({
     carrierMessageId: from.next(),
     outcome: from.next(),
@@ -192,6 +202,8 @@ const RECEIPTS = many<Receipt>({
     atMs: from.next(),
     mccMnc: from.next(),
     to: from.next(),
+    other: from.next(),
+    unmarked: from.next(),
   }),
 });
 

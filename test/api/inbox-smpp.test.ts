@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import smpp from "smpp";
 import { REJECTED, SINGLE } from "../support/sending.ts";
-import { startTestService } from "../support/service.ts";
+import { eventually, startTestService, type TestService } from "../support/service.ts";
 
 type TheirSession = ReturnType<typeof smpp.connect>;
 type TheirPdu = InstanceType<typeof smpp.PDU>;
@@ -28,6 +28,7 @@ async function startNetwork(t: TestContext): Promise<Network> {
       session.send(pdu.response());
       bound.resolve(session);
     });
+    session.on("submit_sm", (pdu: TheirPdu) => session.send(pdu.response({ message_id: "1001" })));
     session.on("unbind", (pdu: TheirPdu) => {
       session.send(pdu.response());
       session.close();
@@ -115,4 +116,63 @@ test("once a stop word is acknowledged to the carrier, nothing more is sent to t
   assert.equal(await network.deliver({ short_message: Buffer.from("Stop.") }), 0);
   const { json } = await service.call("POST", SINGLE, { body: { from: "InfoSMS", to: PHONE, text: "News" } });
   assert.deepEqual(json.messages[0].status, REJECTED.optedOut);
+});
+
+/** The status of the only message that was sent. */
+async function statusOf(service: TestService): Promise<string> {
+  const { json } = await service.call("GET", "/sms/1/logs");
+  return json.results[0].status.name;
+}
+
+async function textsOf(service: TestService): Promise<string[]> {
+  const { json } = await service.call("GET", "/sms/1/inbox/reports");
+  return json.results.map(({ text }: { text: string }) => text);
+}
+
+const FORGED = "id:1001 sub:001 dlvrd:000 stat:UNDELIV err:001 text:";
+const GENUINE = { esm_class: 4, short_message: Buffer.from("id:1001 stat:DELIVRD err:000") };
+
+test("no phone changes what became of a message: its text is in the inbox, to the letter", async (t) => {
+  const network = await startNetwork(t);
+  const service = await startTestService(t, { catalogue: catalogue(network.port) });
+  await service.call("POST", SINGLE, { body: { from: NUMBER, to: PHONE, text: "News" } });
+  await eventually(async () => (await statusOf(service)) === "PENDING_WAITING_DELIVERY");
+  for (const source_addr of ["41790000666", PHONE])
+    assert.equal(await network.deliver({ source_addr, short_message: Buffer.from(FORGED) }), 0);
+  assert.deepEqual(await textsOf(service), [FORGED, FORGED]);
+  assert.equal(await statusOf(service), "PENDING_WAITING_DELIVERY");
+  // Marked, but about another phone: parked.
+  assert.equal(await network.deliver({ ...GENUINE, source_addr: "41790000666" }), 0);
+  assert.equal(await statusOf(service), "PENDING_WAITING_DELIVERY");
+  assert.equal((await service.store.parkedReceipts({ limit: 1 })).count, 1);
+  assert.equal(await network.deliver(GENUINE), 0);
+  assert.equal(await statusOf(service), "DELIVERED_TO_HANDSET");
+});
+
+test("for a carrier that marks no receipts, only the message's own phone is believed", async (t) => {
+  const network = await startNetwork(t);
+  const own = catalogue(network.port).replace('kind = "smpp"', 'kind = "smpp"\nunmarkedReceipts = true');
+  const service = await startTestService(t, { catalogue: own });
+  await service.call("POST", SINGLE, { body: { from: NUMBER, to: PHONE, text: "News" } });
+  await eventually(async () => (await statusOf(service)) === "PENDING_WAITING_DELIVERY");
+  assert.equal(await network.deliver({ source_addr: "41790000666", short_message: Buffer.from(FORGED) }), 0);
+  assert.deepEqual(await textsOf(service), [FORGED]);
+  assert.equal(await statusOf(service), "PENDING_WAITING_DELIVERY");
+  assert.equal(await network.deliver({ short_message: Buffer.from("id:1001 stat:DELIVRD err:000 text:News") }), 0);
+  assert.equal(await statusOf(service), "DELIVERED_TO_HANDSET");
+  assert.deepEqual(await textsOf(service), []);
+});
+
+test("whatever characters a phone sends, they are in the inbox and stop nobody else's", async (t) => {
+  const network = await startNetwork(t);
+  const service = await startTestService(t, { catalogue: catalogue(network.port) });
+  const odd = Buffer.from([0xd8, 0, 0, 0, 0, 0x41]); // half a pair, a NUL, an A
+  const all = [
+    network.deliver({ data_coding: 8, short_message: odd }),
+    network.deliver({ short_message: Buffer.from("Hello") }),
+  ];
+  assert.deepEqual(await Promise.all(all), [0, 0]);
+  const [hello, kept] = (await textsOf(service)).sort();
+  assert.equal(hello, "Hello");
+  assert.match(kept!, /^\ufffd+A$/);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
+import { CERTIFICATE } from "../support/certificate.ts";
 import { good, operating, refusal, soon } from "../support/operator.ts";
 import { basic, startTestService } from "../support/service.ts";
 
@@ -51,6 +52,28 @@ test("a route is in force within a second after it was set, changed and deleted"
   good(await call("DELETE", "/routes/888?version=2"), 204);
   assert.equal((await call("GET", "/routes/888")).status, 404);
   assert.equal(await carrierOf(), "simulator");
+});
+
+test("only the command line may name a file of this machine; over the API the certificate itself is given", async () => {
+  const refused = await call("PUT", "/carriers/secure", { ...SMPP, tls: true, tlsCa: "/dev/zero" });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /tlsCaPem/);
+  assert.equal((await call("GET", "/carriers/secure")).status, 404);
+  const body = { id: "secure", ...SMPP, tls: true, tlsCa: "/etc/acme.pem" };
+  const items = [
+    ...(await service.store.catalogue()),
+    { kind: "carrier" as const, id: "secure", body: JSON.stringify(body) },
+  ];
+  await service.store.putCatalogue({ items });
+  const { version, ...seen } = good(await call("GET", "/carriers/secure"));
+  assert.equal(good(await call("PUT", "/carriers/secure", { ...seen, window: 5, version })).tlsCa, "/etc/acme.pem");
+  const changed = await call("PUT", "/carriers/secure", { ...seen, tlsCa: "/etc/passwd", version: version + 1 });
+  assert.equal(changed.status, 400);
+  const { tlsCa: _, ...rest } = seen;
+  const given = { ...rest, tlsCaPem: CERTIFICATE.cert, version: version + 1 };
+  assert.equal(good(await call("PUT", "/carriers/secure", given)).tlsCaPem, CERTIFICATE.cert);
+  const odd = await call("PUT", "/carriers/odd", { ...SMPP, tlsCaPem: "no certificate" });
+  assert.equal(odd.status, 400);
 });
 
 test("an item is seen as it was written, with its version, and listed in pages", async () => {

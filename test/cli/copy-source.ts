@@ -219,6 +219,14 @@ async function receiveFromPhones(bench: Bench): Promise<void> {
   });
   const parts = [part("hello"), part("to nobody", "99999"), part("pushed", PUSHED), long(7, 1), long(7, 2), long(8, 1)];
   await bench.store.incoming({ carrierId: CARRIER, parts, nowMs });
+  const refused = {
+    atMs: nowMs,
+    command: "incoming",
+    subject: `${CARRIER} ${PHONE}`,
+    reason: "no place",
+    detail: "{}",
+  };
+  await bench.store.quarantine({ items: [refused] });
 }
 
 // --- What is there -------------------------------------------------------------------------------------------------------------

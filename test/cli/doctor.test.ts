@@ -46,6 +46,20 @@ test("with a service that is well nothing is wrong", async (t) => {
   assert.match(stdout, /\nNothing is wrong\.\n$/);
 });
 
+test("what the store has refused is told of", async (t) => {
+  const service = await soundService(t);
+  const db = openData(service.data);
+  db.exec(
+    `INSERT INTO quarantine (at_ms, command, subject, reason, detail)
+     VALUES (0, 'received', 'acme 1001', 'index row size 60008 exceeds maximum', '{}')`,
+  );
+  db.close();
+  const { code, findings } = await examined(service);
+  assert.equal(code, 0);
+  const [told] = wrongOf(findings);
+  assert.match(told!, /^warning store: the store has refused 1 thing .*received acme 1001: index row size/);
+});
+
 test("settings that cannot be read, and data that is not there, are told with what to do", async (t) => {
   const nowhere = join(await temporaryDirectory(t), "nowhere");
   const missing = await examined(commandsOn("--data", nowhere));

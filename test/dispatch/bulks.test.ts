@@ -63,7 +63,7 @@ test("a change that comes while a claim is under way is followed at once, not at
     },
     clock: bench.clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: HOUR },
+    settings: { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: HOUR, unmatchedDays: 7, unmatchedRows: 1_000 },
     lease,
     route: () => null,
     knows: () => false,

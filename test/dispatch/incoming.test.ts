@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
-const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000 };
+const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 };
 const TEN_MINUTES = 600_000;
 
 interface Desk {
@@ -143,7 +143,7 @@ test("a part whose others never come is a message after ten minutes, and a round
   for (let waits = 0; waits < 2; waits++) await desk.bench.clock.advance(SETTINGS.sweepEveryMs / 2);
   const { messages, pending } = await desk.bench.fetchIncoming(100);
   assert.equal(messages.length + pending, phones.length);
-  assert.equal(rounds.incomingUnmatched, 1);
+  assert.equal(rounds.counts.incomingUnmatched, 1);
   await rounds.stop();
   await dispatcher.stop();
 });

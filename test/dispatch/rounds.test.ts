@@ -15,7 +15,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   const rounds = new Rounds({
     clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000 },
+    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
     retentionDays: 0,
     store: {
       async cluster() {
@@ -34,6 +34,11 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
         made.push("retire");
         return { more: false };
       },
+      async dropUnmatched() {
+        made.push("unmatched");
+        return { count: 2, more: false };
+      },
+      quarantined: async () => ({ count: 3, items: [] }),
     },
   });
   rounds.start();
@@ -43,8 +48,10 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   await clock.advance(10_000);
   leads = true;
   await clock.advance(10_000);
-  assert.deepEqual(made, ["sweep", "incoming"]);
-  assert.equal(rounds.incomingUnmatched, 1);
+  assert.deepEqual(made, ["sweep", "incoming", "unmatched"]);
+  assert.deepEqual(rounds.counts, { incomingUnmatched: 1, unmatchedDropped: 2, quarantined: 3 });
+  await clock.advance(50_000);
+  assert.equal(made.filter((what) => what === "unmatched").length, 1, "it is looked for once a minute");
   await rounds.stop();
   assert.equal(clock.timersPending, 0);
 });
@@ -56,7 +63,7 @@ test("messages older than the operator says are deleted, page after page, and lo
   const rounds = new Rounds({
     clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000 },
+    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
     retentionDays: 30,
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
@@ -66,6 +73,8 @@ test("messages older than the operator says are deleted, page after page, and lo
         asked.push(clock.now() - beforeMs);
         return { more: --pages > 0 };
       },
+      dropUnmatched: async () => ({ count: 0, more: false }),
+      quarantined: async () => ({ count: 0, items: [] }),
     },
   });
   rounds.start();

@@ -1,5 +1,6 @@
 /** Groups of commands on nodes that share a database: commits that fail, answers that are lost, and nodes that no longer own what they speak of. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
@@ -318,4 +319,39 @@ test("a report that another node has seen confirmed, after it was found here, is
   assert.deepEqual((await fetched).keys, [messages[1]!.key]);
   const { rows } = await session.query("SELECT pull FROM message ORDER BY key");
   assert.deepEqual(rows, [{ pull: null }, { pull: 1 }]);
+});
+
+test("a command whose values the database refuses takes none of its group with it, wherever the refusal shows", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url);
+  const bench = await benchOn(t, node);
+  await bench.accept(Array.from({ length: 4 }, () => bench.message()));
+  const keys = taken(node).map(({ key }) => key);
+  const submitted = (key: string, carrierMessageId: string) =>
+    node.store.submitted({
+      messages: [
+        { key, carrierId: CARRIER, parts: [{ carrierMessageId, counts: true }], refusedErrorId: null, atMs: NOW },
+      ],
+    });
+  // Random, so that it cannot be compressed: an index row of PostgreSQL holds some 2,700 octets.
+  const tooLong = randomBytes(30_000).toString("hex");
+  const receipt = { outcome: "delivered", errorId: 0, atMs: NOW, mccMnc: null, to: null } as const;
+  const outcomes = await Promise.allSettled([
+    submitted(keys[0]!, "first"),
+    submitted(keys[1]!, tooLong), // shows when it is written
+    node.store.countUnknown({ keys: ["no number"] }), // shows when rows are looked for
+    submitted(keys[2]!, "second"),
+    node.store.postpone({ messages: [{ key: keys[3]!, dueAtMs: 2 ** 70 }] }), // out of range
+    node.store.received({ carrierId: CARRIER, receipts: [{ ...receipt, carrierMessageId: "first" }] }),
+  ]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "fulfilled", "rejected", "fulfilled"],
+  );
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected")
+      assert.ok(!(outcome.reason instanceof StoreUnavailable), "it says that it would fail again");
+  const session = await sessionOf(t, url);
+  const delivered = await session.query(`SELECT 1 FROM message WHERE status_id = ${STATUS.DELIVERED_TO_HANDSET.id}`);
+  assert.equal(delivered.count, 1);
 });

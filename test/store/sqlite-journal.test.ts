@@ -295,3 +295,25 @@ test("whatever states a message went through, a name that another has by now sta
   assert.deepEqual(on.query(statuses), before);
   assert.equal(journal.last(), null);
 });
+
+test("a row that its table refuses is kept aside, and everything behind it is written, also after a crash", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.accept([bench.message(), bench.message(), bench.message()]);
+  const [bad, good, badToo] = bench.takeMessages().map(({ key }) => key);
+  // A time that is no number: the journal takes it, and the column does not.
+  await bench.store.postpone({ messages: [{ key: bad!, dueAtMs: Number.NaN }] });
+  await bench.store.postpone({ messages: [{ key: good!, dueAtMs: bench.clock.now() + 1_000 }] });
+  await bench.clock.advance(5_000);
+  const { nextDueAtMs } = await bench.store.claimDue({ nowMs: 0, limit: 10 });
+  assert.notEqual(nextDueAtMs, null);
+  assert.equal((await bench.store.quarantined({ limit: 10 })).items[0]?.subject, `message ${bad}`);
+
+  await bench.store.postpone({ messages: [{ key: badToo!, dueAtMs: Number.NaN }] });
+  await bench.restart();
+  assert.equal((await bench.store.quarantined({ limit: 10 })).items[0]?.subject, `message ${badToo}`);
+  await bench.accept([bench.message()]);
+  const { claimed } = await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+  assert.ok(claimed > 0, "work goes on");
+  assert.equal(on.query(`SELECT 1 FROM message WHERE key = ${good}`).length, 1);
+});

@@ -63,8 +63,26 @@ test("what carriers took, of one part and of several, and their receipts", () =>
   const received: CommandInput<"received"> = {
     carrierId: "acme",
     receipts: [
-      { carrierMessageId: "id", outcome: "delivered", errorId: 0, atMs: 4, mccMnc: "22801", to: "41790000001" },
-      { carrierMessageId: "", outcome: "held", errorId: 1, atMs: 5, mccMnc: null, to: null },
+      {
+        carrierMessageId: "id",
+        outcome: "delivered",
+        errorId: 0,
+        atMs: 4,
+        mccMnc: "22801",
+        to: "41790000001",
+        other: "41790000002",
+        unmarked: true,
+      },
+      {
+        carrierMessageId: "",
+        outcome: "held",
+        errorId: 1,
+        atMs: 5,
+        mccMnc: null,
+        to: null,
+        other: null,
+        unmarked: false,
+      },
     ],
   };
   assert.deepEqual(cross("received", received), received);

@@ -96,6 +96,8 @@ const RESOURCES: readonly Resource[] = [
 const DEFAULT_ROUTE = "default";
 /** Written and never shown. */
 const SECRET = "password";
+/** Names a file of this machine. */
+const FILE = "tlsCa";
 /** Accounts looked at in one command: other commands wait for it. */
 const PAGE_ACCOUNTS = 200;
 
@@ -225,7 +227,14 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
       if (body[name] !== undefined && body[name] !== value) throw badField(name, "is another one than in the path");
     }
     const before = await find(resource.kind, Object.values(inPath).join("/"));
-    const kept = before === null ? undefined : (JSON.parse(before.body) as Fields)[SECRET];
+    const known = before === null ? {} : (JSON.parse(before.body) as Fields);
+    const kept = known[SECRET];
+    // Whoever could name files here could have the service open any of this machine.
+    if (resource.kind === "carrier" && body[FILE] !== undefined && body[FILE] !== known[FILE])
+      throw badField(
+        FILE,
+        `names a file, which only the command line may do ("heliograph carrier set"); give the certificate itself in tlsCaPem`,
+      );
     const keeps =
       resource.kind === "carrier" && body.kind === "smpp" && body[SECRET] === undefined && kept !== undefined;
     const version = versionOf(request, given);

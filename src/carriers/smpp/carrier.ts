@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
-import type { Log } from "../../runtime/log.ts";
+import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type IncomingPart,
   type OutgoingMessage,
   type PartToSubmit,
-  type Receipt,
+  type ReceiptListener,
   type Submission,
   unknownId,
 } from "../port.ts";
@@ -22,7 +22,7 @@ import { readTlv } from "./codec/tlvs.ts";
 import { meaningOf } from "./command-status.ts";
 import { type Delivered, readDelivered } from "./incoming.ts";
 import { Link } from "./link.ts";
-import { idInAnswer } from "./message-id.ts";
+import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import { Pace } from "./pace.ts";
 import type { SmppProfile } from "./profile.ts";
@@ -33,6 +33,15 @@ export interface SmppCarrierParts {
   readonly random: Random;
   readonly log: Log;
   readonly lease: Lease;
+  /** What is wrong with what carriers send, counted. */
+  readonly counts?: SmppCounts;
+}
+
+export interface SmppCounts {
+  /** Ids in answers to submits under which no part can be kept. */
+  unusableIds: number;
+  /** PDUs that could not be read, or not be dealt with. */
+  problems: number;
 }
 
 /** congestion_state (SMPP 5.0 §4.8.4.18): from here on the carrier is near its limit. */
@@ -55,11 +64,12 @@ export class SmppCarrier implements Carrier {
   #links: readonly Link[] = [];
   #started = false;
   readonly #pace: Pace;
+  readonly #limiter: LogLimiter;
   #paceTimer: Timer | null = null;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
   #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
-  #onReceipt: (receipt: Receipt) => Promise<void> = async () => undefined;
+  #onReceipt: ReceiptListener = async () => undefined;
   #onIncoming: (part: IncomingPart) => Promise<void> = async () => undefined;
 
   constructor(profile: SmppProfile, parts: SmppCarrierParts) {
@@ -69,6 +79,7 @@ export class SmppCarrier implements Carrier {
     this.#profile = profile;
     this.#parts = parts;
     this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock);
+    this.#limiter = new LogLimiter(parts.clock);
     this.#binds = profile.binds ?? 1;
     this.#open([...Array(this.#binds).keys()]);
   }
@@ -91,7 +102,11 @@ export class SmppCarrier implements Carrier {
             profile: this.#profile,
             kind,
             ...this.#parts,
+            limiter: this.#limiter,
             onRequest: (pdu) => this.#answer(pdu),
+            onProblem: () => {
+              if (this.#parts.counts !== undefined) this.#parts.counts.problems++;
+            },
             onChange: () => this.#changed(),
           }),
       );
@@ -152,10 +167,11 @@ export class SmppCarrier implements Carrier {
   #answered(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
     if ((readTlv(pdu.tlvs, "congestion_state") ?? 0) >= CONGESTED) this.#pace.slowDown();
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
-      const { messageId } = pdu;
-      // Taken without an id: only its phone can tell which receipt is its.
-      if (messageId === "") return { kind: "accepted", carrierMessageId: unknownId(message.to) };
-      return { kind: "accepted", carrierMessageId: idInAnswer(messageId, this.#profile.receiptIds ?? "same") };
+      const id = idInAnswer(pdu.messageId, this.#profile.receiptIds ?? "same");
+      if (isUsableId(id)) return { kind: "accepted", carrierMessageId: id };
+      // Taken without an id that can be kept: only its phone can tell which receipt is its.
+      if (pdu.messageId !== "") this.#unusableId(pdu.messageId.length);
+      return { kind: "accepted", carrierMessageId: unknownId(message.to) };
     }
     const meaning = meaningOf(pdu.status);
     if (meaning.kind === "refused") return meaning;
@@ -164,11 +180,19 @@ export class SmppCarrier implements Carrier {
     return { kind: "later", retryAfterMs: Math.max(this.#pace.waitMs(), SHORTEST_BACK_OFF_MS) };
   }
 
+  #unusableId(length: number): void {
+    const { counts, log } = this.#parts;
+    if (counts !== undefined) counts.unusableIds++;
+    this.#limiter.write("unusable id", (more) =>
+      log.warn({ carrier: this.id, length, ...more }, "the carrier gave a message an id that cannot be used"),
+    );
+  }
+
   onChange(listener: () => void): void {
     this.#changeListeners.push(listener);
   }
 
-  onReceipt(listener: (receipt: Receipt) => Promise<void>): void {
+  onReceipt(listener: ReceiptListener): void {
     this.#onReceipt = listener;
   }
 
@@ -181,7 +205,10 @@ export class SmppCarrier implements Carrier {
     if (pdu.command !== "deliver_sm" && pdu.command !== "data_sm")
       return { command: "generic_nack", status: INVALID_COMMAND };
     const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
-    const safe = delivered.kind === "receipt" ? this.#onReceipt(delivered.receipt) : this.#onIncoming(delivered.part);
+    const safe =
+      delivered.kind === "receipt"
+        ? this.#onReceipt(delivered.receipt, delivered.asMessage)
+        : this.#onIncoming(delivered.part);
     const { command } = pdu;
     return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
   }

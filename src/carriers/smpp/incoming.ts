@@ -1,11 +1,13 @@
 /** What a carrier sends us, read: a receipt, or a message from a phone. Pure. */
+import { boundedText } from "../../runtime/text.ts";
 import { decodeUserData } from "../../sms/text.ts";
+import { phoneOf } from "../phones.ts";
 import type { IncomingPart, Receipt } from "../port.ts";
 import type { Pdu } from "./codec/pdu.ts";
 import { readTlv } from "./codec/tlvs.ts";
-import { idInReceipt } from "./message-id.ts";
+import { idInReceipt, isUsableId } from "./message-id.ts";
 import type { SmppProfile } from "./profile.ts";
-import { type DeliveredFacts, isReceipt, readReceipt } from "./receipt.ts";
+import { type DeliveredFacts, isMarked, looksLikeReceipt, MAX_RECEIPT_OCTETS, readReceipt } from "./receipt.ts";
 
 const HAS_HEADER = 0x40;
 /** data_coding of SMPP 3.4 §5.2.19 that 23.038 does not have: IA5 and Latin-1. */
@@ -14,33 +16,54 @@ const LATIN1 = 3;
 
 export type Delivered = Pdu<"deliver_sm"> | Pdu<"data_sm">;
 
-export type Incoming = { kind: "receipt"; receipt: Receipt } | { kind: "message"; part: IncomingPart };
+/** What only looks like a receipt comes with what it is if it is none. */
+export type Incoming =
+  | { kind: "receipt"; receipt: Receipt; asMessage?: IncomingPart }
+  | { kind: "message"; part: IncomingPart };
+
+/** The standard's longest address has 64 characters (data_sm). */
+const MAX_ADDRESS_LENGTH = 64;
+const CONTROLS = /\p{Cc}/gu;
 
 export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: number): Incoming {
   const octets = octetsOf(pdu);
   const facts: DeliveredFacts = {
     esmClass: pdu.esmClass,
-    text: Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString("latin1"),
+    text: Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, MAX_RECEIPT_OCTETS)).toString("latin1"),
     receiptedMessageId: readTlv(pdu.tlvs, "receipted_message_id") ?? null,
     messageState: readTlv(pdu.tlvs, "message_state") ?? null,
     networkErrorCode: readTlv(pdu.tlvs, "network_error_code") ?? null,
   };
-  if (!isReceipt(facts)) return { kind: "message", part: messageOf(pdu, octets, profile, nowMs) };
-  const { id, outcome, errorId } = readReceipt(facts);
+  if (isMarked(facts)) return { kind: "receipt", receipt: receiptOf(pdu, facts, profile, nowMs) };
+  const part = messageOf(pdu, octets, profile, nowMs);
+  if (profile.unmarkedReceipts !== true || !looksLikeReceipt(facts)) return { kind: "message", part };
   return {
     kind: "receipt",
-    receipt: {
-      // One without an id is kept too, and matches nothing.
-      carrierMessageId: idInReceipt(id ?? "", profile.receiptIds ?? "same"),
-      outcome,
-      errorId,
-      // The receipt's own dates have no time zone and are at times impossible: what counts is when we heard.
-      atMs: nowMs,
-      mccMnc: null,
-      // A receipt comes from the phone that the message went to.
-      to: pdu.sourceAddr === "" ? null : pdu.sourceAddr.replace(/^\+/, ""),
-    },
+    receipt: { ...receiptOf(pdu, facts, { ...profile, receiptAddresses: "message" }, nowMs), unmarked: true },
+    asMessage: part,
   };
+}
+
+function receiptOf(pdu: Delivered, facts: DeliveredFacts, profile: SmppProfile, nowMs: number): Receipt {
+  const { id, outcome, errorId } = readReceipt(facts);
+  const spelt = idInReceipt(id ?? "", profile.receiptIds ?? "same");
+  const hasPhone = profile.receiptAddresses !== "carrier";
+  return {
+    // One without an id that can be used is kept too: its phone may have a part whose id was never learnt.
+    carrierMessageId: isUsableId(spelt) ? spelt : "",
+    outcome,
+    errorId,
+    // The receipt's own dates have no time zone and are at times impossible: what counts is when we heard.
+    atMs: nowMs,
+    mccMnc: null,
+    // A receipt comes from the phone that the message went to. Some carriers swap the two.
+    to: hasPhone ? phoneOf(pdu.sourceAddr) : null,
+    other: hasPhone ? phoneOf(pdu.destinationAddr) : null,
+  };
+}
+
+function addressOf(address: string): string {
+  return boundedText(address.replace(/^\+/, "").replace(CONTROLS, ""), MAX_ADDRESS_LENGTH);
 }
 
 function octetsOf(pdu: Delivered): Uint8Array {
@@ -62,8 +85,8 @@ function messageOf(pdu: Delivered, octets: Uint8Array, profile: SmppProfile, now
     sequence >= 1 &&
     sequence <= total;
   return {
-    from: pdu.sourceAddr.replace(/^\+/, ""),
-    to: pdu.destinationAddr.replace(/^\+/, ""),
+    from: addressOf(pdu.sourceAddr),
+    to: addressOf(pdu.destinationAddr),
     text,
     concatenation: concatenation ?? (sar ? { reference, total, sequence } : null),
     atMs: nowMs,

@@ -7,11 +7,11 @@
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
-import { readFileSync } from "node:fs";
 import { type Clock, Repeating, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
-import type { Log } from "../../runtime/log.ts";
+import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
+import { tlsOf } from "./authority.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
 import type { SmppProfile } from "./profile.ts";
@@ -27,6 +27,10 @@ export interface LinkParts {
   readonly random: Random;
   readonly log: Log;
   readonly lease: Lease;
+  /** The carrier's: a bound on the lines that it can cause. */
+  readonly limiter: LogLimiter;
+  /** The carrier sent something that cannot be read, or that we could not deal with. */
+  readonly onProblem: () => void;
   readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
@@ -105,10 +109,10 @@ export class Link {
 
   /** Connects, binds and stays until the connection ends. Returns the status of a bind that was refused. */
   async #useOnce(): Promise<number> {
-    const { profile, clock, log } = this.#parts;
+    const { profile, clock, log, limiter, onProblem } = this.#parts;
     const place = profile.hosts[this.#hostIndex % profile.hosts.length]!;
     const { host, port } = readHost(place);
-    const tls = profile.tls === true ? { tls: tlsOf(profile) } : {};
+    const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
     const signal = this.#aborting.signal;
     const connection = await connectSocket({ host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal, ...tls }, clock);
     if (connection.kind === "failed") {
@@ -125,8 +129,12 @@ export class Link {
       onRequest: this.#parts.onRequest,
       onRoom: this.#parts.onChange,
       mayAsk: () => this.#parts.lease.holds(),
-      onProblem: (problem) =>
-        log.warn({ carrier: profile.id, problem: problem.kind }, "the carrier sent something wrong"),
+      onProblem: ({ kind }) => {
+        onProblem();
+        limiter.write(kind, (more) =>
+          log.warn({ carrier: profile.id, problem: kind, ...more }, "the carrier sent something wrong"),
+        );
+      },
     });
     this.#session = session;
     const { systemId, password, systemType = "" } = profile;
@@ -134,7 +142,9 @@ export class Link {
     const status = answer.kind === "answered" ? answer.pdu.status : -1;
     if (status === 0) {
       this.#failures = 0;
-      log.info({ carrier: profile.id, host: place, bind: this.#parts.kind }, "bound to a carrier");
+      limiter.write(`bound ${place}`, (more) =>
+        log.info({ carrier: profile.id, host: place, bind: this.#parts.kind, ...more }, "bound to a carrier"),
+      );
       this.#parts.onChange();
       // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
       const watching = new Repeating(clock, LEASE_LOOK_MS, async () => {
@@ -143,7 +153,10 @@ export class Link {
       const { why } = await session.closed;
       await watching.stop();
       this.#session = null;
-      if (!this.#stopped) log.warn({ carrier: profile.id, host: place, why }, "the connection to a carrier ended");
+      if (!this.#stopped)
+        limiter.write(`ended ${place}`, (more) =>
+          log.warn({ carrier: profile.id, host: place, why, ...more }, "the connection to a carrier ended"),
+        );
       this.#parts.onChange();
       return 0;
     }
@@ -156,7 +169,10 @@ export class Link {
   #failed(host: string, why: string): void {
     this.#failures++;
     this.#hostIndex++;
-    this.#parts.log.warn({ carrier: this.#parts.profile.id, host, why }, "a carrier could not be reached");
+    const { limiter, log, profile } = this.#parts;
+    limiter.write(`unreached ${host}`, (more) =>
+      log.warn({ carrier: profile.id, host, why, ...more }, "a carrier could not be reached"),
+    );
   }
 
   #wait(status: number): Promise<void> {
@@ -180,11 +196,4 @@ export class Link {
 function readHost(place: string): { host: string; port: number } {
   const colon = place.lastIndexOf(":");
   return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
-}
-
-function tlsOf({ tlsCa, tlsName }: SmppProfile) {
-  return {
-    ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa, "utf8") }),
-    ...(tlsName === undefined ? {} : { serverName: tlsName }),
-  };
 }

@@ -15,7 +15,7 @@ export const SmppCarrier = Type.Object(
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("smpp"),
     /** "host:port", in the order in which they are tried. */
-    hosts: Type.Array(Type.String({ maxLength: 260, pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), {
+    hosts: Type.Array(Type.String({ maxLength: 300, pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), {
       minItems: 1,
       maxItems: 16,
     }),
@@ -30,12 +30,14 @@ export const SmppCarrier = Type.Object(
     window: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
     /** Parts a second over all connections; no limit unless given. */
     partsPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    /** Speak TLS. The carrier's certificate is checked against `tlsCa`, or against the system's authorities. Default false. */
+    /** Speak TLS. The carrier's certificate is checked against `tlsCaPem` or `tlsCa`, or against the system's authorities. Default false. */
     tls: Type.Optional(Type.Boolean()),
-    /** A file with the certificate authority of the carrier, in PEM. */
-    tlsCa: Type.Optional(Type.String({ maxLength: 4_096 })),
+    /** A file with the certificate authority of the carrier, in PEM. Only the command line may name one. */
+    tlsCa: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
+    /** The certificate authority itself, in PEM. */
+    tlsCaPem: Type.Optional(Type.String({ maxLength: 65_536, pattern: "^\\s*-----BEGIN [A-Z ]*CERTIFICATE-----" })),
     /** The name in the carrier's certificate, where it is not the host's. */
-    tlsName: Type.Optional(Type.String({ maxLength: 253 })),
+    tlsName: Type.Optional(Type.String({ maxLength: 255 })),
     /** How senders and recipients are marked. Defaults: international 1/1, short codes 3/0, names 5/0. */
     destinationType: Type.Optional(AddressType),
     internationalType: Type.Optional(AddressType),
@@ -47,6 +49,13 @@ export const SmppCarrier = Type.Object(
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
     /** The id is hexadecimal in the answer and decimal in the receipt, or the reverse. Default "same". */
     receiptIds: Type.Optional(OneOf(["same", "hex then decimal", "decimal then hex"])),
+    /**
+     * Receipts come without their mark (esm_class, or receipted_message_id with message_state): a text that looks like one is taken for
+     * one if it names a part of the phone that it comes from. Default false: any phone can write such a text.
+     */
+    unmarkedReceipts: Type.Optional(Type.Boolean()),
+    /** The addresses of a receipt: those of its message, in any order, or the carrier's own, which say nothing. Default "message". */
+    receiptAddresses: Type.Optional(OneOf(["message", "carrier"])),
     /** Which parts of a long message get a receipt that counts. Default "every". */
     partRule: Type.Optional(OneOf(["every", "first", "last"])),
     /** A submit whose answer never came: send it again, at most three times, or wait for a receipt. Default "resend". */

@@ -10,6 +10,9 @@ import type { IncomingText, RecordQuery, Smsc } from "./smsc.ts";
 
 const HOST = "127.0.0.1";
 const MOST_BODY_OCTETS = 1_048_576;
+/** How much of a body that is too large is read, so that its sender hears why. */
+const MAX_DROPPED_OCTETS = 4 * MOST_BODY_OCTETS;
+const MAX_CONNECTIONS = 100;
 const DEFAULT_LIMIT = 100;
 const MOST_LIMIT = 100_000;
 /** A page on another site reaches this machine under that site's name. */
@@ -62,9 +65,22 @@ export interface Control {
   stop(): Promise<void>;
 }
 
+/** How long a request may take to come. */
+export interface ControlTimes {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+}
+
+const TIMES: ControlTimes = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000 };
+
 /** Listens. Rejects when the port cannot be had. */
-export async function startControl(smsc: Smsc, port: number): Promise<Control> {
-  const server = createServer((request, response) => void answer(smsc, request, response));
+export async function startControl(smsc: Smsc, port: number, times = TIMES): Promise<Control> {
+  const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = times;
+  const connectionsCheckingInterval = Math.min(1_000, headersTimeout);
+  const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, (request, response) => {
+    void answer(smsc, request, response);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, HOST, resolve);
@@ -80,10 +96,13 @@ export async function startControl(smsc: Smsc, port: number): Promise<Control> {
 }
 
 async function answer(smsc: Smsc, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { socket } = request;
   try {
+    const handler = handlerOf(request);
     const body = await bodyOf(request);
-    send(response, 200, handlerOf(request)(smsc, { query: urlOf(request).searchParams, body }));
+    send(response, 200, handler(smsc, { query: urlOf(request).searchParams, body }));
   } catch (error) {
+    if (!request.complete && request.destroyed) response.once("finish", () => socket.destroy());
     if (error instanceof Refusal) send(response, error.status, { error: error.message });
     else if (error instanceof BadFaults) send(response, 400, { error: error.message });
     else send(response, 500, { error: (error as Error).message });
@@ -116,6 +135,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     octets += chunk.length;
     // The rest is read and dropped: who is cut off in the middle of its request does not hear why.
     if (octets <= MOST_BODY_OCTETS) chunks.push(chunk);
+    if (octets > MAX_DROPPED_OCTETS) break; // it is not waited for any longer
   }
   if (octets > MOST_BODY_OCTETS) throw new Refusal(413, `a body has at most ${MOST_BODY_OCTETS} octets`);
   return Buffer.concat(chunks).toString("utf8");

@@ -53,6 +53,8 @@ const DEFAULT_PARTS_PER_SECOND = 10;
 /** What an address of submit_sm and deliver_sm holds; that of data_sm is longer, and no receipt could name it. */
 const DESTINATION = /^\+?[0-9]{1,19}$/;
 const LONGEST_SOURCE = 20;
+/** A payload of as many parts as a message may have, some 3,800 octets; the record holds each part whole. */
+const MAX_PART_OCTETS = 4_096;
 
 /** What a handset that does not take a part is in SMPP's words. */
 const STATUS_BY_ANSWER: Readonly<Record<Exclude<Answer, "accept">["kind"], CommandStatus>> = {
@@ -117,6 +119,8 @@ export class Network {
     const { clock, random, record, answerAfterMs } = this.#options;
     const to = destination.address;
     if (pdu.sourceAddr.length > LONGEST_SOURCE) return refused("ESME_RINVSRCADR");
+    const octets = octetsOf(pdu);
+    if (octets.length > MAX_PART_OCTETS) return refused("ESME_RINVMSGLEN");
     const refusal = this.#refusalOf(to);
     if (refusal !== null) return refusal;
     const nowMs = clock.now();
@@ -130,7 +134,6 @@ export class Network {
     if (answer !== "accept")
       return answer.kind === "unknown" ? { kind: "cut" } : refused(STATUS_BY_ANSWER[answer.kind]);
 
-    const octets = octetsOf(pdu);
     const part: TakenPart = {
       ids: ids ?? this.#parts.nextIds(this.#idStyleFor(to)),
       arrival: this.#parts.nextArrival(),

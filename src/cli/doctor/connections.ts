@@ -1,6 +1,6 @@
 /** The doctor on others: carriers, which are bound to for a moment, and receivers of reports. */
-import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { tlsOf } from "../../carriers/smpp/authority.ts";
 import { COMMAND_STATUSES, statusName } from "../../carriers/smpp/codec/statuses.ts";
 import type { SmppProfile } from "../../carriers/smpp/profile.ts";
 import { connectSocket } from "../../carriers/smpp/session/connect.ts";
@@ -42,14 +42,12 @@ function readHost(place: string): { host: string; port: number } {
 }
 
 async function connected(
-  profile: Pick<SmppProfile, "tls" | "tlsCa" | "tlsName">,
+  profile: Pick<SmppProfile, "tls" | "tlsCa" | "tlsCaPem" | "tlsName">,
   place: string,
 ): Promise<{ socket: Socket } | { problem: string }> {
-  const { tls, tlsCa, tlsName } = profile;
   try {
-    const ca = tlsCa === undefined ? {} : { ca: readFileSync(tlsCa, "utf8") };
-    const name = tlsName === undefined ? {} : { serverName: tlsName };
-    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...(tls === true ? { tls: { ...ca, ...name } } : {}) };
+    const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
+    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...tls };
     const connection = await connectSocket(target, systemClock);
     return connection.kind === "connected" ? { socket: connection.socket } : { problem: connection.error.message };
   } catch (error) {

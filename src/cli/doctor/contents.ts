@@ -1,7 +1,8 @@
 /** The doctor on what is in the store: the books, the catalogue, and the accounts that depend on it. */
-import { accessSync, constants } from "node:fs";
 import { type CarrierProfile, groupsOf, type RatePlan, type Route } from "../../catalogue/file.ts";
 import type { IncomingNumber } from "../../catalogue/numbers.ts";
+import { readSmallFile } from "../../runtime/files.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
 import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
 import { bodyOf } from "../catalogue-file.ts";
 import { shownPrefix } from "../catalogue-items.ts";
@@ -35,6 +36,23 @@ export async function lookAtBooks(store: Store, found: Findings): Promise<void> 
   }
 }
 
+/** What the store refused, and somebody should look at. */
+export async function lookAtQuarantine(store: Store, found: Findings): Promise<void> {
+  const { count, items } = await store.quarantined({ limit: TOLD });
+  if (count === 0) {
+    found.ok("quarantine", "the store has refused nothing");
+    return;
+  }
+  const told = items.map(({ atMs, command, subject, reason }) => {
+    return `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`;
+  });
+  found.warn(
+    "quarantine",
+    `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}`,
+    "look into the table quarantine, and report them",
+  );
+}
+
 export async function lookAtCatalogue(
   store: Store,
 ): Promise<{ carriers: CarrierProfile[]; findings: readonly Finding[] }> {
@@ -45,13 +63,17 @@ export async function lookAtCatalogue(
   const carriers = of<CarrierProfile>("carrier");
   const accounts: ManagedAccount[] = [];
   for await (const account of allAccounts(store)) if (account.retiredAtMs === null) accounts.push(account);
-  lookAtRoutes(of<Route>("route"), carriers, found);
+  await lookAtRoutes(of<Route>("route"), carriers, found);
   lookAtAccounts(accounts, of<RatePlan>("ratePlan"), found);
   lookAtNumbers(of<IncomingNumber>("number"), accounts, found);
   return { carriers, findings: found.all };
 }
 
-function lookAtRoutes(routes: readonly Route[], carriers: readonly CarrierProfile[], found: Findings): void {
+async function lookAtRoutes(
+  routes: readonly Route[],
+  carriers: readonly CarrierProfile[],
+  found: Findings,
+): Promise<void> {
   if (routes.length === 0) {
     found.wrong(
       "routes",
@@ -86,11 +108,11 @@ function lookAtRoutes(routes: readonly Route[], carriers: readonly CarrierProfil
   for (const carrier of carriers) {
     if (carrier.kind !== "smpp" || carrier.tlsCa === undefined) continue;
     try {
-      accessSync(carrier.tlsCa, constants.R_OK);
-    } catch {
+      await readSmallFile(carrier.tlsCa);
+    } catch (error) {
       found.wrong(
         "carriers",
-        `the file ${carrier.tlsCa} of the carrier ${carrier.id} cannot be read`,
+        `the file ${carrier.tlsCa} of the carrier ${carrier.id} cannot be read: ${(error as Error).message}`,
         "put the carrier's authority there, in PEM",
       );
     }

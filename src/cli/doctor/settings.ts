@@ -1,10 +1,10 @@
 /** The doctor on settings: whether they can be read, who listens on the port, and what they let others do. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { get as getPlain, type IncomingMessage } from "node:http";
 import { get as getTls } from "node:https";
 import { createServer } from "node:net";
 import { systemClock } from "../../runtime/clock.ts";
+import { readSmallFile } from "../../runtime/files.ts";
 import type { Settings } from "../../runtime/settings.ts";
 import { counted } from "../show.ts";
 import { LOOPBACK } from "../signals.ts";
@@ -36,7 +36,7 @@ export async function lookAtSettings(
   ];
   found.ok("settings", sources.length === 0 ? "all are the defaults" : `read from ${sources.join(" and ")}`);
   await lookAtPort(settings, found);
-  lookAtCertificate(settings, found);
+  await lookAtCertificate(settings, found);
   lookAtExposure(settings, found);
   return { settings, findings: found.all };
 }
@@ -98,7 +98,7 @@ function isHeliograph(settings: Settings): Promise<boolean> {
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
-function lookAtCertificate({ server }: Settings, found: Findings): void {
+async function lookAtCertificate({ server }: Settings, found: Findings): Promise<void> {
   const { tlsCertificate, tlsKey } = server;
   if (tlsCertificate === "" && tlsKey === "") return;
   if (tlsCertificate === "" || tlsKey === "") {
@@ -107,8 +107,8 @@ function lookAtCertificate({ server }: Settings, found: Findings): void {
   }
   let certificate: X509Certificate;
   try {
-    certificate = new X509Certificate(readFileSync(tlsCertificate));
-    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(tlsKey)))) {
+    certificate = new X509Certificate(await readSmallFile(tlsCertificate));
+    if (!certificate.checkPrivateKey(createPrivateKey(await readSmallFile(tlsKey)))) {
       found.wrong("certificate", `${tlsKey} is not the key of ${tlsCertificate}`, "name the two that belong together");
       return;
     }

@@ -15,10 +15,12 @@ import { logCommands } from "./logs.ts";
 import { managingCommands } from "./managing.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
+import { quarantineCommands } from "./quarantine.ts";
 import { reportCommands } from "./reports.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
 import { statementCommands } from "./statements.ts";
+import { unmatchedCommands } from "./unmatched.ts";
 
 /** What each engine does in its own way. */
 export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "retire">;
@@ -44,6 +46,8 @@ export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandl
     ...catalogueCommands(parts),
     ...statementCommands(parts),
     ...secretCommands(parts),
+    ...quarantineCommands(parts),
+    ...unmatchedCommands(parts),
     ...own,
   };
 }

@@ -1,4 +1,5 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
+import { isNational, samePhone } from "../../carriers/phones.ts";
 import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
@@ -35,7 +36,7 @@ type DeliveryCommand =
   | "release";
 
 export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
-  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to"`;
+  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other`;
 
 /** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
 const CLOCKS_APART_MS = 5_000;
@@ -137,8 +138,7 @@ export function deliveryCommands(
   }
 
   /** One part has its last word; with the last part the message has its. The worst word counts. */
-  function settlePart(part: PartRow, event: Event, errorId: number, atMs: number, mccMnc: string | null): void {
-    const row = tables.message(part.key);
+  function settlePart(part: PartRow, row: MessageRow | undefined, { event, errorId, atMs, mccMnc }: LastWord): void {
     tables.deletePart(part);
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     if (part.counts === 0 && (event === "delivered" || event === "no receipt")) return;
@@ -156,24 +156,35 @@ export function deliveryCommands(
     tables.changeMessage(row, { parts_pending: pending, ...heard });
   }
 
-  /** Returns false when no message is waiting for this receipt. */
-  function applyReceipt(carrierId: string, receipt: Receipt): boolean {
+  /**
+   * Whether a message was waiting for this receipt. A receipt about another phone than the message's is "foreign", and changes nothing:
+   * ids are easily guessed.
+   */
+  function applyReceipt(carrierId: string, receipt: Receipt): "applied" | "foreign" | "unmatched" {
     let part: PartRow | undefined;
-    for (const name of receiptNames(carrierId, receipt)) part ??= tables.part(name);
-    if (part === undefined) return false;
-    if (receipt.outcome !== "held") {
-      settlePart(part, receipt.outcome, receipt.errorId, receipt.atMs, receipt.mccMnc);
-      return true;
+    let row: MessageRow | undefined;
+    let isForeign = false;
+    const fits = ({ key }: PartRow): boolean => {
+      row = tables.message(key);
+      const isAbout = row === undefined || isAboutPhone(receipt, row.recipient);
+      isForeign ||= !isAbout;
+      return isAbout;
+    };
+    for (const name of receiptNames(carrierId, receipt)) part ??= tables.part(name, fits);
+    if (part === undefined) return isForeign ? "foreign" : "unmatched";
+    const { outcome, errorId, atMs } = receipt;
+    if (outcome !== "held") {
+      settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
+      return "applied";
     }
-    const row = tables.message(part.key);
     const made = step("submitted", "held")!;
     // A part that does not count may still be heard of when the message is final.
-    if (row === undefined || row.state !== STATE_NUMBER.submitted) return true;
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return "applied";
     const statusId = STATUS[made.status].id;
     const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
     tables.changeMessage(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
     if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
-    return true;
+    return "applied";
   }
 
   /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
@@ -185,7 +196,7 @@ export function deliveryCommands(
     const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
     for (const receipt of candidates) {
       if (receipt.atMs < sinceMs) continue;
-      if (applyReceipt(carrierId, receipt)) tables.unpark(receipt);
+      if (applyReceipt(carrierId, receipt) === "applied") tables.unpark(receipt);
     }
   }
 
@@ -319,12 +330,20 @@ export function deliveryCommands(
 
     received({ carrierId, receipts }) {
       let unmatched = 0;
-      for (const receipt of receipts) {
-        if (applyReceipt(carrierId, receipt)) continue;
+      let foreign = 0;
+      const strangers: number[] = [];
+      for (const [index, receipt] of receipts.entries()) {
+        const found = applyReceipt(carrierId, receipt);
+        if (found === "applied") continue;
+        if (receipt.unmarked === true) {
+          strangers.push(index);
+          continue;
+        }
         tables.park(carrierId, receipt);
         unmatched++;
+        if (found === "foreign") foreign++;
       }
-      return { unmatched };
+      return { unmatched, foreign, strangers };
     },
 
     matchParked({ names }) {
@@ -349,7 +368,8 @@ export function deliveryCommands(
       for (const name of parts) if (tables.anyParked(name.carrierId)) matchPart(name);
       for (const name of late) {
         const part = tables.part(name);
-        if (part?.id === name.id) settlePart(part, "no receipt", 0, nowMs, null);
+        if (part?.id !== name.id) continue;
+        settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
       }
       for (const waiting of expired) {
         const row = tables.message(waiting.key);
@@ -378,11 +398,30 @@ export function deliveryCommands(
   };
 }
 
-/** Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. */
-export function receiptNames(carrierId: string, receipt: Receipt): PartName[] {
-  const { carrierMessageId, to } = receipt;
-  const byId = { carrierId, carrierMessageId };
-  return to === null ? [byId] : [byId, { carrierId, carrierMessageId: unknownId(to) }];
+/**
+ * Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. For the second it
+ * has to be marked: any phone can write a text that looks like a receipt.
+ */
+export function receiptNames(carrierId: string, { carrierMessageId, to, unmarked }: Receipt): PartName[] {
+  const names = carrierMessageId === "" ? [] : [{ carrierId, carrierMessageId }];
+  if (to !== null && unmarked !== true) names.push({ carrierId, carrierMessageId: unknownId(to) });
+  return names;
+}
+
+/** Whether what a receipt says of its phone agrees with the message's recipient. A marked one may say nothing. */
+function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
+  if (to === recipient) return true;
+  if (unmarked === true) return to !== null && samePhone(to, recipient);
+  if (to === null && other === null) return true;
+  return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
+}
+
+/** The last word about a part. */
+interface LastWord {
+  readonly event: Event;
+  readonly errorId: number;
+  readonly atMs: number;
+  readonly mccMnc: string | null;
 }
 
 function bulkNameOf(row: MessageRow): BulkName {

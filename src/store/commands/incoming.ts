@@ -12,6 +12,7 @@
 import type { IncomingPart } from "../../carriers/port.ts";
 import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
 import type { IncomingFacts } from "../../message/message.ts";
+import { boundedText } from "../../runtime/text.ts";
 import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
 import type { Value } from "../sql.ts";
 import type { CommandParts } from "./parts.ts";
@@ -161,7 +162,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     const row = await ruleOf.get(to);
     const rule = row === undefined ? null : (JSON.parse(row.body) as NumberRule);
     const account = rule === null ? undefined : await accountNamed.get(rule.account);
-    const text = joinTexts(texts);
+    // Only now: the halves of a surrogate pair may have come in two parts.
+    const text = boundedText(joinTexts(texts));
     const { keyword, wish } = rule === null ? { keyword: null, wish: null } : readKeyword(text, rule);
     const key = ids.take(1);
     await tables.load({ newKeys: [key] });

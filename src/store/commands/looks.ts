@@ -27,4 +27,5 @@ export const LOOKS: ReadonlySet<CommandName> = new Set([
   "catalogue",
   "cluster",
   "secretKeys",
+  "quarantined",
 ]);

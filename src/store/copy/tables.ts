@@ -50,6 +50,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "incoming_part", key: ["set_id", "sequence"] },
   { name: "audit", key: ["id"], numbered: true },
   { name: "login_event", key: ["id"], numbered: true },
+  { name: "quarantine", key: ["id"], numbered: true },
 ];
 
 /** One row, which is written at the very end; what it says shows whether a service has run on the source since. */

@@ -8,6 +8,7 @@
  * they would have failed anyway. So only statements of one transaction may share a batch, and what ends the transaction has one of its own.
  */
 import pg from "pg";
+import { BEHIND_A_FAILURE } from "./faults.ts";
 
 export interface Answer {
   readonly rows: object[];
@@ -68,7 +69,7 @@ function columnsOf(fields: readonly Field[], parserOf: ParserOf): Columns {
 
 /** What PostgreSQL says of a statement in a transaction that has failed. */
 function transactionFailed(): Error {
-  return Object.assign(new Error("the transaction has failed before this statement"), { code: "25P02" });
+  return Object.assign(new Error("the transaction has failed before this statement"), { code: BEHIND_A_FAILURE });
 }
 
 export class Batch extends pg.Query {

@@ -29,6 +29,7 @@ import {
 import type { Needs } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
+import { firstFault, isLasting } from "./faults.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { FIRST_LANE, waitingLanes } from "./lanes.ts";
 import { Link } from "./link.ts";
@@ -289,7 +290,8 @@ export class PostgresEngine implements Engine {
         }
         // One that fails always must not take the others with it.
         if (kind !== "away" && calls.length > 1) return this.#each(calls);
-        return { outcomes: calls.map(() => ({ ok: false, error: asStoreError(error) })), feed: null };
+        const told = kind === "again" && isLasting(error) ? firstFault(error) : asStoreError(error);
+        return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
     }
   }

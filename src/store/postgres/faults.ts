@@ -11,7 +11,7 @@ export type FaultKind = "away" | "again" | "bug";
 const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006|26000)$/;
 /**
  * Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. 25P02 is what statements
- * hear that stand behind one of those in its transaction, and may be heard first.
+ * hear that stand behind one that failed in their transaction, and may be heard first; what that one heard is its cause (link.ts).
  */
 const AGAIN = /^(40001|40P01|23505|25P02)$/;
 const SOCKET = new Set([
@@ -34,7 +34,24 @@ const SOCKET = new Set([
 /** The driver's own errors have no code. */
 const DRIVER = /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed))/;
 
-export function faultKind(error: unknown): FaultKind {
+/** What statements hear behind one that has failed. */
+export const BEHIND_A_FAILURE = "25P02";
+const TAKEN = "23505";
+
+/** The error that was first: of a statement behind another that failed, that other one's. */
+export function firstFault(error: unknown): unknown {
+  if (!(error instanceof Error) || codeOf(error) !== BEHIND_A_FAILURE) return error;
+  return error.cause ?? error;
+}
+
+/** A name that is taken stays taken when it was no race: after as many tries as a race is worth, it is a fault of what was asked. */
+export function isLasting(error: unknown): boolean {
+  const first = firstFault(error);
+  return first instanceof Error && codeOf(first) === TAKEN;
+}
+
+export function faultKind(fault: unknown): FaultKind {
+  const error = firstFault(fault);
   if (error instanceof StoreUnavailable) return "away";
   if (!(error instanceof Error)) return "bug";
   const code = codeOf(error);
@@ -47,7 +64,7 @@ export function faultKind(error: unknown): FaultKind {
 export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const kind = faultKind(error);
-  if (kind === "bug") return error;
+  if (kind === "bug") return firstFault(error);
   const reason = faultReason(error);
   return new StoreUnavailable(
     kind === "away" ? `the database is away (${reason})` : `another node was faster (${reason})`,

@@ -7,6 +7,7 @@ import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
 import { type Answer, Batch, type Columns } from "./batch.ts";
+import { BEHIND_A_FAILURE } from "./faults.ts";
 import { asText } from "./values.ts";
 
 export interface Session {
@@ -81,6 +82,8 @@ export class Link implements Session {
   /** Grows with everything that ends a transaction or takes a part of it back. */
   #scope = 0;
   #inTransaction = false;
+  /** What failed first in a transaction. */
+  #firstFault: { readonly scope: number; readonly error: Error } | null = null;
   /** What this turn of the event loop has sent of a transaction. */
   #batch: Batch | null = null;
   #alive = false;
@@ -158,6 +161,7 @@ export class Link implements Session {
     const known = this.#statements.get(text);
     const statement = known ?? this.#prepare(text);
     const certain = statement !== null && (statement.ready || statement.scope === this.#scope);
+    const scope = this.#scope;
     return this.#track<Answer>(text, (resolve, reject) => {
       this.#join(text, {
         text,
@@ -171,6 +175,7 @@ export class Link implements Session {
         },
         failed: (error) => {
           if (certain && !statement.ready) this.#unlearn(text, statement);
+          this.#explain(error, scope);
           reject(error);
         },
       });
@@ -191,6 +196,13 @@ export class Link implements Session {
     const made = { name: `s${this.#namesMade}`, scope: this.#scope, ready: false, columns: undefined };
     this.#statements.set(text, made);
     return made;
+  }
+
+  /** Whoever hears only that the transaction has failed before learns by what: otherwise it would pass for something that may work later. */
+  #explain(error: unknown, scope: number): void {
+    if (!(error instanceof Error)) return;
+    if ((error as { code?: unknown }).code !== BEHIND_A_FAILURE) this.#firstFault = { scope, error };
+    else if (this.#firstFault?.scope === scope) error.cause ??= this.#firstFault.error;
   }
 
   /** Its first use has failed: unless the database has prepared it before that, it gets another name. */

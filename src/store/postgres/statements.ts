@@ -75,6 +75,7 @@ export const NEW_PARKED: ColumnTypes = {
   at_ms: "bigint",
   mcc_mnc: "text",
   recipient: "text",
+  other_address: "text",
 };
 export const POSTING: ColumnTypes = {
   at_ms: "bigint",

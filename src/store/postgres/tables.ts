@@ -3,7 +3,7 @@
  * leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
  * transaction has locks on those that another node could change.
  */
-import type { Receipt } from "../../carriers/port.ts";
+import { isReservedId, type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { receiptNames } from "../commands/delivery.ts";
 import type { BulkName, ParkedReceipt, PartName } from "../port.ts";
@@ -44,7 +44,6 @@ import {
 const partId = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 const bulkId = ({ accountId, bulkId }: BulkName): string => `${accountId} ${bulkId}`;
 const replayId = ({ accountId, kind, token }: ReplayName): string => `${accountId} ${kind} ${token}`;
-const UNKNOWN = "unknown:"; // carriers/port.ts: an id that stands for a phone
 
 function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
   const list = lists.get(key);
@@ -241,8 +240,11 @@ export class PostgresTables implements Tables {
 
   async #loadParked(names: readonly PartName[]): Promise<void> {
     const wanted = fresh(names, this.#asked, (name) => `parked ${partId(name)}`);
-    const phones = wanted.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN));
-    const toPhone = phones.map((name) => ({ ...name, carrierMessageId: name.carrierMessageId.slice(UNKNOWN.length) }));
+    const phones = wanted.filter(({ carrierMessageId }) => isReservedId(carrierMessageId));
+    const toPhone = phones.map((name) => ({
+      ...name,
+      carrierMessageId: name.carrierMessageId.slice(UNKNOWN_PREFIX.length),
+    }));
     const session = this.#parts.session();
     const [byId, byPhone] = await Promise.all([
       sendRows<ParkedReceipt>(session, FIND.parked, WANTED_PART, wanted.map(wantedPart)),
@@ -411,8 +413,8 @@ export class PostgresTables implements Tables {
     return this.#optOuts.has(`${list} ${number}`);
   }
 
-  part(name: PartName): PartRow | undefined {
-    return this.#pieces.get(partId(name))?.[0];
+  part(name: PartName, fits: (part: PartRow) => boolean = () => true): PartRow | undefined {
+    return this.#pieces.get(partId(name))?.find(fits);
   }
 
   insertPart(part: NewPart): void {
@@ -665,7 +667,7 @@ function partRow({ carrierId, carrierMessageId, messageKey, counts, submittedAtM
   };
 }
 
-function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to }: ParkedReceipt): object {
+function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other }: ParkedReceipt): object {
   return {
     carrier_id: carrierId,
     carrier_message_id: carrierMessageId,
@@ -674,6 +676,7 @@ function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc
     at_ms: atMs,
     mcc_mnc: mccMnc,
     recipient: to,
+    other_address: other ?? null,
   };
 }
 

@@ -34,6 +34,13 @@ export function openToOthers(directory: string): string[] {
   return [directory, ...files.map((name) => join(directory, name))].map(tooOpen).filter((says) => says !== null);
 }
 
+const PASSING = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
+
+/** Whether the database is busy, full or broken: that is so for everything, and the same may work later. */
+export function isPassing(error: unknown): error is InstanceType<typeof Database.SqliteError> {
+  return error instanceof Database.SqliteError && PASSING.test(error.code);
+}
+
 export function openDatabase(directory: string): Db {
   // The time-out is for the command line writing beside a running service.
   const db = new Database(keepPrivate(directory, DATABASE), { timeout: 5_000 });

@@ -2,7 +2,6 @@
  * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
  * thread of its own (threads/store.ts).
  */
-import Database from "better-sqlite3";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
@@ -14,7 +13,7 @@ import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } fro
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { Unit } from "../unit.ts";
-import { type Db, lockDirectory, migrate, openDatabase } from "./database.ts";
+import { type Db, isPassing, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { catchUp } from "./journal.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
@@ -58,7 +57,7 @@ export class SqliteEngine implements Engine {
     try {
       this.#unlock = options.mode === "deliver" ? lockDirectory(options.directory) : () => undefined;
       migrate(db);
-      catchUp(db);
+      catchUp(db, options.onFault);
     } catch (error) {
       db.close();
       throw error;
@@ -67,7 +66,12 @@ export class SqliteEngine implements Engine {
     if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
     this.#delivers = options.mode === "deliver";
     this.#onFault = options.onFault ?? (() => undefined);
-    this.#tables = new SqliteTables({ db, now: () => options.clock.now(), writeBehind: this.#delivers });
+    this.#tables = new SqliteTables({
+      db,
+      now: () => options.clock.now(),
+      writeBehind: this.#delivers,
+      onFault: this.#onFault,
+    });
     // A tool owns nothing: no message it might accept is taken into memory.
     this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
     this.#parts = {
@@ -153,7 +157,7 @@ export class SqliteEngine implements Engine {
     const reads = calls.every(({ command }) => LOOKS.has(command));
     // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place. For that the tables have to
     // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
-    if (reads && !this.#delivers) catchUp(this.#db);
+    if (reads && !this.#delivers) catchUp(this.#db, this.#onFault);
     const writes = !reads || (this.#delivers && this.#tables.isBehind);
     this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
@@ -202,7 +206,7 @@ export class SqliteEngine implements Engine {
 
   /** Writes what is only in the journal to its tables. */
   settle(): void {
-    catchUp(this.#db);
+    catchUp(this.#db, this.#onFault);
     this.#tables.forget();
   }
 
@@ -220,7 +224,5 @@ export class SqliteEngine implements Engine {
 
 /** A database that is busy, full or broken may work later; anything else is a bug. */
 function asStoreError(error: unknown): unknown {
-  const passing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
-  if (error instanceof Database.SqliteError && passing.test(error.code)) return new StoreUnavailable(error.code);
-  return error;
+  return isPassing(error) ? new StoreUnavailable(error.code) : error;
 }

@@ -31,7 +31,7 @@ const APPLY: Apply = {
   report: (rows, row) => rows.insertReport(row),
   "report changed": (rows, id, change) => rows.changeReport(id, change),
   "report gone": (rows, id) => rows.deleteReport(id),
-  posting: (rows, posting) => rows.post([posting]),
+  posting: (rows, posting) => rows.post([posting], true),
 };
 
 /** The messages of a request differ in little: only the values that are not those of the one before are kept, by place. */
@@ -113,21 +113,28 @@ export class Journal {
           messages.set(key, { values: known?.values ?? null, change: { ...known?.change, ...changed } });
         } else {
           const [kind, ...others] = change;
-          (APPLY[kind] as (rows: WrittenRows, ...others: unknown[]) => void)(rows, ...others);
+          const apply = APPLY[kind] as (rows: WrittenRows, ...others: unknown[]) => void;
+          rows.promised(kind, nameOf(change), others, () => apply(rows, ...others));
         }
       }
       this.drop(entry.seq);
     }
     for (const [key, { values, change }] of messages) {
-      if (values !== null && rows.message(key) === undefined) rows.insertMessage(values);
-      rows.changeMessage(key, change);
+      if (values !== null && rows.message(key) === undefined)
+        rows.promised("message", key, values, () => rows.insertMessage(values));
+      rows.promised("message", key, change, () => rows.changeMessage(key, change));
     }
   }
 }
 
+/** The row's id, which stands first in every kind of change. */
+function nameOf([, first]: Change): string | number {
+  return typeof first === "object" ? (first as { readonly id: string | number }).id : first;
+}
+
 /** For whoever works on the tables without the engine, or before it. */
-export function catchUp(db: Db): void {
+export function catchUp(db: Db, onFault?: (error: unknown) => void): void {
   const journal = new Journal(db);
   if (journal.last() === null) return;
-  db.transaction(() => journal.catchUp(new WrittenRows(db))).immediate();
+  db.transaction(() => journal.catchUp(new WrittenRows(db, onFault))).immediate();
 }

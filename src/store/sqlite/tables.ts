@@ -78,6 +78,8 @@ export interface TablesOptions {
   readonly now: () => number;
   /** Without it all is written with the commit, as the command line does. */
   readonly writeBehind: boolean;
+  /** Told of rows that their table refuses. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export class SqliteTables implements Tables {
@@ -126,7 +128,7 @@ export class SqliteTables implements Tables {
 
   constructor(options: TablesOptions) {
     this.#options = options;
-    this.#written = new WrittenRows(options.db);
+    this.#written = new WrittenRows(options.db, options.onFault);
     this.#journal = new Journal(options.db);
     this.#dataVersion = options.db.prepare<[], number>("PRAGMA data_version").pluck();
   }
@@ -279,8 +281,8 @@ export class SqliteTables implements Tables {
       take(this.#messages, most, isSince(upTo), (key, kept) => this.#writeMessage(key, kept));
     },
     part: (upTo, most) => {
-      take(this.#parts, most, isSince(upTo), (_, kept) => {
-        this.#written.insertPart(kept.values);
+      take(this.#parts, most, isSince(upTo), (id, kept) => {
+        this.#writeRow("part", id, kept, kept.values, () => this.#written.insertPart(kept.values));
         this.#partsWritten = PERHAPS;
         this.#dropName(kept);
       });
@@ -293,8 +295,10 @@ export class SqliteTables implements Tables {
     },
     report: (upTo, most) => {
       take(this.#reports, most, isSince(upTo), (id, kept) => {
-        if (kept.isNew) this.#written.insertReport(kept.row);
-        else this.#written.changeReport(id, kept.change);
+        this.#writeRow("report", id, kept, kept.row, () => {
+          if (kept.isNew) this.#written.insertReport(kept.row);
+          else this.#written.changeReport(id, kept.change);
+        });
         this.#following.delete(id);
       });
       take(
@@ -309,9 +313,23 @@ export class SqliteTables implements Tables {
     purse: (upTo) => this.#writePostings(upTo),
   };
 
+  /** Writes a row. One that is in the journal was promised; one of this transaction fails with its command. */
+  #writeRow(
+    table: WrittenBehind,
+    id: string | number,
+    { since }: { since: number },
+    row: unknown,
+    write: () => void,
+  ): void {
+    if (since < this.#seq) this.#written.promised(table, id, row, write);
+    else write();
+  }
+
   #writeMessage(key: MessageKey, kept: Kept<MessageRow, MessageChange>): void {
-    if (kept.isNew) this.#written.insertMessage(messageValues(kept.row));
-    else this.#written.changeMessage(key, kept.change);
+    this.#writeRow("message", key, kept, kept.row, () => {
+      if (kept.isNew) this.#written.insertMessage(messageValues(kept.row));
+      else this.#written.changeMessage(key, kept.change);
+    });
     this.#messages.delete(key);
     this.#finished.delete(key);
     this.#claimed.see(kept.row);
@@ -324,7 +342,13 @@ export class SqliteTables implements Tables {
   #writePostings(upTo: number): void {
     const first = this.#postings.findIndex(({ since }) => since > upTo);
     const count = first < 0 ? this.#postings.length : first;
-    if (count > 0) this.#written.post(this.#postings.splice(0, count).map(({ posting }) => posting));
+    if (count === 0) return;
+    const written = this.#postings.splice(0, count);
+    const own = written.findIndex(({ since }) => since >= this.#seq);
+    const promised = own < 0 ? written : written.slice(0, own);
+    const postingOf = ({ posting }: { posting: StoredPosting }): StoredPosting => posting;
+    this.#written.post(promised.map(postingOf), true);
+    if (own >= 0) this.#written.post(written.slice(own).map(postingOf), false);
   }
 
   // --- The commands' side ------------------------------------------------------------------------------------------------
@@ -399,11 +423,11 @@ export class SqliteTables implements Tables {
     return this.#written.isOptedOut(entry);
   }
 
-  part(name: PartName): PartRow | undefined {
+  part(name: PartName, fits: (part: PartRow) => boolean = () => true): PartRow | undefined {
     const written = this.#anyPartWritten()
-      ? this.#written.parts(name).find(({ id }) => !this.#goneParts.has(id))
+      ? this.#written.parts(name).find((part) => !this.#goneParts.has(part.id) && fits(part))
       : undefined;
-    return written ?? this.#partsByName.get(partName(name))?.[0];
+    return written ?? this.#partsByName.get(partName(name))?.find(fits);
   }
 
   /** Where receipts come soon there is none, and to look for each is a fair share of what a receipt costs. */

@@ -5,6 +5,7 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import { QUARANTINE_COLUMNS, quarantineValues } from "../commands/quarantine.ts";
 import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
@@ -20,7 +21,7 @@ import {
 } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import type { NewPosting, NumberOnList, ReplayName } from "../tables.ts";
-import type { Db } from "./database.ts";
+import { type Db, isPassing } from "./database.ts";
 
 type Columns = Readonly<Record<string, Value>>;
 
@@ -124,11 +125,14 @@ const REPORT_NAMES =
 
 export class WrittenRows {
   readonly #db: Db;
+  readonly #onFault: (error: unknown) => void;
   readonly #updates = new Map<string, { run(...values: Value[]): unknown }>();
   readonly #statements;
 
-  constructor(db: Db) {
+  /** `onFault` is told of rows that their table refuses. */
+  constructor(db: Db, onFault: (error: unknown) => void = () => undefined) {
     this.#db = db;
+    this.#onFault = onFault;
     this.#statements = {
       insertUsual: db.prepare<Value[]>(
         `INSERT INTO message (${MESSAGE_NAMES}, flash, intermediate) VALUES (${places(MESSAGE_NAMES)}, 0, 0)
@@ -171,9 +175,9 @@ export class WrittenRows {
       parkedForPhone: db.prepare<[string, string], ParkedReceipt>(
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? ORDER BY id`,
       ),
-      park: db.prepare<[string, string, string, number, number, string | null, string | null]>(
-        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      park: db.prepare<Value[]>(
+        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
       purse: db.prepare<[number], PurseRow>(
@@ -212,7 +216,25 @@ export class WrittenRows {
       ),
       deleteReport: db.prepare<[string]>("DELETE FROM report WHERE id = ?"),
       followers: db.prepare<[string], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE after_id = ?`),
+      now: db.prepare<[], number>("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)").pluck(),
+      setAside: db.prepare<Value[]>(`INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?)`),
     };
+  }
+
+  /**
+   * Writes a row whose command was answered long ago. One that its table refuses is kept aside: it would fail every time, and nothing
+   * behind it in the journal would reach its table any more. Only the statement that failed is taken back, not the transaction.
+   */
+  promised(table: string, id: string | number, row: unknown, write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      const { message } = error as Error;
+      const told = { command: "journal", subject: `${table} ${id}`, reason: message, detail: JSON.stringify(row) };
+      this.#statements.setAside.run(...quarantineValues({ atMs: this.#statements.now.get()!, ...told }));
+      this.#onFault(new Error(`the table ${table} refused the row ${id}, which is kept aside: ${message}`));
+    }
   }
 
   /** Only the columns that change are named, so that only their indexes are touched. */
@@ -291,8 +313,8 @@ export class WrittenRows {
     return this.#statements.parkedForPhone.all(carrierId, to);
   }
 
-  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to }: Receipt): void {
-    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to);
+  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null }: Receipt): void {
+    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other);
   }
 
   unpark(id: number): void {
@@ -308,16 +330,20 @@ export class WrittenRows {
     return row?.id ?? Number(this.#statements.openServicePurse.run(name, currency).lastInsertRowid);
   }
 
-  /** Money moves with its posting: one that is there already has moved it. */
-  post(postings: readonly StoredPosting[]): void {
+  /** Money moves with its posting: one that is there already has moved it. `promised`: their commands were answered long ago. */
+  post(postings: readonly StoredPosting[], promised: boolean): void {
     const moves = new Map<number, bigint>();
     const move = (purse: number, amount: bigint): void => void moves.set(purse, (moves.get(purse) ?? 0n) + amount);
     for (const posting of postings) {
       const { id, atMs, kind, from, to, amountMicros, messageKey, partCount, description, actorId } = posting;
       const told = [messageKey ?? null, partCount ?? null, description ?? null, actorId ?? null];
-      if (this.#statements.post.run(id, atMs, kind, from, to, amountMicros, ...told).changes === 0) continue;
-      move(from, -BigInt(amountMicros));
-      move(to, BigInt(amountMicros));
+      const insert = (): void => {
+        if (this.#statements.post.run(id, atMs, kind, from, to, amountMicros, ...told).changes === 0) return;
+        move(from, -BigInt(amountMicros));
+        move(to, BigInt(amountMicros));
+      };
+      if (promised) this.promised("posting", id, posting, insert);
+      else insert();
     }
     for (const [purse, amount] of moves) this.#statements.move.run(amount, purse);
   }

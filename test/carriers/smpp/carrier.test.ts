@@ -1,12 +1,14 @@
 /** The SMPP carrier against a scripted network on a real socket: connections, answers, long messages, receipts, messages from phones. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
+import fc from "fast-check";
 import type { IncomingPart, OutgoingMessage, PartToSubmit, Receipt, Submission } from "../../../src/carriers/port.ts";
-import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
+import { SmppCarrier, type SmppCounts } from "../../../src/carriers/smpp/carrier.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
@@ -30,6 +32,8 @@ class Network {
     command: "submit_sm_resp",
     messageId: `id-${count}`,
   });
+  /** In place of it: octets that no session of ours would write. */
+  raw: ((pdu: Pdu<"submit_sm">, count: number) => Buffer) | null = null;
   readonly #server: Server;
   port = 0;
 
@@ -46,7 +50,10 @@ class Network {
         onBound: () => void this.sessions.push(session),
         onRequest: (pdu) => {
           if (pdu.command !== "submit_sm") return { command: "generic_nack", status: 3 };
-          return this.answer(pdu, this.submits.push(pdu));
+          const count = this.submits.push(pdu);
+          if (this.raw === null) return this.answer(pdu, count);
+          socket.write(this.raw(pdu, count));
+          return null;
         },
         onClose: () => {
           this.sessions = this.sessions.filter((other) => other !== session);
@@ -77,6 +84,14 @@ class Network {
   }
 }
 
+function rawSubmitResponse(sequence: number, messageId: string): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeUInt32BE(16 + messageId.length + 1, 0);
+  header.writeUInt32BE(0x80000004, 4);
+  header.writeUInt32BE(sequence, 12);
+  return Buffer.concat([header, Buffer.from(`${messageId}\0`, "latin1")]);
+}
+
 interface Customer {
   readonly carrier: SmppCarrier;
   readonly lease: Lease;
@@ -84,18 +99,24 @@ interface Customer {
   readonly messages: IncomingPart[];
 }
 
-async function startCarrier(t: TestContext, networks: Network[], change: Partial<SmppProfile> = {}): Promise<Customer> {
-  const profile: SmppProfile = {
-    id: "acme",
-    kind: "smpp",
-    hosts: networks.map(({ port }) => `127.0.0.1:${port}`),
-    systemId: "me",
-    password: "secret",
-    reconnectSeconds: 1,
-    ...change,
-  };
+const PROFILE = { id: "acme", kind: "smpp", systemId: "me", password: "secret", reconnectSeconds: 1 } as const;
+
+async function startCarrier(
+  t: TestContext,
+  networks: Network[],
+  change: Partial<SmppProfile> = {},
+  counts: SmppCounts = { unusableIds: 0, problems: 0 },
+): Promise<Customer> {
+  const hosts = networks.map(({ port }) => `127.0.0.1:${port}`);
+  const profile: SmppProfile = { ...PROFILE, hosts, ...change };
   const lease = Lease.endless();
-  const carrier = new SmppCarrier(profile, { clock: systemClock, random: seededRandom(1), log: silentLog, lease });
+  const carrier = new SmppCarrier(profile, {
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    lease,
+    counts,
+  });
   const customer: Customer = { carrier, lease, receipts: [], messages: [] };
   carrier.onReceipt(async (receipt) => void customer.receipts.push(receipt));
   carrier.onIncoming(async (part) => void customer.messages.push(part));
@@ -273,6 +294,33 @@ describe("connections", () => {
       await carrier.stop();
     }
     assert.equal(network.binds.length, 1, "only the trusting one got as far as a bind");
+  });
+
+  test("the carrier's authority may stand in its profile", async (t) => {
+    const network = await Network.start(t, true);
+    await isUp(await startCarrier(t, [network], { tls: true, tlsCaPem: CERTIFICATE.cert, tlsName: "receiver.test" }));
+  });
+
+  test("a certificate authority that is no file, or never ends, is a failure like any other", async (t) => {
+    const network = await Network.start(t);
+    const pipe = join(await temporaryDirectory(t), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const tlsCa of ["/dev/zero", pipe, "/"]) {
+      const warnings: string[] = [];
+      const log = { ...silentLog, warn: ({ why }: { why: string }) => void warnings.push(why) } as typeof silentLog;
+      const profile: SmppProfile = { ...PROFILE, hosts: [`127.0.0.1:${network.port}`], tls: true, tlsCa };
+      const carrier = new SmppCarrier(profile, {
+        clock: systemClock,
+        random: seededRandom(1),
+        log,
+        lease: Lease.endless(),
+      });
+      await carrier.start();
+      await eventually(async () => warnings.length > 0);
+      await carrier.stop();
+      assert.match(warnings[0]!, /is not a file/);
+    }
+    assert.deepEqual(network.binds, []);
   });
 
   test("a certificate authority that cannot be read is a failure like any other", async (t) => {
@@ -522,7 +570,117 @@ describe("what the carrier sends", () => {
       errorId: 0,
       mccMnc: null,
       to: "41790000001",
+      other: null,
     });
+  });
+
+  test("a text that looks like a receipt is a message from its phone, to the letter", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    const text = "id:1001 sub:001 dlvrd:001 stat:UNDELIV err:000 text:Hello";
+    await network.deliver({ sourceAddr: "41790000666", destinationAddr: "80808", shortMessage: Buffer.from(text) });
+    assert.deepEqual(customer.receipts, []);
+    assert.deepEqual(
+      customer.messages.map(({ from, text }) => [from, text]),
+      [["41790000666", text]],
+    );
+  });
+
+  test("for a carrier that marks no receipts, such a text is a receipt that says so, with the message that it may be", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network], { unmarkedReceipts: true });
+    await isUp(customer);
+    const listened: [Receipt, IncomingPart | undefined][] = [];
+    customer.carrier.onReceipt(async (receipt, asMessage) => void listened.push([receipt, asMessage]));
+    const text = "id:1001 stat:DELIVRD err:000";
+    await network.deliver({ sourceAddr: "+41790000001", destinationAddr: "80808", shortMessage: Buffer.from(text) });
+    const [receipt, asMessage] = listened[0]!;
+    assert.deepEqual([receipt.carrierMessageId, receipt.to, receipt.unmarked], ["1001", "41790000001", true]);
+    assert.equal(asMessage?.text, text);
+    await network.deliver({
+      sourceAddr: "41790000001",
+      destinationAddr: "80808",
+      shortMessage: Buffer.from("My id: 4"),
+    });
+    assert.equal(customer.messages.length, 1);
+  });
+
+  test("the addresses of a receipt are read as numbers, and not at all where they are the carrier's own", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    await network.deliver({ esmClass: 4, sourceAddr: "0041790000001", destinationAddr: "Sender" });
+    await network.deliver({ esmClass: 4, sourceAddr: "ACME", destinationAddr: "+41790000001" });
+    const own = await startCarrier(t, [network], { receiptAddresses: "carrier" });
+    await isUp(own);
+    await eventually(async () => network.sessions.length === 2);
+    await network.sessions[1]!.request({
+      command: "deliver_sm",
+      esmClass: 4,
+      sourceAddr: "15550000",
+      destinationAddr: "1",
+    });
+    assert.deepEqual(
+      [...customer.receipts, ...own.receipts].map(({ to, other }) => [to, other]),
+      [
+        ["41790000001", null],
+        [null, "41790000001"],
+        [null, null],
+      ],
+    );
+  });
+
+  test("whatever a phone sends, it is acknowledged, is no receipt, and can be kept by any database", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    const octets = (maxLength: number) => fc.uint8Array({ maxLength });
+    // No NUL: that would end the string.
+    const address = fc.array(fc.integer({ min: 1, max: 255 }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(
+        address,
+        address,
+        fc.constantFrom(0, 0x40, 0x80, 0xc0, 3),
+        fc.integer({ min: 0, max: 255 }),
+        octets(254),
+        fc.option(octets(2_000)),
+        async (source, destination, esmClass, dataCoding, shortMessage, payload) => {
+          const before = customer.messages.length;
+          const status = await network.deliver({
+            sourceAddr: Buffer.from(source).toString("latin1"),
+            destinationAddr: Buffer.from(destination).toString("latin1"),
+            esmClass,
+            dataCoding,
+            shortMessage,
+            tlvs: payload === null ? [] : [makeTlv("message_payload", payload)],
+          });
+          assert.equal(status, 0);
+          assert.equal(customer.messages.length, before + 1);
+          const { from, to } = customer.messages.at(-1)!;
+          for (const text of [from, to]) assert.doesNotMatch(text, /\p{Cc}/u);
+        },
+      ),
+    );
+    assert.deepEqual(customer.receipts, []);
+  });
+
+  test("an id that no part can be kept under leaves the part to its phone, and is counted", async (t) => {
+    const network = await Network.start(t);
+    const counts = { unusableIds: 0, problems: 0 };
+    const customer = await startCarrier(t, [network], {}, counts);
+    await isUp(customer);
+    // Our own session would not write them, so they are written to the socket by hand.
+    const ids = ["a".repeat(65), "b".repeat(60_000), "unknown:41790000009", "c\u0001"];
+    network.raw = (pdu, count) => rawSubmitResponse(pdu.sequence, ids[count - 1]!);
+    for (const _ of ids) {
+      assert.deepEqual(await customer.carrier.submit(onlyPart(customer.carrier)), {
+        kind: "accepted",
+        carrierMessageId: "unknown:41790000001",
+      });
+    }
+    assert.equal(counts.unusableIds, ids.length);
   });
 
   test("a receipt without an id is passed on all the same", async (t) => {

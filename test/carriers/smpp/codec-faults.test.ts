@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Decoded, decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
+import { MAX_STRING_OCTETS } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { octets } from "./codec-octets.ts";
 
@@ -56,6 +57,15 @@ test("message ids of 64 characters and of more are read whole", () => {
 test("strings longer than the standard allows are read whole, also in requests", () => {
   const pdu = read(decodeBody("00000005", `00 0101 ${"34".repeat(40)} 00 0500 00 040000 00 00 00 00 00 00 00`));
   assert.ok(pdu.command === "deliver_sm" && pdu.sourceAddr === "4".repeat(40));
+});
+
+test("a string without end is refused in a request, and cut off in a response", () => {
+  const endless = "34".repeat(60_000);
+  const decoded = decodeBody("00000005", `00 0101 ${endless} 00 0500 00 040000 00 00 00 00 00 00 00`);
+  assert.ok(decoded.kind === "malformed");
+  assert.equal(decoded.fault, "ESME_RINVPARLEN");
+  const pdu = read(decodeBody("80000004", `${endless}00`));
+  assert.ok(pdu.command === "submit_sm_resp" && pdu.messageId === "4".repeat(MAX_STRING_OCTETS));
 });
 
 test("octets of a string beyond ASCII come back as they were", () => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
-import { idInAnswer, idInReceipt } from "../../../src/carriers/smpp/message-id.ts";
-import { type DeliveredFacts, isReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
+import { type DeliveredFacts, isMarked, looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 
 function facts(change: Partial<DeliveredFacts>): DeliveredFacts {
   return { esmClass: 0, text: "", receiptedMessageId: null, messageState: null, networkErrorCode: null, ...change };
@@ -19,12 +19,23 @@ describe("a receipt is told from an incoming message", () => {
     ["by the esm_class of an intermediate notification", { esmClass: 0x20 }, true],
     ["by its esm_class with a header indicator beside it", { esmClass: 0x44 }, true],
     ["by its optional parameters", { receiptedMessageId: "1", messageState: 2 }, true],
-    ["by its text alone", { text: STANDARD }, true],
+    ["a text alone makes none, whatever it says", { text: STANDARD }, false],
+    ["an id without a state is none", { receiptedMessageId: "1", text: STANDARD }, false],
     ["a message with a header is none", { esmClass: 0x40, text: "Hello" }, false],
     ["a message that talks of an id is none", { text: "My id: 42" }, false],
     ["an empty message is none", {}, false],
   ];
-  for (const [name, change, expected] of cases) test(name, () => assert.equal(isReceipt(facts(change)), expected));
+  for (const [name, change, expected] of cases) test(name, () => assert.equal(isMarked(facts(change)), expected));
+
+  test("by its text, for a carrier that marks none", () => {
+    const looks = (text: string): boolean => looksLikeReceipt(facts({ text }));
+    assert.equal(looks(STANDARD), true);
+    assert.equal(looks("stat:EXPIRED err:027 id:7"), true);
+    assert.equal(looks("My id: 42"), false);
+    assert.equal(looks("id:7 stat:whatever"), false);
+    assert.equal(looks("Hi! text: id:7 stat:UNDELIV"), false, "what stands behind text: is the message's own");
+    assert.equal(looks("id:7 stat:constructor"), false);
+  });
 });
 
 describe("what a receipt says", () => {
@@ -103,6 +114,26 @@ describe("what a receipt says", () => {
   });
 });
 
+test("a receipt's text is read as far as receipts go, in one pass, whatever is in it", () => {
+  // What is looked at is counted: a text that says each time that one of its characters is asked for.
+  const asked = (text: string): number => {
+    let count = 0;
+    const counting = new Proxy(Object(text), {
+      get: (target, name) => {
+        if (name === "charCodeAt") count++;
+        const value = target[name];
+        return typeof value === "function" ? value.bind(text) : value;
+      },
+    });
+    readReceipt(facts({ text: counting as string }));
+    return count;
+  };
+  for (const unit of ["id:", "id :", " :", "stat", "id\t", "id : ", "a:", ":", " ", "text"]) {
+    const long = asked(unit.repeat(65_536 / unit.length));
+    assert.ok(long <= 4 * 1_024, `${JSON.stringify(unit)} has ${long} characters looked at`);
+  }
+});
+
 describe("one id in the spellings of answer and receipt", () => {
   const cases: [
     name: string,
@@ -135,6 +166,11 @@ describe("one id in the spellings of answer and receipt", () => {
         );
       }),
     );
+  });
+
+  test("an id that no part can be kept under is told", () => {
+    for (const id of ["", "a".repeat(65), "a\0b", "a\nb", "unknown:41790000001"]) assert.equal(isUsableId(id), false);
+    for (const id of ["0", "a".repeat(64), "f47ac10b-58cc-4372", "a b"]) assert.equal(isUsableId(id), true);
   });
 
   test("an id that is no number in the base of its carrier is left as it is", () => {

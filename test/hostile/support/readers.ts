@@ -18,7 +18,7 @@ import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
 import { idInAnswer, idInReceipt } from "../../../src/carriers/smpp/message-id.ts";
-import { isReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import { looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import { readFault } from "../../../src/carriers/smsc/faults.ts";
 import { numbersSpelled } from "../../../src/carriers/smsc/ids.ts";
 import { readCatalogueFile } from "../../../src/catalogue/file.ts";
@@ -145,7 +145,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/carriers/smpp/message-id.ts idInReceipt": (text) => idInReceipt(text, "decimal then hex"),
   "src/carriers/smpp/receipt.ts": (text) =>
     [text, `id:${text}`, `id:1 stat:${text}`, `err:${text}`].map((receipt) => [
-      isReceipt(facts(receipt)),
+      looksLikeReceipt(facts(receipt)),
       readReceipt(facts(receipt)),
     ]),
   "src/carriers/smsc/faults.ts readFault": readFault,

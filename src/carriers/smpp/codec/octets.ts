@@ -11,6 +11,9 @@ export const NO_OCTETS: Uint8Array = Buffer.alloc(0);
 /** 3.4 §5.2.21: 254, though the length octet could say 255. We read that, and do not write it. */
 export const SHORT_MESSAGE_MAX = 254;
 
+/** The longest string that the standard knows has 64 characters. */
+export const MAX_STRING_OCTETS = 1_024;
+
 export class Reader {
   readonly octets: Buffer;
   readonly end: number;
@@ -53,13 +56,17 @@ export class Reader {
 
   /**
    * Up to the NUL that ends it, or up to the end of the PDU: carriers forget the last NUL, and with it a last string that
-   * is empty. It may also be longer than the standard allows; the PDU's own bound holds.
+   * is empty. It may also be longer than the standard allows, but not for ever: of a longer one the beginning is given, for a
+   * response whose fault nobody looks at.
    */
   cString(): string {
-    const { octets, offset: start, end } = this;
+    const { octets, offset: start } = this;
+    const end = Math.min(this.end, start + MAX_STRING_OCTETS);
     let at = start;
     while (at < end && octets[at] !== 0) at++;
     this.offset = at < end ? at + 1 : end;
+    if (at === end && end < this.end && octets[end] !== 0) this.fail("ESME_RINVPARLEN");
+    else if (at === end && end < this.end) this.offset = end + 1;
     return at === start ? "" : octets.toString("latin1", start, at);
   }
 

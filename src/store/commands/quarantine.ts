@@ -1,0 +1,45 @@
+/**
+ * What could not be recorded as it was said: a receipt, a carrier's answer or a row of the journal that the database refuses. It is kept
+ * aside, so that nothing waits for it and somebody can look at it. Bounded in rows and in what each of them holds.
+ */
+import { boundedText } from "../../runtime/text.ts";
+import type { CommandHandlers, Quarantined } from "../port.ts";
+import type { CommandParts } from "./parts.ts";
+
+/** Rows that are kept; the oldest go. */
+export const MAX_QUARANTINED = 1_000;
+const MAX_SUBJECT = 100;
+const MAX_REASON = 300;
+const MAX_DETAIL = 4_000;
+
+export const QUARANTINE_COLUMNS = "at_ms, command, subject, reason, detail";
+
+/** The values of a row: whatever they were, they have a place in any database. */
+export function quarantineValues({ atMs, command, subject, reason, detail }: Omit<Quarantined, "id">) {
+  return [
+    atMs,
+    command,
+    boundedText(subject, MAX_SUBJECT),
+    boundedText(reason, MAX_REASON),
+    boundedText(detail, MAX_DETAIL),
+  ] as const;
+}
+
+export function quarantineCommands({ sql }: CommandParts): Pick<CommandHandlers, "quarantine" | "quarantined"> {
+  const insert = sql.prepare<[number, string, string, string, string], { id: number }>(
+    `INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+  );
+  const dropUpTo = sql.prepare<[number]>("DELETE FROM quarantine WHERE id <= ?");
+  const newest = sql.prepare<[number], Quarantined>(
+    `SELECT id, at_ms AS "atMs", command, subject, reason, detail FROM quarantine ORDER BY id DESC LIMIT ?`,
+  );
+  const count = sql.prepare<[], { count: number }>("SELECT count(*) AS count FROM quarantine");
+  return {
+    async quarantine({ items }) {
+      let last = 0;
+      for (const item of items) last = (await insert.get(...quarantineValues(item)))!.id;
+      await dropUpTo.run(last - MAX_QUARANTINED);
+    },
+    quarantined: async ({ limit }) => ({ count: (await count.get())!.count, items: await newest.all(limit) }),
+  };
+}

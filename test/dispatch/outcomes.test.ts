@@ -1,0 +1,164 @@
+/** What carriers say on its way to a real PostgreSQL, which refuses some of it: nothing else waits for that, and nothing is said twice. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { unknownId } from "../../src/carriers/port.ts";
+import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { type Log, silentLog } from "../../src/runtime/log.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
+import { localStore } from "../../src/store/group.ts";
+import { type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { Bench, CARRIER, NOW } from "../store/harness.ts";
+import { postgresUrl } from "../support/postgres.ts";
+
+interface Desk {
+  readonly bench: Bench;
+  readonly outcomes: Outcomes;
+  readonly counts: OutcomeCounts;
+  readonly session: Session;
+  /** Lines of the log. */
+  readonly lines: string[];
+  /** Calls of each command. */
+  readonly calls: Map<string, number>;
+  /** Fails calls as long as it gives an error for one. */
+  fault: (command: string) => Error | null;
+}
+
+async function startDesk(t: TestContext): Promise<Desk> {
+  const url = await postgresUrl(t);
+  const connecting = { url, connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const bench = await Bench.start(
+    t,
+    async () => ({
+      async open(clock, lanes, onFeed) {
+        const engine = await PostgresEngine.open({ ...connecting, clock, lanes, mode: "deliver" });
+        return { store: localStore(engine, onFeed), spilled: [], close: () => engine.abandon() };
+      },
+    }),
+    { lanes: { lane: 1_000, total: 1_000 } },
+  );
+  const connection = new Connection(connecting, "test");
+  t.after(() => connection.close());
+  const calls = new Map<string, number>();
+  const lines: string[] = [];
+  const line = ((_: unknown, text: string) => void lines.push(text)) as Log["error"];
+  const counts = { incomingUnmatched: 0, receiptsUnmatched: 0, receiptsForeign: 0, quarantined: 0 };
+  const store = new Proxy(bench.store, {
+    get: (target, name: keyof Store) => async (input: never) => {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      const fault = desk.fault(name);
+      if (fault !== null) throw fault;
+      return target[name](input);
+    },
+  });
+  const outcomes = new Outcomes({
+    store,
+    clock: systemClock,
+    log: { ...silentLog, error: line, warn: line, info: line, debug: line },
+    onWritten: () => undefined,
+    counts,
+  });
+  const session = await connection.session();
+  const desk: Desk = { bench, outcomes, counts, session, lines, calls, fault: () => null };
+  return desk;
+}
+
+async function rows<Row>({ session }: Desk, text: string): Promise<Row[]> {
+  return (await session.query<Row>(text)).rows;
+}
+
+/** Longer than an index row of PostgreSQL, and not to be compressed. */
+const tooLong = (): string => randomBytes(30_000).toString("hex");
+
+test("of a hundred accepted messages, four with ids that have no place, all are recorded as taken, once", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes } = desk;
+  await bench.accept(Array.from({ length: 100 }, (_, index) => bench.message({ to: String(41_790_000_000 + index) })));
+  const messages = bench.takeMessages();
+  assert.equal(messages.length, 100);
+  const bad = new Set([3, 40, 41, 99]);
+  for (const [index, { key, to }] of messages.entries()) {
+    const carrierMessageId = bad.has(index) ? tooLong() : `id-${index}`;
+    const parts = [{ carrierMessageId, counts: true }];
+    outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  }
+  await outcomes.settled();
+  const waiting = STATUS.PENDING_WAITING_DELIVERY.id;
+  assert.equal((await rows(desk, `SELECT 1 FROM message WHERE status_id = ${waiting} AND owner IS NULL`)).length, 100);
+  const parts = await rows<{ id: string }>(desk, "SELECT carrier_message_id AS id FROM part");
+  assert.equal(parts.length, 100);
+  const unknown = parts.map(({ id }) => id).filter((id) => id.startsWith("unknown:"));
+  assert.deepEqual(unknown.sort(), [...bad].map((index) => unknownId(messages[index]!.to)).sort());
+  assert.equal(desk.counts.quarantined, 0, "they are recorded, if without their ids");
+});
+
+test("a receipt and a message from a phone that the store refuses are kept aside and acknowledged; the others are taken", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes } = desk;
+  await bench.accept([bench.message(), bench.message()]);
+  await bench.submit(bench.takeMessages());
+  const keys = (await rows<{ id: string }>(desk, "SELECT carrier_message_id AS id FROM part")).map(({ id }) => id);
+  const part = { from: "41790000009", to: "80808", text: "Hello", concatenation: null, atMs: NOW };
+  await Promise.all([
+    outcomes.receipt(CARRIER, bench.receipt(keys[0]!)),
+    outcomes.receipt(CARRIER, bench.receipt(tooLong())),
+    outcomes.receipt(CARRIER, bench.receipt(keys[1]!)),
+    outcomes.incoming(CARRIER, part),
+    outcomes.incoming(CARRIER, { ...part, atMs: 2 ** 70 }),
+  ]);
+  const delivered = STATUS.DELIVERED_TO_HANDSET.id;
+  assert.equal((await rows(desk, `SELECT 1 FROM message WHERE status_id = ${delivered}`)).length, 2);
+  assert.equal((await rows(desk, "SELECT 1 FROM incoming_message")).length, 1);
+  const { items } = await bench.store.quarantined({ limit: 10 });
+  assert.deepEqual(items.map(({ command }) => command).sort(), ["incoming", "received"]);
+  assert.equal(desk.counts.quarantined, 2);
+  assert.equal(desk.lines.filter((line) => line.includes("kept aside")).length, 2);
+});
+
+test("while the store is away nothing is split or kept aside, and the log has a bounded number of lines", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes } = desk;
+  await bench.accept([bench.message(), bench.message()]);
+  let failures = 3;
+  desk.fault = () => (failures-- > 0 ? new StoreUnavailable("away") : null);
+  for (const { key } of bench.takeMessages()) outcomes.ended({ key, event: "no route", errorId: 0, atMs: NOW });
+  await outcomes.settled();
+  assert.equal(desk.calls.get("finish"), 4);
+  assert.equal((await rows(desk, "SELECT 1 FROM message WHERE state = 4")).length, 2);
+  assert.equal(desk.counts.quarantined, 0);
+});
+
+test("what looks like a receipt and is none becomes a message from its phone", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes, counts } = desk;
+  const text = "id:1001 stat:UNDELIV";
+  const asMessage = { from: "41790000666", to: "80808", text, concatenation: null, atMs: NOW };
+  const receipt = { ...bench.receipt("1001", "undeliverable"), to: "41790000666", unmarked: true };
+  await outcomes.receipt(CARRIER, receipt, asMessage);
+  assert.deepEqual(await rows(desk, "SELECT sender, body FROM incoming_message"), [
+    { sender: "41790000666", body: text },
+  ]);
+  assert.deepEqual([counts.receiptsUnmatched, counts.incomingUnmatched], [0, 1]);
+  assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+});
+
+test("what looks like a receipt and comes just before the answer to its submit is one", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes } = desk;
+  await bench.accept([bench.message()]);
+  const { key, to } = bench.takeMessages()[0]!;
+  const asMessage = { from: to, to: "80808", text: "id:7 stat:DELIVRD", concatenation: null, atMs: NOW };
+  const receipt = outcomes.receipt(CARRIER, { ...bench.receipt("7"), to, unmarked: true }, asMessage);
+  await outcomes.settled();
+  const parts = [{ carrierMessageId: "7", counts: true }];
+  outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  await receipt;
+  assert.equal(
+    (await rows(desk, `SELECT 1 FROM message WHERE status_id = ${STATUS.DELIVERED_TO_HANDSET.id}`)).length,
+    1,
+  );
+  assert.equal((await rows(desk, "SELECT 1 FROM incoming_message")).length, 0);
+});

@@ -1,0 +1,149 @@
+/** What every engine of the store must do so that nobody changes another's message by a receipt. Each case has a database of its own. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Receipt, unknownId } from "../../src/carriers/port.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
+import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
+
+const PHONE = "41790000001";
+const STRANGER = "41790000666";
+const DELIVERED = STATUS.DELIVERED_TO_HANDSET.id;
+const WAITING = STATUS.PENDING_WAITING_DELIVERY.id;
+
+/** A store with a message to PHONE that a carrier took under this id. */
+async function sent(bench: Bench, carrierMessageId: string, to = PHONE): Promise<string> {
+  await bench.accept([bench.message({ to })]);
+  const { key } = bench.takeMessages()[0]!;
+  const part = { carrierMessageId, counts: true };
+  const atMs = bench.clock.now();
+  await bench.store.submitted({ messages: [{ key, carrierId: CARRIER, parts: [part], refusedErrorId: null, atMs }] });
+  return key;
+}
+
+function received(bench: Bench, carrierMessageId: string, change: Partial<Receipt>) {
+  return bench.store.received({
+    carrierId: CARRIER,
+    receipts: [{ ...bench.receipt(carrierMessageId), ...change }],
+  });
+}
+
+async function statusOf(bench: Bench, messageId: string): Promise<number> {
+  const all = { from: null, to: null, bulkIds: null, statusIds: null, mcc: null, mnc: null };
+  const query = { ...all, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: 10, after: null };
+  const { messages } = await bench.store.logs({ ...query, accountId: bench.accountId, messageIds: [messageId] });
+  return messages[0]!.statusId;
+}
+
+const DAY = 24 * HOUR;
+
+/** What there is that matches nothing: the phones of the receipts, and the senders of the messages, oldest first. */
+async function unmatched({ store }: Bench): Promise<[receipts: (string | null)[], messages: string[]]> {
+  const { receipts } = await store.parkedReceipts({ limit: 100 });
+  const { messages } = await store.unmatchedIncoming({ limit: 100 });
+  return [receipts.map(({ to }) => to).reverse(), messages.map(({ from }) => from).reverse()];
+}
+
+/** A receipt and a message of this phone that match nothing. */
+async function stray(bench: Bench, phone: string): Promise<void> {
+  await received(bench, "nobody's", { to: phone });
+  const atMs = bench.clock.now();
+  const part = { from: phone, to: "999", text: "Hello", concatenation: null, atMs };
+  await bench.store.incoming({ carrierId: CARRIER, parts: [part], nowMs: atMs });
+}
+
+export function receiptsContract(engine: string, make: MakeDatabase): void {
+  describe(`whose receipt it is, on ${engine}`, () => {
+    const agreeing: [name: string, change: Partial<Receipt>][] = [
+      ["the message's phone", { to: PHONE }],
+      ["no phone at all", { to: null }],
+      ["the phone with a plus", { to: `+${PHONE}` }],
+      ["the phone with two zeros", { to: `00${PHONE}` }],
+      ["the phone as its country writes it", { to: "0790000001" }],
+      ["the phone in the other place", { to: "80808", other: PHONE }],
+      ["no mark, and the message's phone", { to: PHONE, unmarked: true }],
+    ];
+    for (const [name, change] of agreeing) {
+      test(`a receipt with ${name} is the message's`, async (t) => {
+        const bench = await Bench.start(t, make);
+        const key = await sent(bench, "1001");
+        const none = { unmatched: 0, foreign: 0, strangers: [] };
+        assert.deepEqual(await received(bench, "1001", change), none);
+        assert.equal(await statusOf(bench, key), DELIVERED);
+      });
+    }
+
+    test("a receipt about another phone is parked and never applied, also when it comes before the answer", async (t) => {
+      const bench = await Bench.start(t, make);
+      const early = { to: STRANGER, other: "80808" };
+      assert.equal((await received(bench, "1001", early)).unmatched, 1);
+      const key = await sent(bench, "1001");
+      assert.deepEqual(await received(bench, "1001", early), { unmatched: 1, foreign: 1, strangers: [] });
+      await bench.store.matchParked({ names: [{ carrierId: CARRIER, carrierMessageId: "1001" }] });
+      assert.equal(await statusOf(bench, key), WAITING);
+      const { count, receipts } = await bench.store.parkedReceipts({ limit: 10 });
+      assert.equal(count, 2);
+      assert.deepEqual([receipts[0]!.to, receipts[0]!.other], [STRANGER, "80808"]);
+      await received(bench, "1001", { to: PHONE });
+      assert.equal(await statusOf(bench, key), DELIVERED, "its own is still heard");
+    });
+
+    test("a receipt that came before the answer, with swapped addresses, finds its message", async (t) => {
+      const bench = await Bench.start(t, make);
+      await received(bench, "1001", { to: "80808", other: PHONE });
+      const key = await sent(bench, "1001");
+      assert.equal(await statusOf(bench, key), DELIVERED);
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("of two parts with one id each hears of its own phone", async (t) => {
+      const bench = await Bench.start(t, make);
+      const first = await sent(bench, "7");
+      const second = await sent(bench, "7", "41790000002");
+      await received(bench, "7", { to: "41790000002" });
+      assert.deepEqual([await statusOf(bench, first), await statusOf(bench, second)], [WAITING, DELIVERED]);
+    });
+
+    test("a text that looks like a receipt changes nothing of another phone's, and is not parked", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, "1001");
+      for (const to of [STRANGER, "0790000001", null]) {
+        const forged = { to, other: PHONE, unmarked: true };
+        assert.deepEqual((await received(bench, "1001", forged)).strangers, [0]);
+      }
+      assert.deepEqual((await received(bench, "1002", { to: PHONE, unmarked: true })).strangers, [0]);
+      assert.equal(await statusOf(bench, key), WAITING);
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("what matches nothing goes when it is too old, and the oldest when it is too much, a page at a time", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (let phone = 1; phone <= 6; phone++) {
+        await stray(bench, String(phone));
+        await bench.clock.advance(DAY / 2);
+      }
+      const drop = (days: number, keepRows: number, limit: number) =>
+        bench.store.dropUnmatched({ beforeMs: bench.clock.now() - days * DAY, keepRows, limit });
+      assert.deepEqual(await drop(7, 6, 10), { count: 0, more: false });
+      assert.deepEqual(await drop(2.25, 6, 10), { count: 4, more: false });
+      assert.deepEqual(await unmatched(bench), [
+        ["3", "4", "5", "6"],
+        ["3", "4", "5", "6"],
+      ]);
+      assert.deepEqual(await drop(7, 1, 2), { count: 4, more: true });
+      assert.deepEqual(await drop(7, 1, 2), { count: 2, more: false });
+      assert.deepEqual(await unmatched(bench), [["6"], ["6"]]);
+    });
+
+    test("a part whose id was never learnt hears marked receipts of its phone, and nothing else", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, unknownId(PHONE));
+      assert.deepEqual((await received(bench, "", { to: PHONE, unmarked: true })).strangers, [0]);
+      assert.deepEqual((await received(bench, "whatever", { to: PHONE, unmarked: true })).strangers, [0]);
+      assert.equal((await received(bench, "whatever", { to: STRANGER })).unmatched, 1);
+      assert.equal((await received(bench, unknownId(PHONE), { to: STRANGER })).foreign, 1);
+      assert.equal(await statusOf(bench, key), WAITING);
+      assert.equal((await received(bench, "whatever", { to: PHONE })).unmatched, 0);
+      assert.equal(await statusOf(bench, key), DELIVERED);
+    });
+  });
+}
