@@ -179,3 +179,24 @@ test("when the store fails the check fails, and the next one is a new try", asyn
   store.findLogin = findLogin;
   assert.equal(await credentials.verify("a", "b"), ACCOUNT);
 });
+
+test("changes of other accounts cost nobody a scrypt, and a changed password costs its user one", async (t) => {
+  const scrypts = watchScrypt(t);
+  const manager = basic("operator", "operator-password");
+  const change = (body: object) =>
+    service.call("PATCH", "/operator/1/accounts/RESELLER1", {
+      authorization: manager,
+      headers: { "if-match": "*" },
+      body,
+    });
+  assert.equal((await ask(DEMO)).status, 200);
+  assert.equal((await change({ retryMinutes: [1] })).status, 200);
+  const before = scrypts.length;
+  for (let minutes = 2; minutes <= 20; minutes++) {
+    assert.equal((await change({ retryMinutes: [minutes] })).status, 200);
+    assert.equal((await ask(DEMO)).status, 200);
+  }
+  assert.equal(scrypts.length, before);
+  assert.equal((await ask(basic("demo", "wrong after all"))).status, 401);
+  assert.equal(scrypts.length, before + 1);
+});
