@@ -9,6 +9,9 @@ import { ApiError } from "./errors.ts";
 
 /** Whoever has not shown who it is may have so many bodies under way, each of at most a few kilobytes. */
 const MAX_STRANGERS = 256;
+/** Each chunk costs some microseconds, whatever is in it: so many may have less than a few octets on average. */
+const MAX_TINY_CHUNKS = 10_000;
+const TINY_OCTETS = 16;
 /** What a body has at first. */
 const FIRST_OCTETS = 4_096;
 
@@ -46,6 +49,7 @@ export class Bodies {
     if (owner.accountId === null) this.#admitStranger(owner);
     let kept = NOTHING;
     let length = 0;
+    let chunks = 0;
     const share = new Share(this.#budget, owner.accountId);
     owner.holds(() => {
       share.release();
@@ -65,6 +69,10 @@ export class Bodies {
       const needed = length + chunk.length;
       if (needed > limit) {
         finish(tooLarge(limit));
+        return;
+      }
+      if (++chunks > MAX_TINY_CHUNKS && needed < chunks * TINY_OCTETS) {
+        finish(new ApiError("badRequest", { description: "The chunks of the body are too small." }));
         return;
       }
       if (needed > kept.length) {

@@ -171,7 +171,8 @@ test("the description of the API is written once: whoever has it is told so, and
       const asked = Array.from({ length: 20 }, () => rawCall(rig.url, rawRequestText("GET", "/openapi.json", {})));
       for (const { status } of await Promise.all(asked)) statuses.add(status);
     }
-    assert.deepEqual([...statuses].sort(), [200, 503], "some get it, and too many at once are told to come again");
+    assert.ok(statuses.delete(200), "some get it");
+    for (const status of statuses) assert.ok(status === 429 || status === 503, `others come again: ${status}`);
   });
 });
 
