@@ -37,6 +37,7 @@ export interface Settings {
     readonly bodyBytes: number;
     readonly destinationsPerRequest: number;
     readonly sendAtDays: number;
+    readonly searchMessages: number;
     readonly requestsPerSecond: number;
     readonly messagesPerSecond: number;
     readonly connectionsPerAccount: number;
