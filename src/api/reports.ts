@@ -4,7 +4,6 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
-import type { ReportFacts } from "../message/message.ts";
 import { reportItem } from "../reports/item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -20,6 +19,8 @@ export interface ReportParts {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+type Fetched = Awaited<ReturnType<Store["fetchReports"]>>["reports"][number];
 
 const REPORT_HOURS = 48;
 const HOUR_MS = 3_600_000;
@@ -55,7 +56,7 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
       const nowMs = clock.now();
       const moments = { nowMs, sinceMs: nowMs - REPORT_HOURS * HOUR_MS, againAtMs: nowMs + AGAIN_AFTER_MS };
       return turns.search(accountId, async (take) => {
-        const found: ReportFacts[] = [];
+        const found: Fetched[] = [];
         for (const names of pagesOf(messageIds)) {
           for (let wanted = limit - found.length; wanted > 0; wanted = limit - found.length) {
             const fetch = { accountId, bulkIds, messageIds: names, limit: Math.min(wanted, PAGE_REPORTS), ...moments };

@@ -6,6 +6,7 @@
  * What takes many turns, such as a search through the logs a page at a time, is counted as one from its beginning to its end, and an
  * account may have so many of them: each holds a connection, and one of the requests that the service has in progress.
  */
+import { FairQueue } from "../runtime/fair-queue.ts";
 import { ApiError } from "./errors.ts";
 
 /** Searches of one account under way or waiting, of one kind on one node. */
@@ -21,8 +22,7 @@ export type Take = <Page>(look: () => Promise<Page>) => Promise<Page>;
 export class Turns {
   readonly #atATime: number;
   #running = 0;
-  /** Who waits, by account, in the order in which the accounts' turns come. */
-  readonly #lines = new Map<number, (() => Promise<void>)[]>();
+  readonly #waiting = new FairQueue<() => Promise<void>>();
   readonly #searches = new Map<number, number>();
 
   constructor(atATime = 1) {
@@ -31,10 +31,7 @@ export class Turns {
 
   take<Result>(work: () => Promise<Result>, accountId: number = ANYBODY): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      const run = async () => work().then(resolve, reject);
-      const line = this.#lines.get(accountId);
-      if (line === undefined) this.#lines.set(accountId, [run]);
-      else line.push(run);
+      this.#waiting.push(accountId, async () => work().then(resolve, reject));
       this.#next();
     });
   }
@@ -67,13 +64,8 @@ export class Turns {
   }
 
   #next(): void {
-    const first = this.#lines.entries().next();
-    if (first.done || this.#running >= this.#atATime) return;
-    const [accountId, line] = first.value;
-    const run = line.shift()!;
-    // To the end, behind the accounts that wait.
-    this.#lines.delete(accountId);
-    if (line.length > 0) this.#lines.set(accountId, line);
+    const run = this.#running < this.#atATime ? this.#waiting.shift() : undefined;
+    if (run === undefined) return;
     this.#running++;
     void run().finally(() => {
       this.#running--;
