@@ -36,13 +36,12 @@ export function retryDelayMs(
 }
 
 /** The longest date has 33 characters, the obsolete one with the whole name of a Wednesday. */
-const MAX_RETRY_AFTER_LENGTH = 64;
+const MAX_DATE_LENGTH = 64;
 
 /** RFC 9110 §10.2.3: a number of seconds or a date. Null when it is neither. */
 export function readRetryAfterMs(value: string, nowMs: number): number | null {
-  if (value.length > MAX_RETRY_AFTER_LENGTH) return null;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
+  const atMs = text.length > MAX_DATE_LENGTH ? Number.NaN : Date.parse(text);
   return Number.isNaN(atMs) ? null : Math.max(atMs - nowMs, 0);
 }
