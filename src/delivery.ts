@@ -19,7 +19,7 @@ import type { Log } from "./runtime/log.ts";
 import { counter, type Figure, gauge } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
-import type { Feed, LaneName, Store } from "./store/port.ts";
+import { type Feed, type LaneName, type Store, StoreUnavailable } from "./store/port.ts";
 
 export interface DeliveryParts {
   readonly store: Store;
@@ -85,6 +85,7 @@ export class Delivery {
       random,
       log,
       lease,
+      isStoreAway: (error) => error instanceof StoreUnavailable,
       policy: { allowLoopback: sandbox || allowPrivate, allowPrivate },
       settings: {
         ...PUSH_DEFAULTS,

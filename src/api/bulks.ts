@@ -7,6 +7,7 @@ import type { Bulk, BulkChange, BulkName, BulkStatus, Store } from "../store/por
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import * as schemas from "./schemas.ts";
+import { Turns } from "./turns.ts";
 
 export interface BulkParts {
   readonly store: Pick<Store, "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus">;
@@ -19,6 +20,9 @@ const TAG = "Scheduled bulks";
 const PAGE_MESSAGES = 1_000;
 
 export function bulkOperations(api: Api, { store, clock, settings }: BulkParts): void {
+  // However many large bulks are asked about, the store has one page of them at a time.
+  const turns = new Turns();
+
   api.get(
     "/sms/1/bulks",
     operation({
@@ -72,7 +76,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     async (request) => {
       const name = { accountId: accountOf(request).id, bulkId: request.query.bulkId };
       const { status } = await find(name);
-      return { bulkId: name.bulkId, status: status ?? (await statusByMessages(name)) };
+      return { bulkId: name.bulkId, status: status ?? (await statusByMessages(name, request.raw.socket)) };
     },
   );
 
@@ -100,20 +104,19 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     return bulk;
   }
 
-  /** For a bulk that was sent at once. Page by page, so that nobody waits for a large one. */
-  async function statusByMessages(name: BulkName): Promise<BulkStatus> {
-    let sent = false;
-    for (let afterKey: string | null = "0"; afterKey !== null; ) {
-      const page: Awaited<ReturnType<typeof store.lookThroughBulk>> = await store.lookThroughBulk({
-        ...name,
-        afterKey,
-        limit: PAGE_MESSAGES,
-      });
-      if (page.unfinished) return "PROCESSING";
-      sent ||= page.sent;
-      afterKey = page.lastKey;
-    }
-    return sent ? "FINISHED" : "FAILED";
+  /** For a bulk that was sent at once. Page by page, so that nobody waits for a large one, and no longer than somebody wants to know. */
+  function statusByMessages(name: BulkName, caller: { readonly destroyed: boolean }): Promise<BulkStatus> {
+    return turns.search(name.accountId, async (take) => {
+      let sent = false;
+      for (let afterKey: string | null = "0"; afterKey !== null && !caller.destroyed; ) {
+        const place = { ...name, afterKey, limit: PAGE_MESSAGES };
+        const page: Awaited<ReturnType<typeof store.lookThroughBulk>> = await take(() => store.lookThroughBulk(place));
+        if (page.unfinished) return "PROCESSING";
+        sent ||= page.sent;
+        afterKey = page.lastKey;
+      }
+      return sent ? "FINISHED" : "FAILED";
+    });
   }
 }
 

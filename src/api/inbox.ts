@@ -7,6 +7,7 @@ import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { readLimit } from "./query.ts";
 import * as schemas from "./schemas.ts";
+import { FETCHES_AT_A_TIME, Turns } from "./turns.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "fetchIncoming" | "confirmIncoming">;
@@ -16,6 +17,7 @@ export interface InboxParts {
 
 export function inboxOperations(api: Api, { store, clock, log }: InboxParts): void {
   const confirmations = new Confirmations(api, log);
+  const turns = new Turns(FETCHES_AT_A_TIME);
 
   api.get(
     "/sms/1/inbox/reports",
@@ -34,12 +36,10 @@ export function inboxOperations(api: Api, { store, clock, log }: InboxParts): vo
     async (request, reply) => {
       const limit = readLimit(request.query);
       const nowMs = clock.now();
-      const { messages, pending } = await store.fetchIncoming({
-        accountId: accountOf(request).id,
-        limit,
-        nowMs,
-        againAtMs: nowMs + AGAIN_AFTER_MS,
-      });
+      const fetch = { accountId: accountOf(request).id, limit, nowMs, againAtMs: nowMs + AGAIN_AFTER_MS };
+      const { messages, pending } = await turns.search(fetch.accountId, (take) =>
+        take(() => store.fetchIncoming(fetch)),
+      );
       const keys = messages.map(({ messageId }) => messageId);
       if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmIncoming({ keys }));
       return incomingResults(messages, pending);

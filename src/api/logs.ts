@@ -1,8 +1,17 @@
 /** The logs: what an account sent and what became of it, read as often as one likes. */
 import { logItem } from "../reports/log.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { Settings } from "../runtime/settings.ts";
 import { STATUS } from "../sms/statuses.ts";
-import type { LogFilter, LoggedMessage, LogPosition, LogQuery, Store } from "../store/port.ts";
+import {
+  LOG_PAGE_ROWS,
+  type LogFilter,
+  type LoggedMessage,
+  type LogPosition,
+  type LogQuery,
+  type Store,
+} from "../store/port.ts";
+import { ApiError } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readForm, readIds, readLimit, readMoment, readText, readWord } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
@@ -11,6 +20,7 @@ import { Turns } from "./turns.ts";
 export interface LogParts {
   readonly store: Pick<Store, "logs">;
   readonly clock: Clock;
+  readonly settings: Settings;
 }
 
 const LOG_HOURS = 48;
@@ -40,9 +50,18 @@ function readFilter(query: unknown, nowMs: number): LogFilter {
   };
 }
 
-export function logOperations(api: Api, { store, clock }: LogParts): void {
+/** An answer that stops short would read as one that has everything. */
+function tooMuch(messages: number): ApiError {
+  return new ApiError("badRequest", {
+    variables: ["sentSince", "sentUntil"],
+    description: `The search has looked at ${messages} messages and is not at its end: ask for a shorter time, or for ids.`,
+  });
+}
+
+export function logOperations(api: Api, { store, clock, settings }: LogParts): void {
   // A filter that matches rarely goes through many pages. However many such requests there are, the store has one page at a time.
   const turns = new Turns();
+  const most = settings.limits.searchMessages;
 
   api.get(
     "/sms/1/logs",
@@ -58,20 +77,21 @@ export function logOperations(api: Api, { store, clock }: LogParts): void {
       const filter = readFilter(request.query, clock.now());
       const limit = readLimit(request.query);
       const accountId = accountOf(request).id;
-      const messages: LoggedMessage[] = [];
-      let after: LogPosition | null = null;
-      do {
-        const query: LogQuery = {
-          ...filter,
-          accountId,
-          limit: Math.min(limit - messages.length, PAGE_MESSAGES),
-          after,
-        };
-        const page = await turns.take(() => store.logs(query));
-        messages.push(...page.messages);
-        after = page.next;
-      } while (after !== null && messages.length < limit && !request.raw.socket.destroyed);
-      return { results: messages.map(logItem) };
+      return turns.search(accountId, async (take) => {
+        const messages: LoggedMessage[] = [];
+        let looked = 0;
+        let after: LogPosition | null = null;
+        do {
+          if (looked >= most) throw tooMuch(most);
+          const pageLimit = Math.min(limit - messages.length, PAGE_MESSAGES);
+          const query: LogQuery = { ...filter, accountId, limit: pageLimit, after };
+          const page = await take(() => store.logs(query));
+          messages.push(...page.messages);
+          looked += page.messages.length === pageLimit ? pageLimit : LOG_PAGE_ROWS;
+          after = page.next;
+        } while (after !== null && messages.length < limit && !request.raw.socket.destroyed);
+        return { results: messages.map(logItem) };
+      });
     },
   );
 }

@@ -4,7 +4,7 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
-import { type ReportItem, reportItem } from "../reports/item.ts";
+import { reportItem } from "../reports/item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";
@@ -12,6 +12,7 @@ import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readIds, readLimit } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
+import { FETCHES_AT_A_TIME, Turns } from "./turns.ts";
 
 export interface ReportParts {
   readonly store: Pick<Store, "fetchReports" | "confirmReports">;
@@ -19,13 +20,18 @@ export interface ReportParts {
   readonly log: Log;
 }
 
+type Fetched = Awaited<ReturnType<Store["fetchReports"]>>["reports"][number];
+
 const REPORT_HOURS = 48;
 const HOUR_MS = 3_600_000;
 /** Reports in one command: other commands wait for it. */
 const PAGE_REPORTS = 100;
+/** Names in one command: each may stand for many messages that were rejected under it. */
+const PAGE_NAMES = 50;
 
 export function reportOperations(api: Api, { store, clock, log }: ReportParts): void {
   const confirmations = new Confirmations(api, log);
+  const turns = new Turns(FETCHES_AT_A_TIME);
 
   api.get(
     "/sms/1/reports",
@@ -43,25 +49,35 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
     },
     async (request, reply) => {
       const fields = fieldsOf(request.query);
-      const names = { bulkIds: readIds(fields, "bulkId"), messageIds: readIds(fields, "messageId") };
+      const bulkIds = readIds(fields, "bulkId");
+      const messageIds = readIds(fields, "messageId");
       const limit = readLimit(request.query);
+      const accountId = accountOf(request).id;
       const nowMs = clock.now();
-      const results: ReportItem[] = [];
-      for (let wanted = limit; wanted > 0; wanted = limit - results.length) {
-        const size = Math.min(wanted, PAGE_REPORTS);
-        const { keys, reports } = await store.fetchReports({
-          ...names,
-          accountId: accountOf(request).id,
-          limit: size,
-          nowMs,
-          sinceMs: nowMs - REPORT_HOURS * HOUR_MS,
-          againAtMs: nowMs + AGAIN_AFTER_MS,
-        });
-        results.push(...reports.map(reportItem));
-        if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmReports({ keys }));
-        if (keys.length < size) break;
-      }
-      return { results };
+      const moments = { nowMs, sinceMs: nowMs - REPORT_HOURS * HOUR_MS, againAtMs: nowMs + AGAIN_AFTER_MS };
+      return turns.search(accountId, async (take) => {
+        const found: Fetched[] = [];
+        for (const names of pagesOf(messageIds)) {
+          for (let wanted = limit - found.length; wanted > 0; wanted = limit - found.length) {
+            const fetch = { accountId, bulkIds, messageIds: names, limit: Math.min(wanted, PAGE_REPORTS), ...moments };
+            const { keys, reports } = await take(() => store.fetchReports(fetch));
+            found.push(...reports);
+            if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmReports({ keys }));
+            if (keys.length < fetch.limit) break;
+          }
+        }
+        // One page comes oldest first from the store; several are put together.
+        if (messageIds !== null) found.sort((first, second) => first.doneAtMs - second.doneAtMs);
+        return { results: found.map(reportItem) };
+      });
     },
   );
+}
+
+/** Null, for whatever the names, is one page. */
+function pagesOf(names: readonly string[] | null): readonly (readonly string[] | null)[] {
+  if (names === null) return [null];
+  const all = [...new Set(names)];
+  const count = Math.ceil(all.length / PAGE_NAMES);
+  return Array.from({ length: count }, (_, page) => all.slice(page * PAGE_NAMES, (page + 1) * PAGE_NAMES));
 }

@@ -2,31 +2,56 @@
 import { type Body, countOctets } from "../sms/body.ts";
 import { dataCodingOf, readDataCoding } from "../sms/datacoding.ts";
 import { STATUS } from "../sms/statuses.ts";
-import { MAX_PARTS, prepareText, type TextOptions } from "../sms/text.ts";
+import { MAX_PARTS, MAX_TEXT_LENGTH, prepareText, type TextOptions } from "../sms/text.ts";
 import type { BinaryFields, MessageFields } from "./request.ts";
 
 /**
- * No text of this length fits into 25 parts in any alphabet, so it is not even looked at; and what is kept of something that was
- * rejected is cut, because each of thousands of destinations would keep it.
+ * The parts of a text that is too long are counted, as it stands, which costs a few nanoseconds a character; past ten times what fits not
+ * even that. What is kept of something that was rejected is cut, because each of thousands of destinations would keep it.
  */
-const HOPELESS_TEXT_LENGTH = 40_000;
+const COUNTED_TEXT_LENGTH = 10 * MAX_TEXT_LENGTH;
 const KEPT_TEXT_LENGTH = 4_000;
+/** Two digits an octet, and of octets none is less than a septet. */
+const MAX_HEX_LENGTH = 2 * MAX_TEXT_LENGTH;
 
 export interface PreparedBody extends Body {
   readonly partCount: number;
   readonly rejectedStatusId: number | null;
 }
 
-export function prepareBody(fields: MessageFields): PreparedBody {
-  const prepared =
-    fields.binary === undefined ? prepareWords(fields.text, fields) : prepareOctets(fields.binary, fields);
+/** Texts of one request that were transliterated, by themselves: many messages often have the same. */
+export type KnownBodies = Map<string, { readonly options: TextOptions; readonly body: PreparedBody }>;
+
+/** `isWanted` says that somebody may get it. What nobody will is not transliterated, which is by far the most that there is to do. */
+export function prepareBody(fields: MessageFields, isWanted = true, known?: KnownBodies): PreparedBody {
+  if (fields.binary !== undefined) return kept(prepareOctets(fields.binary, fields));
+  const options = textOptions(fields);
+  if (options.transliteration === undefined) return kept(prepareWords(fields.text, options));
+  if (!isWanted) return kept(prepareWords(fields.text, { ...options, transliteration: undefined }));
+  const before = known?.get(fields.text);
+  if (before !== undefined && isSame(before.options, options)) return before.body;
+  const body = kept(prepareWords(fields.text, options));
+  known?.set(fields.text, { options, body });
+  return body;
+}
+
+function isSame(first: TextOptions, second: TextOptions): boolean {
+  return (
+    first.transliteration === second.transliteration &&
+    first.languageCode === second.languageCode &&
+    first.singleShift === second.singleShift &&
+    first.lockingShift === second.lockingShift
+  );
+}
+
+function kept(prepared: PreparedBody): PreparedBody {
   if (prepared.rejectedStatusId === null) return prepared;
   return { ...prepared, text: prepared.text.slice(0, KEPT_TEXT_LENGTH).toWellFormed() };
 }
 
-function prepareWords(text: string, fields: MessageFields): PreparedBody {
-  if (text.length > HOPELESS_TEXT_LENGTH) return tooLong({ text, encoding: "gsm7" });
-  const { text: shown, encoding, partCount } = prepareText(text, textOptions(fields));
+function prepareWords(text: string, options: TextOptions): PreparedBody {
+  if (text.length > COUNTED_TEXT_LENGTH) return tooLong({ text, encoding: "gsm7" });
+  const { text: shown, encoding, partCount } = prepareText(text, options);
   if (partCount > MAX_PARTS) return tooLong({ text: shown, encoding }, partCount);
   return { text: shown, encoding, partCount, rejectedStatusId: null };
 }
@@ -40,7 +65,7 @@ function prepareOctets(
   const classless = dataCoding === dataCodingOf(alphabet, false);
   const encoding = { dataCoding: classless ? dataCodingOf(alphabet, flash) : dataCoding, esmClass };
   const text = hex.replaceAll(" ", "");
-  if (text.length > HOPELESS_TEXT_LENGTH) return tooLong({ text, encoding });
+  if (text.length > MAX_HEX_LENGTH) return tooLong({ text, encoding });
   const counted = countOctets(text, encoding);
   if (counted === "bad header") {
     return { text, encoding, partCount: 1, rejectedStatusId: STATUS.REJECTED_INVALID_UDH.id };

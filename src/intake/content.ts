@@ -5,7 +5,7 @@ import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts"
 import type { DeliveryWindow } from "../schedule/window.ts";
 import { isSender } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
-import { prepareBody } from "./body.ts";
+import { type KnownBodies, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
 
 const LONGEST_URL = 2_048;
@@ -29,7 +29,14 @@ export function clipAddress(address: string): string {
   return address.slice(0, KEPT_ADDRESS_LENGTH).toWellFormed();
 }
 
-export function prepareContent(path: string, fields: MessageFields, rules: ContentRules): PreparedContent | Problem[] {
+/** `isWanted`: whether any destination may get it, as far as is known without it. */
+export function prepareContent(
+  path: string,
+  fields: MessageFields,
+  rules: ContentRules,
+  isWanted = true,
+  known?: KnownBodies,
+): PreparedContent | Problem[] {
   const problems: Problem[] = [];
   const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
 
@@ -51,7 +58,7 @@ export function prepareContent(path: string, fields: MessageFields, rules: Conte
 
   const from = fields.from ?? rules.defaultSender ?? "";
   const senderIsFine = isSender(from) && isAllowed(from, rules);
-  const body = prepareBody(fields);
+  const body = prepareBody(fields, isWanted && senderIsFine, known);
   const firstMs = firstSendable({ nowMs: rules.nowMs, sendAtMs, window });
   return {
     rejectedStatusId: senderIsFine ? body.rejectedStatusId : STATUS.REJECTED_SOURCE.id,

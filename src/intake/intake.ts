@@ -5,11 +5,13 @@ import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type IdSource, nthId } from "../runtime/ids.ts";
 import type { Random } from "../runtime/random.ts";
+import { Slices } from "../runtime/slices.ts";
 import { isDestination } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Account, NewMessage, Store } from "../store/port.ts";
-import { clipAddress, prepareContent } from "./content.ts";
-import type { Destination, Problem, SendAnswer, SendRequest } from "./request.ts";
+import type { KnownBodies } from "./body.ts";
+import { type ContentRules, clipAddress, prepareContent } from "./content.ts";
+import type { Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
 
 export interface IntakeParts {
   readonly store: Pick<Store, "accept">;
@@ -24,8 +26,35 @@ const DUPLICATE = STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
 /** Problems told of in one answer, at most. */
 const TOLD_PROBLEMS = 10;
 
+/**
+ * What is done of one request before the event loop has its turn: in characters to be transliterated, at a microsecond or less each (the
+ * characters of other texts, and destinations, in proportion). A request with less than that is done at once.
+ */
+const SLICE_WORK = 10_000;
+const WORK_OF_DESTINATION = 5;
+const CHARACTERS_COUNTED_IN_A_UNIT = 100;
+
+function workOf({ fields, destinations }: RequestedMessage): number {
+  const characters = fields.binary === undefined ? fields.text.length : fields.binary.hex.length;
+  const work = fields.transliteration === undefined ? characters / CHARACTERS_COUNTED_IN_A_UNIT : characters;
+  return work + destinations.length * WORK_OF_DESTINATION;
+}
+
+/** What a request has become so far. */
+interface Draft {
+  readonly account: Account;
+  readonly rules: ContentRules;
+  readonly problems: Problem[];
+  readonly contents: Content[];
+  readonly messages: NewMessage[];
+  /** Ids of the client's that this request has used already. */
+  readonly names: Set<string>;
+  readonly known: KnownBodies;
+}
+
 export class Intake {
   readonly #parts: IntakeParts;
+  readonly #slices = new Slices();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -33,7 +62,12 @@ export class Intake {
 
   send(account: Account, request: SendRequest): Promise<SendAnswer> {
     const { clock, limits } = this.#parts;
-    const count = request.messages.reduce((sum, message) => sum + message.destinations.length, 0);
+    let count = 0;
+    let work = 0;
+    for (const message of request.messages) {
+      count += message.destinations.length;
+      work += workOf(message);
+    }
     const most = Math.min(limits.destinationsPerRequest, account.limits.destinationsPerRequest ?? Number.MAX_VALUE);
     if (count > most) {
       // `single` has its numbers in `to`; the others have messages.
@@ -41,31 +75,63 @@ export class Intake {
       return wrong([{ field, says: `must name at most ${most} destinations, not ${count}` }]);
     }
 
+    const { defaultSender, allowedSenders } = account;
     const nowMs = clock.now();
-    const problems: Problem[] = [];
-    const contents: Content[] = [];
-    const messages: NewMessage[] = [];
-    /** Ids of the client's that this request has used already. */
-    const names = new Set<string>();
-    for (const { path, fields, destinations } of request.messages) {
-      const { defaultSender, allowedSenders } = account;
-      const rules = { nowMs, defaultSender, allowedSenders, sendAtDays: limits.sendAtDays };
-      const prepared = prepareContent(path, fields, rules);
-      if (Array.isArray(prepared)) {
-        problems.push(...prepared);
-        if (problems.length >= TOLD_PROBLEMS) break;
-        continue;
-      }
-      const content = contents.push(prepared.content) - 1;
-      for (const destination of destinations) {
-        const message = this.#message(account, content, destination, prepared.rejectedStatusId);
-        const name = message.clientMessageId;
-        messages.push(name !== null && names.has(name) ? { ...message, rejectedStatusId: DUPLICATE } : message);
-        if (name !== null) names.add(name);
-      }
+    const draft: Draft = {
+      account,
+      rules: { nowMs, defaultSender, allowedSenders, sendAtDays: limits.sendAtDays },
+      problems: [],
+      contents: [],
+      messages: [],
+      names: new Set(),
+      known: new Map(),
+    };
+    if (work > SLICE_WORK) return this.#sendInSlices(draft, request);
+    for (const message of request.messages) if (!this.#add(draft, message)) break;
+    return this.#finish(draft, request);
+  }
+
+  /** A request that would hold up everything else on the event loop. */
+  async #sendInSlices(draft: Draft, request: SendRequest): Promise<SendAnswer> {
+    let work = 0;
+    for (const message of request.messages) {
+      if (work === 0) await this.#slices.turn(draft.account.id);
+      if (!this.#add(draft, message)) break;
+      work += workOf(message);
+      if (work > SLICE_WORK) work = 0;
     }
+    return this.#finish(draft, request);
+  }
+
+  /** Says whether it is worth while to go on. */
+  #add(draft: Draft, { path, fields, destinations }: RequestedMessage): boolean {
+    const { account, problems, messages, names } = draft;
+    const isWanted = fields.transliteration === undefined || destinations.some((each) => this.#mayGo(draft, each));
+    const prepared = prepareContent(path, fields, draft.rules, isWanted, draft.known);
+    if (Array.isArray(prepared)) {
+      problems.push(...prepared);
+      return problems.length < TOLD_PROBLEMS;
+    }
+    const content = draft.contents.push(prepared.content) - 1;
+    for (const destination of destinations) {
+      const message = this.#message(account, content, destination, prepared.rejectedStatusId);
+      const name = message.clientMessageId;
+      messages.push(name !== null && names.has(name) ? { ...message, rejectedStatusId: DUPLICATE } : message);
+      if (name !== null) names.add(name);
+    }
+    return true;
+  }
+
+  #finish({ account, problems, contents, messages, rules }: Draft, request: SendRequest): Promise<SendAnswer> {
     if (problems.length > 0) return wrong(problems.slice(0, TOLD_PROBLEMS));
-    return this.#accept(account, request, contents, messages, nowMs);
+    return this.#accept(account, request, contents, messages, rules.nowMs);
+  }
+
+  /** Whether nothing speaks against a destination as yet. */
+  #mayGo({ account, names }: Draft, { to, messageId }: Destination): boolean {
+    if (!isDestination(to) || (messageId !== undefined && names.has(messageId))) return false;
+    const snapshot = this.#parts.catalogue.current;
+    return snapshot.priceFor(account.ratePlanId, account.currency, to) !== null && snapshot.carrierFor(to, 0) !== null;
   }
 
   /** Where the message to a destination goes and what it costs, or the status that says why it does not. */

@@ -54,13 +54,34 @@ export function guardedLookup({ policy, resolve }: ConnectorOptions): LookupFunc
 const QUERY_TIMEOUT_MS = 3000;
 const QUERY_TRIES = 2;
 
+/** So many names wait for the system at a time. */
+const MAX_WAITING = 100;
+let waiting = 0;
+let lastAsked: Promise<unknown> = Promise.resolve();
+
+/**
+ * The system is asked for one name at a time, and so holds one thread: the others of the process check passwords, among other things, and a client
+ * whose name server is quick to deny a name and slow to be asked again must not have them all.
+ */
+async function askSystem(hostname: string): Promise<LookupAddress[]> {
+  if (waiting >= MAX_WAITING) throw new Error("too many names are being looked up");
+  waiting++;
+  const asked = lastAsked
+    .then(() => dns.lookup(hostname, { all: true }))
+    .finally(() => {
+      waiting--;
+    });
+  lastAsked = asked.catch(() => undefined);
+  return asked;
+}
+
 /**
  * Asks the name servers itself, because getaddrinfo would hold one of the process's few threads for as long as a dead name server
  * keeps silent, and so one client's dead name would hold all others'. What no name server knows (localhost, /etc/hosts, search
  * domains) is asked of the system.
  */
 export const resolveName: Resolve = async (hostname) => {
-  if (!hostname.includes(".") || hostname.endsWith(".localhost")) return dns.lookup(hostname, { all: true });
+  if (!hostname.includes(".") || hostname.endsWith(".localhost")) return askSystem(hostname);
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [
@@ -69,5 +90,5 @@ export const resolveName: Resolve = async (hostname) => {
   ];
   if (addresses.length > 0) return addresses;
   if (v4.status === "rejected" && v4.reason.code === dns.TIMEOUT) throw v4.reason;
-  return dns.lookup(hostname, { all: true });
+  return askSystem(hostname);
 };

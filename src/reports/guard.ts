@@ -96,7 +96,7 @@ function holds(range: Range, address: readonly number[]): boolean {
 function readAddress(address: string): readonly number[] | null {
   if (isIPv4(address)) return address.split(".").map(Number);
   if (!isIPv6(address)) return null;
-  const [head, tail] = address.replace(/%.*$/, "").split("::") as [string, string?];
+  const [head, tail] = address.split("%", 1)[0]!.split("::") as [string, string?];
   const start = readGroups(head);
   if (tail === undefined) return start;
   const end = readGroups(tail);

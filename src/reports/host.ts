@@ -1,144 +1,124 @@
 /**
- * One receiving host (an origin: scheme, name and port) and the batches that wait for it, first in first out.
+ * One receiving host (an origin: scheme, name and port), and the lanes of the accounts whose reports go there, which take turns.
  *
- * Its circuit is closed while things go well: as many requests at a time as it may have connections. After some failures in a row
- * it is open: one request at a time, the probe, until one succeeds. The failure of a probe speaks for others that wait: when there
- * was not even a connection, for all of this host; else for those of the same URL. They share it as their own try, so a dead
- * host's reports do not pile up behind time-outs, and reach their next retry, and in the end the dead letters, on schedule.
+ * One account has so many requests at a time to it. When these are all of one account, an account with none may make one all the same,
+ * up to as many again: so whoever lets his own URLs hang does not hold up others whose URLs are at the same host.
+ *
+ * No connection is no connection for everybody: after some of them in a row one request at a time goes out for all lanes together,
+ * and when it fails that way too, its failure is shared by all that waits.
  */
 import type { ReportBatch } from "../message/message.ts";
+import type { Random } from "../runtime/random.ts";
+import type { Lane, LaneSettings } from "./lane.ts";
+import { Pace } from "./pace.ts";
 import type { Answer } from "./transport.ts";
 
-/** The weight of the newest in the running mean of how long a request takes. */
-const NEWEST = 0.2;
-/** What a request is taken to last before the first has ended. */
-const FIRST_GUESS_MS = 100;
-/** A guess at a turn is worth no more than this: the host may be faster by then. */
-const LONGEST_TURN_MS = 600_000;
-
-export interface HostSettings {
-  readonly connectionsPerHost: number;
-  readonly failuresToOpen: number;
-  readonly requestItems: number;
+export interface Turn {
+  readonly lane: Lane;
+  /** To be sent in one request. */
+  readonly batches: readonly ReportBatch[];
 }
 
-function neverSent({ attempts, tried }: ReportBatch): boolean {
-  return attempts === 0 && tried !== true;
+export interface Sharing {
+  /** Batches that share a failure as their own and no longer wait. */
+  readonly shared: readonly ReportBatch[];
+  /** Lanes in which nothing waits any more. */
+  readonly emptied: readonly Lane[];
 }
 
-function goTogether(first: ReportBatch, next: ReportBatch): boolean {
-  return (
-    neverSent(first) &&
-    neverSent(next) &&
-    first.url === next.url &&
-    first.accountId === next.accountId &&
-    first.kind === next.kind &&
-    first.contentType === next.contentType
-  );
-}
+const NONE: Sharing = { shared: [], emptied: [] };
 
 export class Host {
   readonly origin: string;
-  readonly #connections: number;
-  readonly #failuresToOpen: number;
-  readonly #requestItems: number;
-  #waiting: ReportBatch[] = [];
-  #head = 0;
+  readonly #settings: LaneSettings;
+  /** Lanes in which something waits, in the order of their turns. */
+  readonly #waiting = new Set<Lane>();
   #waitingItems = 0;
-  #inFlight = 0;
-  #failuresInARow = 0;
-  #meanMs = FIRST_GUESS_MS;
-  #lastTurnMs = 0;
+  #waitingBatches = 0;
+  #requests = 0;
+  #unreachableInARow = 0;
+  readonly #pace = new Pace();
+  /** Lanes to it that are known, and of these at work. */
+  lanes = 0;
+  busyLanes = 0;
 
-  constructor(origin: string, settings: HostSettings) {
+  constructor(origin: string, settings: LaneSettings) {
     this.origin = origin;
-    this.#connections = settings.connectionsPerHost;
-    this.#failuresToOpen = settings.failuresToOpen;
-    this.#requestItems = settings.requestItems;
+    this.#settings = settings;
   }
 
-  get waitingItems(): number {
-    return this.#waitingItems;
+  /** A host may hold no more than what is still free for all the others, so a single one gets at most half. */
+  hasRoomFor(items: number, freeItems: number): boolean {
+    return this.#waitingItems + items <= freeItems;
   }
 
-  get idle(): boolean {
-    return this.#inFlight === 0 && this.#head === this.#waiting.length;
+  get isUnreachable(): boolean {
+    return this.#unreachableInARow >= this.#settings.failuresToOpen;
   }
 
-  get open(): boolean {
-    return this.#failuresInARow >= this.#failuresToOpen;
-  }
-
-  add(batch: ReportBatch): void {
-    this.#waiting.push(batch);
+  add(lane: Lane, batch: ReportBatch): void {
+    lane.add(batch);
+    this.#waiting.add(lane);
     this.#waitingItems += batch.items.length;
+    this.#waitingBatches++;
   }
 
   /**
-   * The next batches to send now, in one request, or none when there are none or the host has its fill. Several only where they
-   * piled up and were never tried: what was tried once stays as it was, under its id.
+   * The next request to make now, or null when there is none or the host has its fill. Where lanes are passed over, each of them has a
+   * request under way: so they are few, however many wait.
    */
-  next(): readonly ReportBatch[] {
-    if (this.#inFlight >= (this.open ? 1 : this.#connections)) return [];
-    const first = this.#waiting[this.#head];
-    if (first === undefined) return [];
-    let count = 1;
-    let items = first.items.length;
-    for (let next = this.#waiting[this.#head + 1]; next !== undefined; next = this.#waiting[this.#head + count]) {
-      if (!goTogether(first, next) || items + next.items.length > this.#requestItems) break;
-      items += next.items.length;
-      count++;
+  next(): Turn | null {
+    const most = this.isUnreachable ? 1 : 2 * this.#settings.connectionsPerHost;
+    if (this.#requests >= most) return null;
+    for (const lane of this.#waiting) {
+      if (!this.#hasPlaceFor(lane)) continue;
+      const batches = lane.take();
+      // To the end of the line.
+      this.#waiting.delete(lane);
+      if (lane.waiting > 0) this.#waiting.add(lane);
+      this.#requests++;
+      for (const batch of batches) this.#left(batch);
+      return { lane, batches };
     }
-    const batches = this.#waiting.slice(this.#head, this.#head + count);
-    this.#head += count;
-    if (this.#head === this.#waiting.length) this.#replaceWaiting([]);
-    else if (this.#head >= 1000 && this.#head * 2 >= this.#waiting.length)
-      this.#replaceWaiting(this.#waiting.slice(this.#head));
-    this.#waitingItems -= items;
-    this.#inFlight++;
-    return batches;
+    return null;
   }
 
-  /**
-   * For a batch that finds no room here: about when its turn will come, behind those that wait and those sent away before it. So
-   * they come back one after the other, at the host's own pace, and not all at once only to be sent away again.
-   */
-  turnAtMs(nowMs: number): number {
-    const paceMs = this.#meanMs / this.#connections;
-    const waitingMs = (this.#waiting.length - this.#head) * paceMs;
-    this.#lastTurnMs = Math.min(Math.max(this.#lastTurnMs, nowMs + waitingMs) + paceMs, nowMs + LONGEST_TURN_MS);
-    return Math.ceil(this.#lastTurnMs);
+  #hasPlaceFor(lane: Lane): boolean {
+    return lane.isReady && (lane.requests === 0 || this.#requests < this.#settings.connectionsPerHost);
+  }
+
+  /** For a batch that finds no room here: about when its turn will come. */
+  turnAtMs(nowMs: number, random: Random): number {
+    return this.#pace.turnAtMs(nowMs, this.#waitingBatches, this.#settings.connectionsPerHost, random);
   }
 
   /** What `next` gave was not sent after all. */
-  unsent(): void {
-    this.#inFlight--;
+  unsent(lane: Lane): void {
+    this.#requests--;
+    lane.ended();
   }
 
-  /** The answer to what `next` gave. Returns the batches that share it as their own failure and no longer wait. */
-  answered(batch: ReportBatch, answer: Answer, tookMs: number): ReportBatch[] {
-    this.#inFlight--;
-    this.#meanMs += (tookMs - this.#meanMs) * NEWEST;
+  /** The answer to what `next` gave. */
+  answered(lane: Lane, batch: ReportBatch, answer: Answer, tookMs: number): Sharing {
+    this.unsent(lane);
+    this.#pace.took(tookMs);
+    this.#unreachableInARow = answer.kind === "unreachable" ? this.#unreachableInARow + 1 : 0;
     if (!isFailureOfHost(answer)) {
-      this.#failuresInARow = 0;
-      return [];
+      lane.succeeded();
+      return NONE;
     }
-    this.#failuresInARow++;
-    return this.open ? this.#removeWaiting(({ url }) => answer.kind === "unreachable" || url === batch.url) : [];
+    const removed = [lane.failed(batch, answer)];
+    if (this.isUnreachable) for (const other of this.#waiting) removed.push(other.removeWaiting(() => true));
+    const shared = removed.flat();
+    for (const each of shared) this.#left(each);
+    const emptied = [...this.#waiting].filter(({ waiting }) => waiting === 0);
+    for (const each of emptied) this.#waiting.delete(each);
+    return { shared, emptied };
   }
 
-  #removeWaiting(shares: (batch: ReportBatch) => boolean): ReportBatch[] {
-    const { yes = [], no = [] } = Object.groupBy(this.#waiting.slice(this.#head), (batch) =>
-      shares(batch) ? "yes" : "no",
-    );
-    this.#replaceWaiting(no);
-    for (const batch of yes) this.#waitingItems -= batch.items.length;
-    return yes;
-  }
-
-  #replaceWaiting(waiting: ReportBatch[]): void {
-    this.#waiting = waiting;
-    this.#head = 0;
+  #left(batch: ReportBatch): void {
+    this.#waitingItems -= batch.items.length;
+    this.#waitingBatches--;
   }
 }
 

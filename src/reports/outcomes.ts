@@ -1,25 +1,36 @@
 /**
  * What became of batches, on its way to the store. Outcomes of one turn of the event loop go together; those that come while a
  * call is under way wait for the next, so under load a call carries hundreds. When the store fails they are kept and
- * brought again: each call may be repeated without harm.
+ * brought again: each call may be repeated without harm. When it is well and will not take one of them, the others are brought without
+ * that one, and nothing waits for it.
  */
 import type { ReportFailure } from "../message/callback.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { writeIsolated } from "../runtime/isolate.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ReportRelease, ReportStore } from "./port.ts";
 
-/** `items` says how many of them leave memory with it. */
-export type Outcome =
-  | { readonly kind: "delivered"; readonly items: number; readonly id: string }
-  | { readonly kind: "failed"; readonly items: number; readonly failure: ReportFailure }
-  | { readonly kind: "released"; readonly items: number; readonly release: ReportRelease };
+interface OutcomeOf {
+  readonly accountId: number;
+  /** How many items leave memory with it. */
+  readonly items: number;
+}
+
+export type Outcome = OutcomeOf &
+  (
+    | { readonly kind: "delivered"; readonly id: string }
+    | { readonly kind: "failed"; readonly failure: ReportFailure }
+    | { readonly kind: "released"; readonly release: ReportRelease }
+  );
 
 export interface OutcomesOptions {
   readonly store: ReportStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly storeRetryMs: number;
-  /** The store has it. */
+  /** Whether a failure of the store says nothing of what it was told. */
+  readonly isStoreAway: (error: unknown) => boolean;
+  /** The store has it, or never will. */
   readonly recorded: (outcome: Outcome) => void;
 }
 
@@ -27,8 +38,10 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   #waiting: Outcome[] = [];
   #busy = false;
+  /** Calls that are being tried in pieces, beside the others. */
+  #isolating = 0;
   #abandoned = false;
-  #pause: Timer | null = null;
+  readonly #pauses = new Set<Timer>();
   #whenEmpty: (() => void)[] = [];
 
   constructor(options: OutcomesOptions) {
@@ -44,58 +57,109 @@ export class Outcomes {
 
   /** Resolves when the store has everything. Ask for a bound around it: a store that is gone never has. */
   empty(): Promise<void> {
-    return this.#busy ? new Promise((resolve) => this.#whenEmpty.push(resolve)) : Promise.resolve();
+    return this.#isEmpty ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
   /** Brings nothing any more: the store still has these batches as undelivered. */
   abandon(): void {
     this.#abandoned = true;
-    this.#pause?.cancel();
+    for (const pause of this.#pauses) pause.cancel();
+  }
+
+  get #isEmpty(): boolean {
+    return !this.#busy && this.#isolating === 0;
+  }
+
+  #settle(): void {
+    if (this.#isEmpty) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+
+  #afterPause(run: () => void): void {
+    const pause = this.#options.clock.after(this.#options.storeRetryMs, () => {
+      this.#pauses.delete(pause);
+      run();
+    });
+    this.#pauses.add(pause);
   }
 
   async #bring(): Promise<void> {
-    const { clock, storeRetryMs } = this.#options;
     const outcomes = this.#waiting;
     this.#waiting = [];
     const kept = await this.#record(outcomes);
     if (this.#abandoned) return;
     if (kept.length > 0) {
       this.#waiting = kept.concat(this.#waiting);
-      this.#pause = clock.after(storeRetryMs, () => this.#bring());
+      this.#afterPause(() => this.#bring());
     } else if (this.#waiting.length > 0) {
       setImmediate(() => this.#bring());
     } else {
       this.#busy = false;
-      for (const resolve of this.#whenEmpty.splice(0)) resolve();
+      this.#settle();
     }
   }
 
-  /** Returns those that the store did not take. */
+  /** Returns those that the store could not take now. */
   async #record(outcomes: readonly Outcome[]): Promise<Outcome[]> {
     const { store } = this.#options;
-    const delivered = outcomes.filter((outcome) => outcome.kind === "delivered");
-    const failed = outcomes.filter((outcome) => outcome.kind === "failed");
-    const released = outcomes.filter((outcome) => outcome.kind === "released");
     const kept = await Promise.all([
-      this.#call(delivered, () => store.reportsDelivered({ ids: delivered.map(({ id }) => id) })),
-      this.#call(failed, () => store.reportsFailed({ failures: failed.map(({ failure }) => failure) })),
-      this.#call(released, () => store.reportsReleased({ releases: released.map(({ release }) => release) })),
+      this.#call(
+        outcomes.filter((outcome) => outcome.kind === "delivered"),
+        (delivered) => store.reportsDelivered({ ids: delivered.map(({ id }) => id) }),
+      ),
+      this.#call(
+        outcomes.filter((outcome) => outcome.kind === "failed"),
+        (failed) => store.reportsFailed({ failures: failed.map(({ failure }) => failure) }),
+      ),
+      this.#call(
+        outcomes.filter((outcome) => outcome.kind === "released"),
+        (released) => store.reportsReleased({ releases: released.map(({ release }) => release) }),
+      ),
     ]);
     return kept.flat();
   }
 
-  async #call(outcomes: readonly Outcome[], call: () => Promise<void>): Promise<readonly Outcome[]> {
+  async #call<Some extends Outcome>(
+    outcomes: readonly Some[],
+    write: (outcomes: readonly Some[]) => Promise<void>,
+  ): Promise<readonly Some[]> {
+    const { log, isStoreAway } = this.#options;
     if (outcomes.length === 0) return [];
     try {
-      await call();
+      await write(outcomes);
     } catch (error) {
-      this.#options.log.warn(
-        { err: error, count: outcomes.length },
-        "the store did not take the outcomes of reports, trying again",
-      );
-      return outcomes;
+      const isAway = isStoreAway(error);
+      log.warn({ err: error, count: outcomes.length }, "the store did not take the outcomes of reports, trying again");
+      if (!isAway) void this.#isolate(outcomes, write);
+      return isAway ? outcomes : [];
     }
-    for (const outcome of outcomes) this.#options.recorded(outcome);
+    this.#taken(outcomes);
     return [];
+  }
+
+  /** Never rejects. What no try helps stays held in the store: the next start of the service hands it out again. */
+  async #isolate<Some extends Outcome>(
+    outcomes: readonly Some[],
+    write: (outcomes: readonly Some[]) => Promise<void>,
+  ): Promise<void> {
+    const { log, isStoreAway } = this.#options;
+    this.#isolating++;
+    await writeIsolated(outcomes, {
+      write: async (some) => {
+        await write(some);
+        this.#taken(some);
+      },
+      isPassing: isStoreAway,
+      pause: () => new Promise((resolve) => this.#afterPause(() => resolve(!this.#abandoned))),
+      setAside: async (outcome, error) => {
+        log.error({ err: error, outcome }, "the store does not take what became of a report");
+        this.#taken([outcome]);
+      },
+    });
+    this.#isolating--;
+    this.#settle();
+  }
+
+  #taken(outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) this.#options.recorded(outcome);
   }
 }

@@ -1,14 +1,16 @@
 /**
  * Pushes reports to the clients' URLs.
  *
- *   store ──take, dueReports──▶ Host: waiting ──▶ in flight ──▶ Outcomes ──delivered, failed, released──▶ store
+ *   store ──take, dueReports──▶ Lane: waiting ──▶ in flight ──▶ Outcomes ──delivered, failed, released──▶ store
  *
  * The store is where reports live; here is only a bounded window of them. A batch comes straight from the commit that made it, or
  * is fetched when the time for its retry has come. It waits for its own host only, goes out, and whatever becomes of it is brought
  * back to the store: nothing is retried from memory, so a crash at any point costs a repetition and never a report.
  *
- * Past the bound a batch goes back to the store untried. One host may hold no more than what is still free for all the others,
- * so a single one gets at most half, and there is always some room for the next.
+ * Past the bound a batch goes back to the store untried. What is bounded for all together, memory and lanes, is shared out by host and
+ * by account: each may hold no more than in proportion to what is still free for all the others, so there is always some room for the
+ * next. What an account has no room for comes back at the account's own pace, so that its backlog is not what every look at the
+ * store finds first.
  */
 import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
@@ -16,11 +18,13 @@ import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Random } from "../runtime/random.ts";
+import { type AccountLoad, AccountLoads } from "./account.ts";
 import type { Resolve } from "./connector.ts";
 import { countAnswer, type PushCounters, zeroCounters } from "./counters.ts";
 import type { AddressPolicy } from "./guard.ts";
-import type { Host } from "./host.ts";
-import { Hosts } from "./hosts.ts";
+import type { Host, Turn } from "./host.ts";
+import type { Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
 import { Policies, type Policy } from "./policies.ts";
 import type { ReportStore } from "./port.ts";
@@ -39,6 +43,8 @@ export interface PushOptions {
   readonly settings: PushSettings;
   /** Without it no request begins: another node may have the reports by now. */
   readonly lease: Lease;
+  /** Whether a failure of the store says nothing of what it was told: the same call may work later. */
+  readonly isStoreAway: (error: unknown) => boolean;
   /** How names become addresses; the system's way unless told. */
   readonly resolve?: Resolve;
   /** How requests are made; over HTTP unless told. */
@@ -54,7 +60,8 @@ export class Push {
   readonly #transport: Transport;
   readonly #policies: Policies;
   readonly #outcomes: Outcomes;
-  readonly #hosts: Hosts;
+  readonly #accounts = new AccountLoads();
+  readonly #lanes: Lanes;
   #polling: Repeating | null = null;
   #refilling: Promise<void> = Promise.resolve();
   #nextRefill: Promise<void> | null = null;
@@ -66,26 +73,27 @@ export class Push {
   readonly #counters = zeroCounters();
 
   constructor(options: PushOptions) {
-    const { store, clock, log, settings } = options;
+    const { store, clock, log, settings, isStoreAway } = options;
     this.#options = options;
     const transport = options.transport ?? new HttpTransport(options);
     this.#transport = transport;
     this.#policies = new Policies(store, clock, settings.secretsMs);
-    this.#hosts = new Hosts({ clock, settings, forgotten: (origin) => transport.forget(origin) });
+    this.#lanes = new Lanes({ clock, settings, forgotten: (origin) => transport.forget(origin) });
     const recorded = (outcome: Outcome) => this.#recorded(outcome);
-    this.#outcomes = new Outcomes({ store, clock, log, storeRetryMs: settings.storeRetryMs, recorded });
+    this.#outcomes = new Outcomes({ store, clock, log, isStoreAway, storeRetryMs: settings.storeRetryMs, recorded });
   }
 
   /** As they are at this moment. */
   get counters(): PushCounters {
-    return { ...this.#counters, hostsNow: this.#hosts.size, openCircuitsNow: this.#hosts.openCircuits };
+    return { ...this.#counters, hostsNow: this.#lanes.hostCount, openCircuitsNow: this.#lanes.openCircuits };
   }
 
   /** Fetches what an earlier run left, and from now on what comes due. */
   start(): void {
     void this.fetch();
     this.#polling = new Repeating(this.#options.clock, this.#options.settings.pollMs, async () => {
-      this.#hosts.forgetIdle();
+      this.#lanes.forgetIdle();
+      this.#accounts.forgetIdle(this.#options.clock.now());
       this.#goOn();
       await this.fetch();
     });
@@ -111,7 +119,7 @@ export class Push {
   #goOn(): void {
     if (!this.#lapsed || !this.#options.lease.holds()) return;
     this.#lapsed = false;
-    for (const host of this.#hosts.all()) this.#pump(host);
+    for (const host of this.#lanes.hosts()) this.#pump(host);
   }
 
   /** Lets requests under way end, within a bound. What was not delivered stays in the store. */
@@ -152,52 +160,58 @@ export class Push {
 
   #accept(batch: ReportBatch): void {
     if (this.#state !== "running") return;
-    const { clock, settings } = this.#options;
+    const { clock, random } = this.#options;
+    const account = this.#accounts.of(batch.accountId);
     const target = readTarget(batch.url);
     if (target === null) {
-      this.#enterMemory(batch);
+      this.#enterMemory(batch, account);
       this.#fail(batch, "not an http or https URL", null, null);
       return;
     }
-    const host = this.#hosts.of(target.origin);
-    if (host === null) {
-      this.#release(batch.id, clock.now() + settings.pollMs, 0);
-    } else if (host.waitingItems + batch.items.length > this.#freeItems()) {
-      this.#release(batch.id, host.turnAtMs(clock.now()), 0);
+    const items = batch.items.length;
+    const lane = this.#lanes.of(account, target.origin);
+    if (lane === null || !account.hasRoomFor(items, this.#freeItems())) {
+      this.#release(batch, account.turnAtMs(clock.now(), random), 0);
+    } else if (!lane.host.hasRoomFor(items, this.#freeItems())) {
+      this.#release(batch, lane.host.turnAtMs(clock.now(), random), 0);
     } else {
-      this.#enterMemory(batch);
-      host.add(batch);
-      this.#pump(host);
+      this.#enterMemory(batch, account);
+      lane.host.add(lane, batch);
+      this.#lanes.note(lane);
+      this.#pump(lane.host);
     }
   }
 
-  #enterMemory(batch: ReportBatch): void {
+  #enterMemory(batch: ReportBatch, account: AccountLoad): void {
     this.#counters.batchesInMemoryNow++;
     this.#counters.itemsInMemoryNow += batch.items.length;
+    account.items += batch.items.length;
   }
 
   #pump(host: Host): void {
-    if (this.#state === "running" && !this.#options.lease.holds()) this.#lapsed = true;
-    else if (this.#state === "running") {
-      for (let batches = host.next(); batches.length > 0; batches = host.next()) void this.#send(host, batches);
-    }
-    this.#hosts.note(host);
+    if (this.#state !== "running") return;
+    if (!this.#options.lease.holds()) this.#lapsed = true;
+    else for (let turn = host.next(); turn !== null; turn = host.next()) void this.#send(turn);
   }
 
   /** Never rejects. */
-  async #send(host: Host, batches: readonly ReportBatch[]): Promise<void> {
+  async #send({ lane, batches }: Turn): Promise<void> {
     const { clock } = this.#options;
+    const { host, account } = lane;
     this.#counters.requestsInFlightNow++;
+    account.requests++;
     const batch = await this.#merged(batches);
     const policy = batch === null ? null : await this.#policyOf(batch);
     const startedMs = clock.monotonic();
     const answer = batch === null || policy === null ? null : await this.#attempt(batch, policy);
     this.#counters.requestsInFlightNow--;
+    account.requests--;
     // A request that our own stop cut off says nothing about its receiver.
     if (this.#state !== "stopped") {
-      if (batch === null || policy === null || answer === null) host.unsent();
-      else this.#answered(host, batch, policy, answer, clock.monotonic() - startedMs);
+      if (batch === null || policy === null || answer === null) host.unsent(lane);
+      else this.#answered(lane, batch, policy, answer, clock.monotonic() - startedMs);
     }
+    this.#lanes.note(lane);
     this.#pump(host);
     if (this.#counters.requestsInFlightNow === 0) this.#whenQuiet?.();
   }
@@ -213,7 +227,7 @@ export class Push {
     try {
       await store.mergeReports({ ids: batches.map(({ id }) => id) });
     } catch {
-      for (const { id, items } of batches) this.#release(id, clock.now() + settings.storeRetryMs, items.length);
+      for (const batch of batches) this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
       return null;
     }
     this.#counters.merged += others.length;
@@ -228,7 +242,7 @@ export class Push {
     try {
       return await this.#policies.of(batch.accountId);
     } catch {
-      this.#release(batch.id, clock.now() + settings.storeRetryMs, batch.items.length);
+      this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
       return null;
     }
   }
@@ -237,7 +251,7 @@ export class Push {
   async #attempt(batch: ReportBatch, policy: Policy): Promise<Answer | null> {
     const { clock, log, lease, settings } = this.#options;
     if (!lease.holds()) {
-      this.#release(batch.id, clock.now() + settings.storeRetryMs, batch.items.length);
+      this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
       return null;
     }
     try {
@@ -249,21 +263,23 @@ export class Push {
     }
   }
 
-  #answered(host: Host, batch: ReportBatch, policy: Policy, answer: Answer, tookMs: number): void {
+  #answered(lane: Lane, batch: ReportBatch, policy: Policy, answer: Answer, tookMs: number): void {
     countAnswer(this.#counters, answer);
-    const wasOpen = host.open;
-    const sharing = host.answered(batch, answer, tookMs);
-    if (host.open !== wasOpen) this.#logCircuit(host, answer);
+    const wasOpen = lane.open;
+    lane.account.pace.took(tookMs);
+    const { shared, emptied } = lane.host.answered(lane, batch, answer, tookMs);
+    for (const other of emptied) this.#lanes.note(other);
+    if (lane.open !== wasOpen) this.#logCircuit(lane, answer);
 
     if (answer.kind === "answered" && (isSuccess(answer.status) || answer.status === GONE)) {
       if (answer.status === GONE) this.#counters.gone++;
       else this.#counters.delivered++;
-      this.#outcomes.add({ kind: "delivered", id: batch.id, items: batch.items.length });
+      this.#outcomes.add({ kind: "delivered", id: batch.id, accountId: batch.accountId, items: batch.items.length });
       return;
     }
-    this.#counters.shared += sharing.length;
+    this.#counters.shared += shared.length;
     const attempt = this.#attemptOf(answer, tookMs);
-    for (const failed of [batch, ...sharing]) {
+    for (const failed of [batch, ...shared]) {
       // Another account's schedule is not at hand here: it waits by the service's.
       const schedule = failed.accountId === batch.accountId ? policy : null;
       this.#fail(failed, attempt.reason, this.#delayMs(failed, schedule, answer), failed === batch ? attempt : null);
@@ -302,30 +318,31 @@ export class Push {
     }
     this.#outcomes.add({
       kind: "failed",
+      accountId: batch.accountId,
       items: batch.items.length,
       failure: { id: batch.id, attempts, retryAtMs, reason, attempt },
     });
   }
 
-  #release(id: string, dueAtMs: number, items: number): void {
+  /** `items` leave memory with it. */
+  #release({ id, accountId }: ReportBatch, dueAtMs: number, items: number): void {
     this.#counters.released++;
-    this.#outcomes.add({ kind: "released", items, release: { id, dueAtMs } });
+    this.#outcomes.add({ kind: "released", accountId, items, release: { id, dueAtMs } });
   }
 
-  #recorded(outcome: Outcome): void {
-    if (outcome.items === 0) return;
+  #recorded({ accountId, items }: Outcome): void {
+    if (items === 0) return;
     this.#counters.batchesInMemoryNow--;
-    this.#counters.itemsInMemoryNow -= outcome.items;
+    this.#counters.itemsInMemoryNow -= items;
+    this.#accounts.of(accountId).items -= items;
   }
 
-  #logCircuit(host: Host, answer: Answer): void {
+  #logCircuit({ open, host, account }: Lane, answer: Answer): void {
     const { log } = this.#options;
-    if (host.open)
-      log.warn(
-        { host: host.origin, reason: reasonOf(answer) },
-        "a report receiver keeps failing, now one probe at a time",
-      );
-    else log.info({ host: host.origin }, "a report receiver is back");
+    const receiver = { host: host.origin, accountId: account.accountId };
+    if (open)
+      log.warn({ ...receiver, reason: reasonOf(answer) }, "a report receiver keeps failing, now one probe at a time");
+    else log.info(receiver, "a report receiver is back");
   }
 
   #quiet(): Promise<void> {

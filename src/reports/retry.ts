@@ -35,10 +35,13 @@ export function retryDelayMs(
   return Math.round(Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, rules.retryAfterLimitMs)));
 }
 
+/** The longest date has 33 characters, the obsolete one with the whole name of a Wednesday. */
+const MAX_DATE_LENGTH = 64;
+
 /** RFC 9110 §10.2.3: a number of seconds or a date. Null when it is neither. */
 export function readRetryAfterMs(value: string, nowMs: number): number | null {
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
+  const atMs = text.length > MAX_DATE_LENGTH ? Number.NaN : Date.parse(text);
   return Number.isNaN(atMs) ? null : Math.max(atMs - nowMs, 0);
 }

@@ -5,13 +5,13 @@ import type { TransportSettings } from "./transport.ts";
 export interface PushSettings extends TransportSettings, RetryRules {
   /** Items in one request, at most (the API family's limit is 100). */
   readonly requestItems: number;
-  /** Report items in memory at a time, for all hosts together. */
+  /** Report items in memory at a time, for all accounts and hosts together. */
   readonly memoryItems: number;
-  /** Hosts known at a time, each with its connections. */
-  readonly maxHosts: number;
-  /** A host with nothing to do is forgotten after this. */
-  readonly idleHostMs: number;
-  /** So many failures in a row open a host's circuit. */
+  /** Lanes known at a time: an account's reports to a host each. */
+  readonly maxLanes: number;
+  /** A lane with nothing to do is forgotten after this. */
+  readonly idleLaneMs: number;
+  /** So many failures in a row open a lane's circuit. */
   readonly failuresToOpen: number;
   /** How often the store is asked for what has come due. */
   readonly pollMs: number;
@@ -34,8 +34,8 @@ export const PUSH_DEFAULTS: PushSettings = {
   retryAfterLimitMs: 3_600_000,
   requestItems: 100,
   memoryItems: 50_000,
-  maxHosts: 1000,
-  idleHostMs: 600_000,
+  maxLanes: 2000,
+  idleLaneMs: 600_000,
   failuresToOpen: 5,
   pollMs: 1000,
   storeRetryMs: 1000,

@@ -48,6 +48,7 @@ export interface Settings {
     readonly answersBytes: number;
     readonly destinationsPerRequest: number;
     readonly sendAtDays: number;
+    readonly searchMessages: number;
     readonly requestsPerSecond: number;
     readonly messagesPerSecond: number;
     readonly connectionsPerAccount: number;

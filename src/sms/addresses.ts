@@ -37,6 +37,7 @@ export function isDestination(to: string): boolean {
 /** 3 to 15 digits, or up to 11 GSM characters of which one at least is a letter. */
 export function isSender(from: string): boolean {
   if (NUMERIC_SENDER.test(from)) return true;
+  if (from.length > SENDER_SEPTETS) return false;
   const septets = septetLength(from, DEFAULT_ALPHABET.codes);
   return septets !== undefined && septets <= SENDER_SEPTETS && LETTER.test(from) && !CONTROL.test(from);
 }

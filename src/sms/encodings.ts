@@ -61,6 +61,8 @@ export const ENCODINGS: Readonly<Record<Encoding, EncodingForm>> = {
   ucs2: { shifts: {} },
 };
 
+export const ENCODING_NAMES = Object.keys(ENCODINGS) as readonly Encoding[];
+
 function sevenBit(shifts: Shifts): EncodingForm {
   return { alphabet: alphabetFor(shifts), shifts };
 }

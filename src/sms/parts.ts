@@ -4,7 +4,7 @@
  * its capacity.
  */
 import { ESCAPED, septetLength } from "./alphabets.ts";
-import { ENCODINGS, type Encoding } from "./encodings.ts";
+import { ENCODING_NAMES, ENCODINGS, type Encoding } from "./encodings.ts";
 import { type Header, headerOctets } from "./header.ts";
 
 export const PART_OCTETS = 140;
@@ -31,8 +31,10 @@ function capacityOf(encoding: Encoding, wideReference: boolean): Capacity {
 }
 
 function capacities(wideReference: boolean): Readonly<Record<Encoding, Capacity>> {
-  const names = Object.keys(ENCODINGS) as Encoding[];
-  return Object.fromEntries(names.map((name) => [name, capacityOf(name, wideReference)])) as Record<Encoding, Capacity>;
+  return Object.fromEntries(ENCODING_NAMES.map((name) => [name, capacityOf(name, wideReference)])) as Record<
+    Encoding,
+    Capacity
+  >;
 }
 
 const NARROW = capacities(false);
@@ -107,14 +109,15 @@ export function cutText(text: string, encoding: Encoding, wideReference = false)
 
   const codes = ENCODINGS[encoding].alphabet?.codes;
   const units = capacity(encoding, wideReference).several;
-  const borders = codes === undefined ? graphemes.segment(text) : undefined;
   const parts: string[] = [];
+  let earliest: readonly number[] | undefined;
   let start = 0;
   for (let partsAfter = measured.partCount - 1; partsAfter > 0; partsAfter--) {
     const latest = latestEnd(text, start, codes, units);
-    const border = borders === undefined ? beforeLineEnd(text, latest) : borders.containing(latest)!.index;
-    const moves = border < latest && border > start && border >= earliestStart(text, codes, units, partsAfter);
-    const end = moves ? border : latest;
+    const border = codes === undefined ? beforeGrapheme(text, start, latest) : beforeLineEnd(text, latest);
+    const wouldMove = border < latest && border > start;
+    if (wouldMove) earliest ??= earliestStarts(text, codes, units, measured.partCount - 1);
+    const end = wouldMove && border >= earliest![partsAfter]! ? border : latest;
     parts.push(text.slice(start, end));
     start = end;
   }
@@ -123,6 +126,26 @@ export function cutText(text: string, encoding: Encoding, wideReference = false)
 }
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/**
+ * Where the grapheme begins that holds this index. Only the part that ends here is looked at: whether two characters belong together
+ * follows from them and from those before them; and to look further back, in a text without a border, would cost as much for each
+ * part as for all of them.
+ */
+function beforeGrapheme(text: string, start: number, index: number): number {
+  if (standsAlone(text.charCodeAt(index - 1)) && standsAlone(text.charCodeAt(index))) return beforeLineEnd(text, index);
+  return start + graphemes.segment(text.slice(start, index + 2)).containing(index - start)!.index;
+}
+
+/** Latin, Greek, Cyrillic, Armenian and Han, where nothing joins what is beside it but CR LF. Most cuts lie between two of these. */
+function standsAlone(unit: number): boolean {
+  return (
+    unit < 0x300 ||
+    (unit >= 0x370 && unit < 0x483) ||
+    (unit >= 0x48a && unit < 0x590) ||
+    (unit >= 0x4e00 && unit < 0xa000)
+  );
+}
 
 /** The 7 bit alphabets have no combining characters: CR LF is their only grapheme of two. */
 function beforeLineEnd(text: string, index: number): number {
@@ -140,20 +163,21 @@ function latestEnd(text: string, start: number, codes: Uint8Array | undefined, u
   return end;
 }
 
-/** The first index from which the rest of the text still fits so many parts: they are filled from the end. */
-function earliestStart(text: string, codes: Uint8Array | undefined, units: number, partCount: number): number {
+/** By number of parts: the first index from which the rest of the text still fits so many. They are filled from the end. */
+function earliestStarts(text: string, codes: Uint8Array | undefined, units: number, most: number): number[] {
+  const starts = [text.length];
   let start = text.length;
-  for (let count = 0; count < partCount; count++) {
-    if (codes === undefined) {
-      start = outsidePair(text, start - units, 1);
-      continue;
+  for (let count = 0; count < most; count++) {
+    if (codes === undefined) start = outsidePair(text, start - units, 1);
+    else {
+      for (let left = units; start > 0; start--) {
+        left -= septetCost(text, start - 1, codes);
+        if (left < 0) break;
+      }
     }
-    for (let left = units; start > 0; start--) {
-      left -= septetCost(text, start - 1, codes);
-      if (left < 0) break;
-    }
+    starts.push(start);
   }
-  return start;
+  return starts;
 }
 
 function septetCost(text: string, index: number, codes: Uint8Array): number {

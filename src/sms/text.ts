@@ -2,8 +2,8 @@
  * The one way in for everything above SMPP: a client's text becomes what the phone shows, the encoding that carries it,
  * and the number of parts that it costs.
  */
-import { ENCODINGS, type Encoding, type LanguageCode } from "./encodings.ts";
-import { type Measure, measure } from "./parts.ts";
+import { ENCODING_NAMES, ENCODINGS, type Encoding, type LanguageCode } from "./encodings.ts";
+import { capacity, type Measure, measure } from "./parts.ts";
 import { type Transliteration, transliterate } from "./transliteration.ts";
 
 export { type Encoding, LANGUAGE_CODES, type LanguageCode } from "./encodings.ts";
@@ -34,13 +34,19 @@ export interface PreparedText {
   charactersRemaining: number;
 }
 
-/** Nothing that a person wrote comes down from this length to `MAX_PARTS`, so it is counted as it stands, and refused. */
-const HOPELESS_LENGTH = MAX_PARTS * 160 * 4;
+/** Every UTF-16 unit of a text takes a unit of its encoding at least, so as it stands no longer one fits: 25 times 153. */
+export const MAX_TEXT_LENGTH = MAX_PARTS * Math.max(...ENCODING_NAMES.map((name) => capacity(name).several));
+/**
+ * A longer text is not transliterated, but counted as it stands, and refused. Transliteration drops some units: accents that stand apart
+ * from their letter, soft signs, what joins several emoji into one. There is no bound to how many of these somebody could string together,
+ * but in what people write there are two to a letter at most, as in Vietnamese written apart: three units become one.
+ */
+export const MAX_TRANSLITERATED_LENGTH = 3 * MAX_TEXT_LENGTH;
 
 export function prepareText(text: string, options: TextOptions): PreparedText {
   const plain = measure(text, "gsm7");
   if (plain !== undefined) return prepared(text, "gsm7", plain);
-  if (options.transliteration === undefined || text.length > HOPELESS_LENGTH) return smallest(text, options);
+  if (options.transliteration === undefined || text.length > MAX_TRANSLITERATED_LENGTH) return smallest(text, options);
   const shown = transliterate(text, options.transliteration);
   const measured = measure(shown, "gsm7");
   return measured === undefined ? smallest(shown, options) : prepared(shown, "gsm7", measured);

@@ -1,8 +1,8 @@
 /** Nothing that looks at what others wrote takes the square of its length: not one regular expression, not one function. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { growthFault, microsFor } from "../support/growth.ts";
 import { attacksOn } from "./support/attacks.ts";
-import { growthFault, microsFor } from "./support/growth.ts";
 import { attempt, EXEMPT, READERS } from "./support/readers.ts";
 import { type FoundRegex, readSources } from "./support/sources.ts";
 
@@ -14,9 +14,6 @@ const BOUNDED: readonly (readonly [file: string, pattern: string, maxLength: num
   ["src/message/incoming.ts", "/^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu", 64],
 ];
 const MAX_MICROS_AT_BOUND = 1_000;
-
-/** Worse than linear, and about to be mended. It must be empty: whoever mends the last one of a line takes the line out. */
-const KNOWN_FAULTS: readonly string[] = ["src/carriers/smpp/receipt.ts", "src/reports/guard.ts"];
 
 /** They put regular expressions together when they run. */
 const BUILDERS: Readonly<Record<string, string>> = {
@@ -50,9 +47,8 @@ function faultOfRegex(found: FoundRegex): string | null {
 
 test("every regular expression in the source takes time in proportion to its text", (t) => {
   assert.ok(sources.regexes.length > 80, `${sources.regexes.length} are in the source`);
-  const left = sources.regexes.filter(({ file }) => !KNOWN_FAULTS.includes(file));
   assert.deepEqual(
-    left.map(faultOfRegex).filter((fault) => fault !== null),
+    sources.regexes.map(faultOfRegex).filter((fault) => fault !== null),
     [],
   );
   t.diagnostic(`${sources.regexes.length} regular expressions`);
@@ -116,7 +112,6 @@ const LENGTH = 8_000;
 
 test("every function that reads a text takes time in proportion to it", (t) => {
   const faults = Object.entries(READERS).flatMap(([name, read]) => {
-    if (KNOWN_FAULTS.includes(name.split(" ")[0]!)) return [];
     for (const pump of PUMPS) {
       const fault = growthFault((length) => {
         const text = pump.repeat(Math.ceil(length / pump.length));

@@ -6,9 +6,10 @@ import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { StoreUnavailable } from "../../src/store/port.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
-import { batchesFor, batchFor, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
 import { MemoryReportStore } from "./memory-store.ts";
 
 test("what an earlier run left is sent at the start", async (t) => {
@@ -154,6 +155,7 @@ test("killed between the receiver's 200 and the commit, the next run sends the r
       random: seededRandom(1),
       log: silentLog,
       lease: Lease.endless(),
+      isStoreAway: (error) => error instanceof StoreUnavailable,
       policy: { allowLoopback: true, allowPrivate: false },
       settings: PUSH_DEFAULTS,
     });
@@ -176,4 +178,35 @@ test("killed between the receiver's 200 and the commit, the next run sends the r
   await until(() => store.delivered.length === 1, "the report is delivered");
   const ids = receiver.requests.map(({ headers }) => headers["webhook-id"]);
   assert.equal(ids[0], ids[1]);
+});
+
+test("an outcome that the store will not take stops no other, and the store is not asked about it for ever", async (t) => {
+  const receiver = await startReceiver(t);
+  const { clock, store, push, send } = startPush(t);
+  const [bad, ...good] = batchesFor(receiver.url, 100);
+  store.poisoned.add(bad!.id);
+  send(bad!, ...good);
+  await until(() => store.delivered.length === good.length, "all others are recorded");
+  assert.deepEqual(new Set(store.delivered), new Set(good.map(({ id }) => id)));
+
+  await clock.advance(MINUTE_MS);
+  assert.equal(push.counters.itemsInMemoryNow, 0);
+  const { calls } = store;
+  await clock.advance(MINUTE_MS);
+  assert.equal(store.calls, calls);
+
+  // Nobody has said what became of it: the next run sends it again.
+  assert.deepEqual([...store.undelivered.keys()], [bad!.id]);
+});
+
+test("while one outcome is tried alone, those that come after it are recorded", async (t) => {
+  const receiver = await startReceiver(t);
+  const { store, send } = startPush(t);
+  const bad = batchFor(receiver.url);
+  store.poisoned.add(bad.id);
+  send(bad);
+  await until(() => store.refusals > 0, "the store has refused it");
+  const later = batchesFor(receiver.url, 10);
+  send(...later);
+  await until(() => store.delivered.length === later.length, "the later ones are recorded, and no time has passed");
 });

@@ -6,6 +6,7 @@ import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts"
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { StoreUnavailable } from "../../src/store/port.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
@@ -74,6 +75,7 @@ export function startPush(t: TestContext, changes: Changes = {}): Pushing {
     clock,
     random: seededRandom(1),
     log: silentLog,
+    isStoreAway: (error) => error instanceof StoreUnavailable,
     policy: { allowLoopback: true, allowPrivate: false },
     ...changes,
     store,

@@ -148,36 +148,35 @@ test("what does not fit goes back to the store and comes in its turn: nothing lo
   assert.equal(ids.length, 1504);
 });
 
-test("hosts are bounded: an idle one makes room, and without one the report waits in the store", async (t) => {
-  const receivers = await Promise.all(Array.from({ length: 4 }, () => startReceiver(t)));
-  const { clock, store, push, send } = startPush(t, { settings: { maxHosts: 2 } });
+test("lanes are bounded: an idle one makes room, and without one the report waits in the store", async (t) => {
+  const receivers = await Promise.all(Array.from({ length: 6 }, () => startReceiver(t)));
+  const { clock, store, push, send } = startPush(t, { settings: { maxLanes: 4 } });
   push.start();
   for (const [index, receiver] of receivers.entries()) {
     send(batchFor(receiver.url));
     await until(() => store.delivered.length === index + 1, "the report is delivered");
-    assert.ok(push.counters.hostsNow <= 2);
+    assert.ok(push.counters.hostsNow <= 4);
   }
   await until(
     () => receivers[0]!.connections + receivers[1]!.connections === 0,
-    "the idle ones' connections are closed",
+    "the connections of those that made room are closed",
   );
 
   for (const receiver of receivers) receiver.answer(hang);
   send(...receivers.map(({ url }) => batchFor(url)));
-  assert.equal(push.counters.hostsNow, 2);
-  assert.equal(push.counters.released, 2);
+  assert.equal(push.counters.released, 4);
   await until(
-    () => receivers.reduce((sum, { requests }) => sum + requests.length, 0) === 6,
-    "two of the four get theirs",
+    () => receivers.reduce((sum, { requests }) => sum + requests.length, 0) === 8,
+    "two of the six get theirs: the account's half of the lanes",
   );
   for (const receiver of receivers) receiver.answer(status(200));
   await clock.advance(2 * MINUTE_MS);
-  await until(() => store.delivered.length === 8, "all are delivered in the end");
+  await until(() => store.delivered.length === 12, "all are delivered in the end");
 });
 
 test("a host with nothing to do is forgotten after a while", async (t) => {
   const receiver = await startReceiver(t);
-  const { clock, store, push, send } = startPush(t, { settings: { idleHostMs: 5000 } });
+  const { clock, store, push, send } = startPush(t, { settings: { idleLaneMs: 5000 } });
   push.start();
   send(batchFor(receiver.url));
   await until(() => store.delivered.length === 1, "the report is delivered");

@@ -3,6 +3,7 @@ import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.t
 import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import type { ReportRelease, ReportStore } from "../../src/reports/port.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import { StoreUnavailable } from "../../src/store/port.ts";
 
 interface Row {
   batch: ReportBatch;
@@ -21,6 +22,9 @@ export class MemoryReportStore implements ReportStore {
   retryMinutes: readonly number[] | null = null;
   /** As long as it is set, every call is refused. */
   failing = false;
+  /** A call with one of these ids in it is refused, whole. */
+  readonly poisoned = new Set<string>();
+  refusals = 0;
   calls = 0;
   #callsNow = 0;
   mostCallsNow = 0;
@@ -47,12 +51,14 @@ export class MemoryReportStore implements ReportStore {
 
   reportsDelivered({ ids }: { ids: readonly string[] }): Promise<void> {
     return this.#call(() => {
+      this.#refusePoison(ids);
       for (const id of ids) if (this.undelivered.delete(id)) this.delivered.push(id);
     });
   }
 
   reportsFailed({ failures }: { failures: readonly ReportFailure[] }): Promise<void> {
     return this.#call(() => {
+      this.#refusePoison(failures.map(({ id }) => id));
       for (const failure of failures) {
         const row = this.undelivered.get(failure.id)!;
         this.failures.push(failure);
@@ -103,13 +109,19 @@ export class MemoryReportStore implements ReportStore {
     return this.#call(() => ({ secrets: this.secrets, retryMinutes: this.retryMinutes }));
   }
 
+  #refusePoison(ids: readonly string[]): void {
+    if (!ids.some((id) => this.poisoned.has(id))) return;
+    this.refusals++;
+    throw new Error("a value that no column takes");
+  }
+
   async #call<T>(work: () => T): Promise<T> {
     this.calls++;
     this.#callsNow++;
     this.mostCallsNow = Math.max(this.mostCallsNow, this.#callsNow);
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.#callsNow--;
-    if (this.failing) throw new Error("the store is restarting");
+    if (this.failing) throw new StoreUnavailable("the store is restarting");
     return work();
   }
 }

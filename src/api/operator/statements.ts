@@ -8,10 +8,10 @@ import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { ManagedAccount, Posting, PostingPosition, PostingRange, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
-import { type Api, operation } from "../operation.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readMoment, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
-import { Turns } from "../turns.ts";
+import { type Take, Turns } from "../turns.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 export interface StatementParts {
@@ -99,14 +99,14 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
   // However many statements are asked for, the store has one page of them at a time.
   const turns = new Turns();
 
-  type Look = typeof store.turnover;
-  const inTurn: Look = (range) => turns.take(() => store.turnover(range));
+  const atOnce: Take = (look) => look();
 
-  async function turnover(period: Period, look = inTurn, limit = PAGE_POSTINGS): Promise<bigint> {
+  async function turnover(period: Period, take: Take, limit = PAGE_POSTINGS): Promise<bigint> {
     let sum = 0n;
     let after: PostingPosition | null = null;
     do {
-      const page: Awaited<ReturnType<Look>> = await look({ ...period, after, limit });
+      const range: PostingRange = { ...period, after, limit };
+      const page: Awaited<ReturnType<typeof store.turnover>> = await take(() => store.turnover(range));
       sum += page.amountMicros;
       after = page.next;
     } while (after !== null);
@@ -118,16 +118,16 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
    * embedded store answers both out of one transaction; on others it is right if the balance is the same before and after. And as
    * the past does not change, a figure that comes again and again is right too.
    */
-  async function balanceAt(accountId: number, atMs: number): Promise<bigint> {
+  async function balanceAt(accountId: number, atMs: number, take: Take): Promise<bigint> {
     const settledMs = Math.max(atMs, clock.now() - SETTLED_MS);
-    const settled = await turnover({ accountId, sinceMs: atMs, untilMs: settledMs });
+    const settled = await turnover({ accountId, sinceMs: atMs, untilMs: settledMs }, take);
     const since = { accountId, sinceMs: settledMs, untilMs: Number.MAX_SAFE_INTEGER };
     const balance = async (): Promise<bigint> => (await store.balance({ accountId })).balanceMicros;
     let last: bigint | null = null;
     let same = 0;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const before = await balance();
-      const [unsettled, now] = await Promise.all([turnover(since, store.turnover, SETTLING_POSTINGS), balance()]);
+      const [unsettled, now] = await Promise.all([turnover(since, atOnce, SETTLING_POSTINGS), balance()]);
       const figure = now - unsettled - settled;
       same = figure === last ? same + 1 : 1;
       if (same >= TRIES_AGREE || (before === now && before === (await balance()))) return figure;
@@ -139,15 +139,15 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
     });
   }
 
-  async function frameOf(period: Period): Promise<Frame> {
-    const closingMicros = await balanceAt(period.accountId, period.untilMs);
-    const openingMicros = closingMicros - (await turnover(period));
+  async function frameOf(period: Period, take: Take): Promise<Frame> {
+    const closingMicros = await balanceAt(period.accountId, period.untilMs, take);
+    const openingMicros = closingMicros - (await turnover(period, take));
     return { untilMs: period.untilMs, openingMicros, closingMicros, balanceMicros: openingMicros };
   }
 
   /** All of it, a page in memory at a time: the next one is read when the client has taken this one. */
-  async function* csv(account: ManagedAccount, period: Period): AsyncGenerator<string> {
-    let { openingMicros: balance } = await frameOf(period);
+  async function* csv(account: ManagedAccount, period: Period, take: Take): AsyncGenerator<string> {
+    let { openingMicros: balance } = await frameOf(period, take);
     const line = (kind: string, atMs: number, cells: readonly CsvValue[]): string =>
       `${csvLine([formatDateTime(atMs), kind, ...cells])}\r\n`;
     yield "date,kind,amount,balance,currency,messageId,smsCount,description\r\n";
@@ -155,7 +155,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
     let after: PostingPosition | null = null;
     do {
       const range: PostingRange = { ...period, after, limit: PAGE_POSTINGS };
-      const postings: Posting[] = await turns.take(() => store.postings(range));
+      const postings: Posting[] = await take(() => store.postings(range));
       let text = "";
       for (const { atMs, kind, amountMicros, messageKey, partCount, description } of postings) {
         balance += amountMicros;
@@ -166,6 +166,26 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
       after = postings.length === PAGE_POSTINGS ? postings.at(-1)! : null;
     } while (after !== null);
     yield line("closing", period.untilMs, ["", formatMicros(balance), account.currency, "", "", ""]);
+  }
+
+  /** The first piece is made before the answer begins: until then what fails can still be told. */
+  async function csvStream(account: ManagedAccount, period: Period, readerId: number): Promise<Readable> {
+    const leave = turns.enter(readerId);
+    try {
+      const pieces = csv(account, period, (look) => turns.take(look, readerId));
+      const first = await pieces.next();
+      const stream = Readable.from(
+        (async function* () {
+          yield first.value as string;
+          yield* pieces;
+        })(),
+        { objectMode: false },
+      );
+      return stream.once("close", leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   api.get(
@@ -192,22 +212,16 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
       if (untilMs < sinceMs) throw badField("to", "must not be before from");
       const account = await managedAccount(store, request);
       const period = { accountId: account.id, sinceMs, untilMs };
+      const readerId = accountOf(request).id;
       if (format === "csv") {
-        // The first piece is made before the answer begins: until then what fails can still be told.
-        const pieces = csv(account, period);
-        const first = await pieces.next();
+        const stream = await csvStream(account, period, readerId);
         reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
-        const stream = Readable.from(
-          (async function* () {
-            yield first.value as string;
-            yield* pieces;
-          })(),
-          { objectMode: false },
-        );
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
       }
-      const frame = place?.frame ?? (await frameOf(period));
-      const rows = await turns.take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 }));
+      const { frame, rows } = await turns.search(readerId, async (take) => ({
+        frame: place?.frame ?? (await frameOf(period, take)),
+        rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
+      }));
       let balance = frame.balanceMicros;
       const results = rows.slice(0, limit).map((posting) => {
         balance += posting.amountMicros;

@@ -79,12 +79,26 @@ export function gsmFromAny(text: string): string {
   return isGsm(letters) ? letters : letters.replace(EMOJI, emojiText).replace(NOT_GSM, counterpart);
 }
 
+/** What characters became before. Texts repeat theirs, and to work one out takes a microsecond or two. */
+const remembered = new Map<string, string>();
+/** A megabyte or so. */
+const MAX_REMEMBERED = 20_000;
+
 function emojiText(emoji: string): string {
   const [first = ""] = emoji;
   return EMOTICONS.get(first) ?? (asciiOf(first) || NO_COUNTERPART);
 }
 
 function counterpart(character: string): string {
+  const before = remembered.get(character);
+  if (before !== undefined) return before;
+  const found = findCounterpart(character);
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+  remembered.set(character, found);
+  return found;
+}
+
+function findCounterpart(character: string): string {
   if (INVISIBLE.test(character)) return "";
   const known = SIGNS.get(character) ?? withFewerAccents(character);
   if (known !== undefined) return known;

@@ -7,13 +7,11 @@
  * several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
  * that line every walk is complete.
  */
-import type { CommandHandlers, LogPosition, LogQuery } from "../port.ts";
+import { type CommandHandlers, LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port.ts";
 import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../rows.ts";
 import type { Awaitable, Value } from "../sql.ts";
 import type { CommandParts } from "./parts.ts";
 
-/** Rows looked at in one call: under 2 ms, as measured with a filter that matches none of them. */
-const PAGE_ROWS = 2_000;
 /** However many walks there are, each gets on. */
 const FEWEST_ROWS = 20;
 const LAST_KEY = "9223372036854775807";
@@ -88,7 +86,7 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
       const { sinceMs, untilMs, limit, bulkIds, messageIds } = query;
       const upper = query.after ?? { atMs: untilMs, key: LAST_KEY };
       const walks = walksOf(query);
-      const share = Math.max(FEWEST_ROWS, Math.floor(PAGE_ROWS / walks.length));
+      const share = Math.max(FEWEST_ROWS, Math.floor(LOG_PAGE_ROWS / walks.length));
       const looked = await Promise.all(walks.map((walk) => walk.floor(upper, sinceMs, share)));
       const floors = looked.filter((floor) => floor !== null).sort(newestFirst);
       const floor = floors[0] ?? null;

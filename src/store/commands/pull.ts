@@ -17,7 +17,7 @@ import type { CommandParts } from "./parts.ts";
 const WAITING = 0;
 const HANDED_OUT = 1;
 /** Of the messages that were rejected under one name, how many are looked at. */
-const NEWEST_REJECTED = 1_000;
+const NEWEST_REJECTED = 100;
 
 interface PullRow extends FactsRow {
   readonly pull: number;

@@ -1,0 +1,22 @@
+/** What waits, shared out by account: accounts take turns, and of one account whatever came first goes first. */
+export class FairQueue<Item> {
+  /** By account, in the order in which the accounts' turns come. */
+  readonly #lines = new Map<number, Item[]>();
+
+  push(accountId: number, item: Item): void {
+    const line = this.#lines.get(accountId);
+    if (line === undefined) this.#lines.set(accountId, [item]);
+    else line.push(item);
+  }
+
+  shift(): Item | undefined {
+    const first = this.#lines.entries().next();
+    if (first.done) return undefined;
+    const [accountId, line] = first.value;
+    const item = line.shift()!;
+    // To the end, behind the accounts that wait.
+    this.#lines.delete(accountId);
+    if (line.length > 0) this.#lines.set(accountId, line);
+    return item;
+  }
+}
