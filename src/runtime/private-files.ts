@@ -118,6 +118,9 @@ function flushDirectory(path: string): void {
   }
 }
 
+/** CR and LF. */
+const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x0a]);
+
 /** A secret from a file, without the line's end behind it. It may be a link: that is how orchestrators hand secrets out. */
 export function readSecretFile(path: string): string {
   // Without O_NONBLOCK a pipe would have us wait for whoever writes to it.
@@ -131,7 +134,8 @@ export function readSecretFile(path: string): string {
     for (let read = -1; read !== 0 && length < octets.length; length += read)
       read = readSync(file, octets, length, octets.length - length, null);
     if (length > MAX_SECRET_BYTES) throw new UnsafeFile(`${path} has more than ${MAX_SECRET_BYTES} octets`);
-    const text = octets.toString("utf8", 0, length).replace(/(\r?\n)+$/, "");
+    while (length > 0 && LINE_ENDS.has(octets[length - 1]!)) length--;
+    const text = octets.toString("utf8", 0, length);
     if (text === "") throw new UnsafeFile(`${path} is empty`);
     return text;
   } finally {

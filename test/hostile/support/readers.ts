@@ -3,6 +3,9 @@
  * missing which takes a text or octets first; those below that take something else are there as well.
  */
 import { storedForm } from "../../../src/accounts/api-keys.ts";
+import { isTooLong } from "../../../src/accounts/passwords.ts";
+import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/accounts/second-factor.ts";
+import { tokenHashOf } from "../../../src/accounts/sessions.ts";
 import { readBasic, readToken } from "../../../src/api/auth.ts";
 import { parseForm, parseJson, refuseBadText } from "../../../src/api/body.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
@@ -11,13 +14,14 @@ import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
-import { unknownId } from "../../../src/carriers/port.ts";
+import { isNational, phoneOf, samePhone } from "../../../src/carriers/phones.ts";
+import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
 import { handsetOf, isErrorName } from "../../../src/carriers/simulator/handsets.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
-import { idInAnswer, idInReceipt } from "../../../src/carriers/smpp/message-id.ts";
+import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
 import { looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import { readFault } from "../../../src/carriers/smsc/faults.ts";
 import { numbersSpelled } from "../../../src/carriers/smsc/ids.ts";
@@ -31,6 +35,9 @@ import { signingKey } from "../../../src/reports/signature.ts";
 import { readTarget } from "../../../src/reports/target.ts";
 import { parseNetwork, parseNetworks, plainAddress, siteOf } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
+import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
+import { boundedText } from "../../../src/runtime/text.ts";
+import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime } from "../../../src/schedule/date-time.ts";
 import { isDestination, isSender, senderType } from "../../../src/sms/addresses.ts";
 import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from "../../../src/sms/alphabets.ts";
@@ -84,7 +91,17 @@ function delivery(octets: Buffer): Buffer {
 }
 
 export const READERS: Readonly<Record<string, Reader>> = {
-  "src/accounts/api-keys.ts storedForm": storedForm,
+  "src/accounts/api-keys.ts storedForm": (text) => [storedForm(text), storedForm(`hgk_${text}`)],
+  "src/accounts/passwords.ts isTooLong": isTooLong,
+  "src/accounts/second-factor.ts fromBase32": fromBase32,
+  "src/accounts/second-factor.ts factorUri": (text) => factorUri(text.toWellFormed(), text),
+  "src/accounts/second-factor.ts codeAt": (text) => codeAt(text, 1),
+  "src/accounts/second-factor.ts proofOf": (text) =>
+    proofOf(text, { secret: text, begunAtMs: 0, confirmedAtMs: 0, lastStep: 0, recoveryCodes: 0 }, 0),
+  "src/accounts/sessions.ts tokenHashOf": tokenHashOf,
+  "src/carriers/phones.ts phoneOf": phoneOf,
+  "src/carriers/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
+  "src/carriers/phones.ts isNational": (text) => isNational(text, `41${text}`),
   "src/api/auth.ts readBasic": (text, octets) => [
     readBasic(text),
     readBasic(`Basic ${text}`),
@@ -120,7 +137,14 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   "src/api/validation.ts describe": (text) =>
     describe([error("additionalProperties", `/${text}`, { additionalProperty: text })], "body").body(),
+  "src/carriers/port.ts isReservedId": isReservedId,
   "src/carriers/port.ts unknownId": unknownId,
+  "src/carriers/smpp/message-id.ts isUsableId": isUsableId,
+  "src/runtime/secrets.ts sealedBy": (text) => [sealedBy(text), sealedBy(`sealed:1:${text}`)],
+  "src/runtime/secrets.ts parseSecretKeys": parseSecretKeys,
+  "src/runtime/text.ts boundedText": (text) => [boundedText(text), boundedText(text, 10)],
+  "src/runtime/visible.ts visible": visible,
+  "src/runtime/visible.ts visibleLine": visibleLine,
   "src/carriers/simulator/handsets.ts handsetOf": handsetOf,
   "src/carriers/simulator/handsets.ts isErrorName": isErrorName,
   "src/carriers/smpp/codec/decode.ts decodePdu": (_, octets) => decodePdu(delivery(octets)),
@@ -227,10 +251,25 @@ const MAX_WORD = 64;
 const MAX_URL = 2_048;
 
 /** Functions with a text first that nobody outside can hand one to. */
+const FILE_NAME = "the name of a file, from the settings or the command line";
+const OWN_WORDS = "words in the source";
+
 export const EXEMPT: Readonly<Record<string, string>> = {
   "src/accounts/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (readPassword)",
+  "src/api/login.ts loginError": OWN_WORDS,
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
+  "src/api/operator/passwords.ts Password": "makes a schema, from a sentence of ours",
   "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
+  "src/runtime/files.ts readSmallFile": FILE_NAME,
+  "src/runtime/files.ts readGivenFile": FILE_NAME,
+  "src/runtime/metrics.ts counter": OWN_WORDS,
+  "src/runtime/metrics.ts gauge": OWN_WORDS,
+  "src/runtime/private-files.ts makePrivateDirectory": FILE_NAME,
+  "src/runtime/private-files.ts makePrivateFile": FILE_NAME,
+  "src/runtime/private-files.ts protectFile": FILE_NAME,
+  "src/runtime/private-files.ts tooOpen": FILE_NAME,
+  "src/runtime/private-files.ts writePrivateFile": FILE_NAME,
+  "src/runtime/private-files.ts readSecretFile": FILE_NAME,
   "src/runtime/ids.ts nthId": "an id of our own making",
   "src/runtime/log.ts createLog": "a level from the settings",
   "src/sms/errors.ts errorByName": "a name in the source",
