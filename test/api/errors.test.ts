@@ -19,7 +19,8 @@ function rightsFor(path: string): string {
 }
 
 /** Where the contract leaves the encoding of parameters open. */
-const takesForms = (path: string): boolean => path.startsWith("/1/customerProfile/") || path === "/auth/1/session";
+const takesForms = (path: string): boolean =>
+  ["/1/customerProfile/", "/auth/1/session", "/account/1/second-factor"].some((start) => path.startsWith(start));
 
 /** Those that speak JSON and nothing else, in both directions. */
 const jsonOperations = operations.filter(({ path }) => !["/healthz", "/readyz", "/metrics"].includes(path));
