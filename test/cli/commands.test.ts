@@ -72,7 +72,7 @@ test("apply says what is wrong with the file", async () => {
 const inProcess = readSettings({ environment: {}, flags: { store: { data } } });
 const settingsFor = (place: string) => readSettings({ environment: {}, flags: { store: { data: place } } });
 
-const KEY = "--key must be 1 to 64 letters and digits";
+const KEY = "--key must be 1 to 64 letters and digits, with dashes between them if you like";
 const NAME = "--username must be 1 to 64 characters without spaces and colons";
 const SENDER = "--sender must be 3 to 15 digits, or 1 to 11 characters with a letter";
 const CURRENCY = "--currency must be an ISO 4217 code such as EUR";
