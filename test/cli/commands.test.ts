@@ -80,7 +80,8 @@ const money = (option: string, text: string) =>
   `${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`;
 const WRONG_ACCOUNTS: readonly (readonly [options: Partial<CreateOptions>, says: string])[] = [
   [{ key: "" }, KEY],
-  [{ key: "A-1" }, KEY],
+  [{ key: "A-" }, KEY],
+  [{ key: "A--1" }, KEY],
   [{ key: "Ä" }, KEY],
   [{ key: "A".repeat(65) }, KEY],
   [{ username: "" }, NAME],
