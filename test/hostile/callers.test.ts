@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rawRequestText } from "../support/raw-http.ts";
 import { basic, callService } from "../support/service.ts";
-import { Crowd, KEY, startRig } from "./support/rig.ts";
+import { Crowd, OPERATOR, startRig } from "./support/rig.ts";
 
 const ADVANCED = "/sms/1/text/advanced";
 const MEGABYTE = 1024 * 1024;
@@ -40,13 +40,13 @@ test("bodies that come slowly, that are large, or that come an octet at a time",
 test("answers that nobody reads are kept for a while, and no longer", async (t) => {
   const rig = await startRig(t, IMPATIENT);
   const crowd = new Crowd(t, rig);
-  const destinations = Array.from({ length: 1_000 }, (_, index) => ({ to: String(41_790_000_000 + index) }));
-  const body = { messages: [{ from: "Long", destinations, text: "x".repeat(1_000) }] };
-  const sent = await callService(rig.url, "POST", ADVANCED, { authorization: KEY, body });
-  assert.equal(sent.status, 200);
-  const logs = rawRequestText("GET", "/sms/1/logs?limit=1000", { authorization: KEY });
-  await rig.withstands("1,000 answers of more than a megabyte, unread", 500, async () => {
-    await crowd.joinMany(100, logs.repeat(10), { reads: false });
+  const path = "/operator/1/rate-plans/large";
+  const rate = Array.from({ length: 40_000 }, (_, index) => ({ prefix: String(100_000 + index), price: "0.01" }));
+  const put = await callService(rig.url, "PUT", path, { authorization: OPERATOR, body: { currency: "EUR", rate } });
+  assert.equal(put.status, 200, put.text.slice(0, 1_000));
+  const request = rawRequestText("GET", path, { authorization: OPERATOR });
+  await rig.withstands("400 answers of more than a megabyte, unread", 500, async () => {
+    await crowd.joinMany(40, request.repeat(10), { reads: false });
     await crowd.isShownOut();
   });
 });

@@ -56,6 +56,8 @@ export class Watch {
   #partitionsAtMs = 0;
   #dispatchNodes = 1;
   #changes: number | null = null;
+  /** How often this node has made changes itself: a look that began before one of them knows nothing of it. */
+  #ownChanges = 0;
   #lookedAtMs = 0;
   #stopped = false;
 
@@ -78,6 +80,7 @@ export class Watch {
   /** This node has changed accounts or catalogue. */
   changed(): void {
     this.#changes = null;
+    this.#ownChanges++;
     this.#tell();
   }
 
@@ -139,7 +142,9 @@ export class Watch {
         for (const name of await nodes.deposeDead(session))
           log.warn({ node: name }, "took over from a node that is gone");
         this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
-        this.#changes = await changeCounter(session);
+        const ownChanges = this.#ownChanges;
+        const changes = await changeCounter(session);
+        this.#changes = ownChanges === this.#ownChanges ? changes : null;
         this.#lookedAtMs = clock.monotonic();
         onFeed(await this.#waiting(session));
       });

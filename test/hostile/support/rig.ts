@@ -23,7 +23,7 @@ const SHOWN_OUT_MS = 60_000;
 
 /** The demo account's, for whoever attacks with credentials. */
 export const KEY = "App demo-api-key";
-const OPERATOR = basic("operator", "operator-password");
+export const OPERATOR = basic("operator", "operator-password");
 
 export interface Rig {
   readonly url: string;

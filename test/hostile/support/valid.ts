@@ -244,7 +244,7 @@ export function encode(draft: Draft): Buffer {
   ];
   if (octets !== null && !chunked) headers.push(["content-length", String(octets.length)]);
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  const head = `${draft.method} ${path}${query === "" ? "" : `?${query}`} HTTP/1.1\r\nhost: sms.example\r\n${lines}\r\n`;
+  const head = `${draft.method} ${path}${query === "" ? "" : `?${query}`} HTTP/1.1\r\nhost: localhost\r\n${lines}\r\n`;
   const pieces: Buffer[] = [Buffer.from(head, "latin1")];
   if (octets !== null && !chunked) pieces.push(octets);
   if (chunked) {
