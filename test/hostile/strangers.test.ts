@@ -72,13 +72,13 @@ test("connections that say nothing", async (t) => {
   const crowd = new Crowd(t, rig);
   await rig.withstands("11,500 silent connections from one address", 200, async () => {
     await crowd.joinMany(11_500);
-    const kept = await rig.connections();
+    const kept = await rig.gauge("http_connections");
     assert.ok(kept <= 2_000, `one address keeps no more than its bound: ${kept}`);
     await crowd.isShownOut();
   });
   await rig.withstands("11,500 silent connections from eight addresses", 300, async () => {
     await crowd.joinMany(11_500, "", { from: (index) => `127.0.0.${2 + (index % 8)}` });
-    const kept = await rig.connections();
+    const kept = await rig.gauge("http_connections");
     assert.ok(kept <= 10_000, `all together keep no more than their bound: ${kept}`);
     await crowd.isShownOut();
   });

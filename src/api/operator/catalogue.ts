@@ -18,7 +18,7 @@ import {
 import type { Clock } from "../../runtime/clock.ts";
 import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
-import { type Api, operation } from "../operation.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
 import { bodyFields } from "../parameters.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import { Turns } from "../turns.ts";
@@ -156,8 +156,10 @@ const refused = (description: string) => new ApiError("conflict", { description 
 
 export function catalogueOperations(api: Api, parts: CatalogueParts): void {
   const { store, clock } = parts;
-  // What is looked at before a change must still be so when it is made.
+  // What is looked at before a change must still be so when it is made. And each look is at the whole catalogue, which may be megabytes.
   const turns = new Turns();
+  const inTurn = <Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result> =>
+    turns.search(accountOf(request).id, (take) => take(work));
 
   const itemsOf = async (kind: Kind): Promise<CatalogueItem[]> =>
     (await store.catalogue()).filter((item) => item.kind === kind);
@@ -264,22 +266,25 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
     api.get(
       path,
       operation({ ...OPERATOR, summary: `List ${many}`, query: Type.Object(pageParameters), answer: Page(answer) }),
-      async (request) => {
-        const limit = readLimit(request.query);
-        const after = readText(fieldsOf(request.query), "after");
-        const last = kind === "route" && after === DEFAULT_ROUTE ? "" : after;
-        const items = (await itemsOf(kind)).filter(({ id }) => last === null || id > last);
-        // By code units on every engine: a database may have an order of its own.
-        items.sort((first, second) => (first.id < second.id ? -1 : 1));
-        return pageOf(items, limit, ({ id }) => (id === "" ? DEFAULT_ROUTE : id), shown);
-      },
+      (request) =>
+        inTurn(request, async () => {
+          const limit = readLimit(request.query);
+          const after = readText(fieldsOf(request.query), "after");
+          const last = kind === "route" && after === DEFAULT_ROUTE ? "" : after;
+          const items = (await itemsOf(kind)).filter(({ id }) => last === null || id > last);
+          // By code units on every engine: a database may have an order of its own.
+          items.sort((first, second) => (first.id < second.id ? -1 : 1));
+          return pageOf(items, limit, ({ id }) => (id === "" ? DEFAULT_ROUTE : id), shown);
+        }),
     );
 
-    api.get(onePath, operation({ ...OPERATOR, summary: `See ${one}`, answer }), async (request, reply) => {
-      const item = await find(kind, Object.values(fieldsInPath(resource, request)).join("/"));
-      if (item === null) throw unknown(resource);
-      return versioned(reply, shown(item));
-    });
+    api.get(onePath, operation({ ...OPERATOR, summary: `See ${one}`, answer }), (request, reply) =>
+      inTurn(request, async () => {
+        const item = await find(kind, Object.values(fieldsInPath(resource, request)).join("/"));
+        if (item === null) throw unknown(resource);
+        return versioned(reply, shown(item));
+      }),
+    );
 
     api.put(
       onePath,
@@ -295,7 +300,7 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
         validatorCompiler: () => () => true,
       },
       (request, reply) =>
-        turns.take(async () => {
+        inTurn(request, async () => {
           const { item, before, version } = await wanted(resource, request);
           if (version !== (before?.version ?? 0)) throw outdated(before === null ? null : shown(before));
           await checkReferences(item, before);
@@ -309,7 +314,7 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
     );
 
     api.delete(onePath, operation({ ...OPERATOR, summary: `Delete ${one}`, query: VersionQuery }), (request, reply) =>
-      turns.take(async () => {
+      inTurn(request, async () => {
         const version = neededVersion(request, fieldsOf(request.query).version);
         const item = await find(kind, Object.values(fieldsInPath(resource, request)).join("/"));
         if (item === null) throw unknown(resource);

@@ -32,8 +32,8 @@ export interface Rig {
   readonly child: Child;
   /** Runs the attack, and checks all the while that nobody else suffers. `megabytes` is what memory may grow by. */
   withstands(name: string, megabytes: number, attack: () => Promise<void>): Promise<void>;
-  /** How many connections it has, those that ask for it included. */
-  connections(): Promise<number>;
+  /** A gauge of its metrics. */
+  gauge(name: "http_connections" | "http_callers"): Promise<number>;
 }
 
 export async function startRig(t: TestContext, settings: Record<string, string> = {}): Promise<Rig> {
@@ -61,9 +61,9 @@ export async function startRig(t: TestContext, settings: Record<string, string> 
     host,
     port: Number(port),
     child,
-    async connections() {
+    async gauge(name) {
       const { text } = await callService(child.url, "GET", "/metrics", { authorization: null });
-      return Number(/^heliograph_http_connections (\d+)$/m.exec(text)?.[1]);
+      return Number(new RegExp(`^heliograph_${name} (\\d+)$`, "m").exec(text)?.[1]);
     },
     async withstands(name, megabytes, attack) {
       await send(child.url, key);
@@ -200,7 +200,7 @@ export class Crowd {
   /** Waits until the service has closed on all of them, although none has closed its own side. */
   async isShownOut(): Promise<void> {
     // Those of the watcher and of the good client, and the one that asks, with some that were just closed.
-    await eventually(async () => (await this.#rig.connections()) < OTHERS, SHOWN_OUT_MS);
+    await eventually(async () => (await this.#rig.gauge("http_connections")) < OTHERS, SHOWN_OUT_MS);
     await this.leave();
   }
 
