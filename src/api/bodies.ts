@@ -57,6 +57,8 @@ export class Bodies {
     });
 
     const finish = (error: Error | null, body?: Buffer): void => {
+      // Whoever has come whole makes room for nobody.
+      this.#strangers.delete(owner);
       request.removeListener("data", onData);
       request.removeListener("end", onEnd);
       request.removeListener("error", onBroken);

@@ -52,9 +52,10 @@ const MAX_TINY_CHUNKS = 1_000;
 
 /**
  * Who sends a request: somebody who looks whether the service is well, somebody who need not show who it is (a login, the documentation, a path that
- * is not there), somebody who has yet to show it, and somebody who has.
+ * is not there), somebody who has yet to show it, somebody who has; and somebody who was refused, and whose body is still to be dropped.
  */
-type Who = "watcher" | "visitor" | "stranger" | "caller";
+type Who = "watcher" | "visitor" | "stranger" | "caller" | "refused";
+const nobody = (): Record<Who, number> => ({ watcher: 0, visitor: 0, stranger: 0, caller: 0, refused: 0 });
 
 /** Visitors may have one in so many of the places for requests, so that they never keep out whoever shows who it is. */
 const VISITORS_SHARE = 4;
@@ -64,7 +65,7 @@ export class Site {
   readonly name: string;
   readonly connections = new Set<Connection>();
   /** Under way. */
-  readonly requests: Record<Who, number> = { watcher: 0, visitor: 0, stranger: 0, caller: 0 };
+  readonly requests = nobody();
   relievedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(name: string) {
@@ -91,7 +92,7 @@ export class Progress {
     site: Site,
     response: ServerResponse,
     route: string | undefined,
-    who: Exclude<Who, "caller">,
+    who: Exclude<Who, "caller" | "refused">,
   ) {
     this.#table = table;
     this.connection = connection;
@@ -111,11 +112,20 @@ export class Progress {
 
   /** Its caller has shown who it is. */
   identified(): void {
+    this.#becomes("caller");
+    this.connection.known = true;
+  }
+
+  /** It gets an error. Until its body is dropped it takes nobody's place, unless its caller has one. */
+  refused(): void {
+    if (!this.isCaller) this.#becomes("refused");
+  }
+
+  #becomes(who: Who): void {
     if (this.#ended) return;
     this.#count(-1);
-    this.#who = "caller";
+    this.#who = who;
     this.#count(1);
-    this.connection.known = true;
   }
 
   /** Whether its body has not come for longer than that of a good client takes. */
@@ -220,6 +230,15 @@ export class Connection {
     return stalled;
   }
 
+  /** It has more requests under way than it may: whatever follows on it is dropped, and the connection ends with the answer to this one. */
+  overran(): void {
+    this.overrun = true;
+    // What was read is parsed to its end, thousands of requests in a piece of 64 KiB, each with an answer that Node would end one by one with an
+    // error and its trace; and no public way leads out of that. In a Node that has no such parser the bound holds all the same, at that cost.
+    const { parser } = this.socket as Socket & { parser?: { onIncoming?: unknown } | null };
+    if (parser !== undefined && parser !== null) parser.onIncoming = () => 0;
+  }
+
   /** It is answered, and the rest of its body is read for nobody. Chunks of an octet or two cost more to drop than to send. */
   dropRest(request: IncomingMessage): void {
     let chunks = 0;
@@ -287,21 +306,24 @@ export class Connections {
       socket.destroy();
       return;
     }
-    const site = this.siteAt(remoteAddress);
-    const { maxConnections, connectionsPerAddress, isProxy } = this.#bounds;
-    const full =
-      (site.connections.size >= connectionsPerAddress && !isProxy(remoteAddress) && !this.#evict(site.connections)) ||
-      (this.#all.size >= maxConnections && !this.#evict(this.#all));
-    if (full) {
-      this.tidy(site);
+    if (!this.#makeRoom(remoteAddress)) {
       socket.destroy();
       return;
     }
+    const site = this.siteAt(remoteAddress);
     const connection = new Connection(socket, site, this.nowMs());
     this.#all.add(connection);
     site.connections.add(connection);
     this.#byPeer.set(connection.peer, connection);
     this.#attach(connection, socket);
+  }
+
+  /** False where everybody is at work. */
+  #makeRoom(address: string): boolean {
+    const { maxConnections, connectionsPerAddress, isProxy } = this.#bounds;
+    const own = this.#sites.get(siteOf(address))?.connections;
+    if (own !== undefined && own.size >= connectionsPerAddress && !isProxy(address) && !this.#evict(own)) return false;
+    return this.#all.size < maxConnections || this.#evict(this.#all);
   }
 
   /** The handshake of TLS is done: requests come on this socket. */
@@ -356,23 +378,24 @@ export class Connections {
 
   /** Forgets an address that has nothing here. */
   tidy(site: Site): void {
-    const { watcher, visitor, stranger, caller } = site.requests;
-    if (watcher + visitor + stranger + caller + site.connections.size === 0) this.#sites.delete(site.name);
+    const { watcher, visitor, stranger, caller, refused } = site.requests;
+    const isIdle = watcher + visitor + stranger + caller + refused + site.connections.size === 0;
+    if (isIdle && this.#sites.get(site.name) === site) this.#sites.delete(site.name);
   }
 
   /** Whether there are more requests of that kind than may be, of an address or of all, and none of them can make room. */
-  isCrowded(site: Site | null, who: Exclude<Who, "watcher">): boolean {
+  isCrowded(site: Site | null, who: Exclude<Who, "watcher" | "refused">): boolean {
     const { maxRequests, requestsPerAddress } = this.#bounds;
     const most = site === null ? maxRequests : requestsPerAddress;
     const { visitor, stranger, caller } = (site ?? this.everybody).requests;
     // Over all, callers have all places to themselves: strangers have as many of their own.
     const known = site === null && who === "caller" ? caller : site === null ? stranger : stranger + caller;
     const crowded = who === "visitor" ? visitor * VISITORS_SHARE > most : known > most;
-    return crowded && !this.relieve(site);
+    return crowded && !this.#relieve(site, who);
   }
 
-  /** Lets the slowest bodies, of an address or of all, make room. */
-  relieve(site: Site | null): boolean {
+  /** Lets the slowest bodies, of an address or of all, make room: for strangers those of strangers, for callers those of all. */
+  #relieve(site: Site | null, who: Who): boolean {
     const nowMs = this.nowMs();
     const asked = site ?? this.everybody;
     if (nowMs - asked.relievedAtMs < RELIEF_EVERY_MS) return false;
@@ -380,6 +403,7 @@ export class Connections {
     const slow = [...this.#all]
       .flatMap(({ underWay }) => underWay)
       .filter((progress) => (site === null || progress.site === site) && progress.isSlow(nowMs))
+      .filter(({ isCaller }) => who === "caller" || !isCaller)
       .sort((one, other) => one.startedMs - other.startedMs);
     for (const { connection } of slow.slice(0, Math.ceil(slow.length / EVICTED_SHARE))) this.dismiss(connection);
     return slow.length > 0;

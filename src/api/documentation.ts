@@ -101,7 +101,7 @@ export async function documentApi(api: Api, clock: Clock): Promise<void> {
     scope.addHook("onRequest", (request, reply, next) => {
       enter(request);
       // The page asks for the document here; the plugin would write it anew each time.
-      const name = /^\/docs\/(json|yaml)\/?(?:\?|$)/.exec(request.url)?.[1];
+      const name = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url ?? "")?.[1];
       if (name === undefined) next();
       else send(name, request, reply);
     });

@@ -7,6 +7,7 @@
 import type { Intake } from "../intake/intake.ts";
 import type { SendAnswer, SendRequest } from "../intake/request.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { STATUS } from "../sms/statuses.ts";
 import type { Account } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
 
@@ -17,7 +18,15 @@ export interface RateLimitSettings {
   readonly connectionsPerAccount: number;
   /** Of one address, by callers that have not shown who they are. */
   readonly strangerRequestsPerSecond: number;
+  /** Messages of one account that are rejected. */
+  readonly rejectedPerSecond: number;
 }
+
+const REJECTED = new Set(
+  Object.values(STATUS)
+    .filter(({ groupName }) => groupName === "REJECTED")
+    .map(({ id }) => id),
+);
 
 interface Bucket {
   /** Below 0 is a debt. */
@@ -56,6 +65,19 @@ export class Buckets<Name> {
     return null;
   }
 
+  /** Takes so many, whether or not they are there. */
+  owe(name: Name, rate: number, count: number): void {
+    if (count > 0) this.#filled(name, rate, Math.max(1, rate)).tokens -= count;
+  }
+
+  /** How long it is until nothing is owed. */
+  waitMs(name: Name, rate: number): number {
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) return 0;
+    const owed = -this.#filled(name, rate, Math.max(1, rate)).tokens;
+    return owed > ROUNDING ? (owed / rate) * SECOND_MS : 0;
+  }
+
   giveBack(name: Name, count: number): void {
     const bucket = this.#buckets.get(name);
     if (bucket !== undefined) bucket.tokens += count;
@@ -80,6 +102,7 @@ export class RateLimits {
   readonly #requests: Buckets<number>;
   readonly #messages: Buckets<number>;
   readonly #strangers: Buckets<string>;
+  readonly #rejected: Buckets<number>;
   /** Requests in progress, by account; those that have none are not in it. */
   readonly #open = new Map<number, number>();
   #nodes = 1;
@@ -92,6 +115,7 @@ export class RateLimits {
     this.#requests = new Buckets(clock);
     this.#messages = new Buckets(clock);
     this.#strangers = new Buckets(clock);
+    this.#rejected = new Buckets(clock);
   }
 
   /** Whether the service or any account seen so far has a limit. */
@@ -131,29 +155,46 @@ export class RateLimits {
     if (late !== null) throw tooMany("Too many requests without credentials came from this address.", late.waitMs);
   }
 
-  /** The intake with the limit of messages before it. What it does not accept is not counted. */
+  /**
+   * The intake with the limits of messages before it. What it does not accept is not counted as messages; and what it accepts only to reject it is
+   * work that nobody pays for, so an account that had much of it waits before it may bring more.
+   */
   before(intake: Pick<Intake, "send">): Pick<Intake, "send"> {
     const messages = this.#messages;
+    const rejected = this.#rejected;
+    const { rejectedPerSecond } = this.#settings;
     const within = async (account: Account, request: SendRequest, perSecond: number): Promise<SendAnswer> => {
       const count = request.messages.reduce((sum, { destinations }) => sum + destinations.length, 0);
-      const late = messages.take(account.id, perSecond / this.#nodes, count);
+      const late = perSecond === 0 ? null : messages.take(account.id, perSecond / this.#nodes, count);
       if (late !== null) throw tooMany("The account has sent more messages a second than it may.", late.waitMs);
       let accepted = false;
       try {
         const answer = await intake.send(account, request);
         accepted = answer.kind === "accepted";
+        if (rejectedPerSecond !== 0) rejected.owe(account.id, rejectedPerSecond / this.#nodes, rejectedIn(answer));
         return answer;
       } finally {
-        if (!accepted) messages.giveBack(account.id, count);
+        if (!accepted && perSecond !== 0) messages.giveBack(account.id, count);
       }
     };
     return {
       send: (account, request) => {
         const perSecond = account.limits.messagesPerSecond ?? this.#settings.messagesPerSecond;
-        return perSecond === 0 ? intake.send(account, request) : within(account, request, perSecond);
+        const waitMs = rejectedPerSecond === 0 ? 0 : rejected.waitMs(account.id, rejectedPerSecond / this.#nodes);
+        if (waitMs > 0) throw tooMany("Too many messages of the account were rejected.", waitMs);
+        return perSecond + rejectedPerSecond === 0
+          ? intake.send(account, request)
+          : within(account, request, perSecond);
       },
     };
   }
+}
+
+function rejectedIn(answer: SendAnswer): number {
+  if (answer.kind !== "accepted") return 0;
+  let count = 0;
+  for (const { statusId } of answer.results) if (REJECTED.has(statusId)) count++;
+  return count;
 }
 
 function tooMany(description: string, waitMs: number): ApiError {

@@ -127,7 +127,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     return503OnClosing: false,
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true },
-    rewriteUrl: (request) => pathOf(request.url ?? "/"),
+    rewriteUrl: (request) => decodable(pathOf(request.url ?? "/")),
     clientErrorHandler: brokenRequestAnswerer(connections),
     frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
@@ -201,13 +201,16 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     const site = trusted.any ? connections.siteAt(request.ip) : connection.site;
     const who = always ? "watcher" : auth === "none" ? "visitor" : "stranger";
     request.progress = new Progress(connections, connection, site, reply.raw, config.url, who);
+    // Nobody reads a body of these.
+    const bodiless = request.method === "GET" || request.method === "HEAD";
+    if (bodiless && request.headers["transfer-encoding"] !== undefined) connection.dropRest(request.raw);
     if (draining)
       throw new ApiError("unavailable", {
         description: "The service is stopping.",
         headers: { ...RETRY_SOON, connection: "close" },
       });
     if (connection.underWay.length > MAX_PIPELINED) {
-      connection.overrun = true;
+      connection.overran();
       throw new ApiError("unavailable", {
         description: "Too many requests on this connection are not answered yet.",
         headers: { ...RETRY_SOON, connection: "close" },
@@ -263,6 +266,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   });
 
   api.setErrorHandler(async (error: FastifyError, request, reply) => {
+    request.progress?.refused();
     if (!request.raw.complete) request.progress?.connection.dropRest(request.raw);
     // The answer ends this connection, and a client that still writes would see that end and not the answer.
     if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
@@ -282,6 +286,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     return undefined;
   };
   const unknownPath = (request: FastifyRequest): ApiError => {
+    if (request.url === UNDECODABLE) return new ApiError("notFound", { description: "The path is not a valid URL." });
     const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
     const methods = methodsOf.get(path) ?? methodsLike(path);
     if (methods === undefined)
@@ -347,6 +352,20 @@ function pathOf(target: string): string {
   if (match === null) return target;
   const path = match[1]!;
   return path.startsWith("/") ? path : `/${path}`;
+}
+
+/** Leads nowhere, as any other path that is not there. */
+const UNDECODABLE = "/undecodable";
+
+/** What the router cannot decode it would refuse by itself, past every bound and header. */
+function decodable(path: string): string {
+  if (!path.includes("%")) return path;
+  try {
+    decodeURIComponent(path.split(/[?#;]/, 1)[0]!);
+    return path;
+  } catch {
+    return UNDECODABLE;
+  }
 }
 
 type Done = (error: Error | null, body?: unknown) => void;

@@ -20,7 +20,7 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
 }
 
 export function sessionOperations(api: Api, parts: LoginParts): void {
-  const { sessions, logins } = parts;
+  const { sessions, logins, attempts } = parts;
   /** Opens a session and returns its token. */
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);
@@ -30,7 +30,9 @@ export function sessionOperations(api: Api, parts: LoginParts): void {
     if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
     checkAddress(account, request.ip);
     const event = logins.opened(user.username, request.ip, shownWith);
-    return sessions.open({ account, user, withFactor: shownWith !== null, event });
+    const token = await sessions.open({ account, user, withFactor: shownWith !== null, event });
+    attempts.knows(token, request.ip);
+    return token;
   };
   const end = async (request: FastifyRequest, reply: FastifyReply) => {
     await sessions.end(readToken(request.headers.authorization)!);

@@ -53,6 +53,7 @@ export interface Settings {
     readonly messagesPerSecond: number;
     readonly connectionsPerAccount: number;
     readonly strangerRequestsPerSecond: number;
+    readonly rejectedPerSecond: number;
     readonly loginAttempts: number;
   };
   readonly access: {
@@ -102,6 +103,7 @@ const MAY_BE_ZERO = new Set([
   "limits.messagesPerSecond",
   "limits.connectionsPerAccount",
   "limits.strangerRequestsPerSecond",
+  "limits.rejectedPerSecond",
   "dispatch.receiptWaitMs",
 ]);
 /** Where nothing at all has a meaning. */

@@ -25,7 +25,7 @@ function start({ loginAttempts = 5 } = {}) {
   const login = (address: string, password: string, username = "owner") =>
     told(attempts.attempt({ address, username, password }, check(password)));
   const use = (address: string, secret: string) => told(attempts.attempt({ address, secret }, check(secret)));
-  return { clock, state, waits, login, use };
+  return { attempts, clock, state, waits, login, use };
 }
 
 test("five wrong ones, and the next waits: a second, then twice as long each time, up to five minutes", async () => {
@@ -172,4 +172,13 @@ test("ten thousand are counted at a time: the one used longest ago makes room", 
   for (let index = 9_999; index < 20_001; index++) await login(addressOf(index), "wrong", `user ${index}`);
   assert.equal(await login(addressOf(20_000), "wrong", "user 20000"), 1);
   assert.equal(await login(HOME, "wrong"), null, "forgotten");
+});
+
+test("a token that was just given out works where its owner is, whatever others there have tried", async () => {
+  const { attempts, use } = start();
+  for (let time = 0; time < 100; time++) assert.equal(await use(HOME, `guess ${time}`), null);
+  assert.equal(await use(HOME, RIGHT), 1, "a secret that nobody knows there has to wait");
+  attempts.knows(RIGHT, HOME);
+  assert.equal(await use(HOME, RIGHT), "in");
+  assert.equal(await use(HOME, "another guess"), 1);
 });

@@ -26,6 +26,7 @@ function nodesWith(count: number, settings: Partial<RateLimitSettings>, clock = 
         messagesPerSecond: 0,
         connectionsPerAccount: 0,
         strangerRequestsPerSecond: 0,
+        rejectedPerSecond: 0,
         ...settings,
       },
       clock,
@@ -168,4 +169,26 @@ test("over HTTP: the error object, Retry-After, and the share of a node among tw
   assert.equal((await service.call("GET", "/healthz", { authorization: DEMO })).status, 200, "probes are not counted");
   await clock.advance(1_000);
   assert.equal((await send(2)).status, 200);
+});
+
+test("whoever has many messages rejected waits until it is made up for, and others do not", async (t) => {
+  const clock = new VirtualClock();
+  const service = await startTestService(t, { clock, settings: { limits: { rejectedPerSecond: 10 } } });
+  const send = (count: number, to: string) =>
+    service.call("POST", "/sms/1/text/advanced", {
+      body: { messages: [{ from: "a1", text: "x", destinations: Array.from({ length: count }, () => ({ to })) }] },
+    });
+  assert.equal((await send(10, "41793026727")).status, 200, "good ones cost nothing of it");
+  assert.equal((await send(60, "no number")).status, 200, "a request is answered whole");
+  const late = await send(1, "41793026727");
+  assert.deepEqual(
+    [late.status, late.json],
+    [
+      429,
+      errorObject("TOO_MANY_REQUESTS", "Too many requests", null, "Too many messages of the account were rejected."),
+    ],
+  );
+  assert.equal(late.headers.get("retry-after"), "5");
+  await clock.advance(5_000);
+  assert.equal((await send(1, "41793026727")).status, 200);
 });

@@ -38,6 +38,15 @@ const SELDOM: readonly (readonly [operations: RegExp, percent: number])[] = [
   ],
 ];
 
+/** Operations of which no generated request can be good, and why. */
+const NEVER_GOOD: Readonly<Record<string, string>> = {
+  "PUT /account/1/password": "would change the password of the caller",
+  "POST /account/1/second-factor": "an API key is not enough, and the password of a session's user is not told",
+  "POST /account/1/second-factor/confirm": "needs the code of a phone",
+  "DELETE /account/1/second-factor": "needs the code of a phone",
+  "DELETE /account/1/api-keys/{id}": "would revoke the key of the caller",
+};
+
 const shareOf = ({ name }: Operation): number => SELDOM.find(([operations]) => operations.test(name))?.[1] ?? 100;
 
 interface Sent {
@@ -168,7 +177,10 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
   assert.doesNotMatch(child.output(), /a request failed/);
 
   // What should be good is good, or the odd ones would have been refused for another reason than their oddness.
-  const poor = [...counts].filter(([, { good, answeredGood }]) => answeredGood < good * 0.2);
+  const poor = [...counts]
+    .filter(([name]) => !(name in NEVER_GOOD))
+    // Whether there is something left to delete is chance.
+    .filter(([name, { good, answeredGood }]) => answeredGood < (name.startsWith("DELETE ") ? 1 : good * 0.2));
   assert.deepEqual(poor, [], "operations whose good requests are not good");
   for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);
 

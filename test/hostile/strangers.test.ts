@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RawClient, rawCall, rawRequestText } from "../support/raw-http.ts";
 import { callService } from "../support/service.ts";
-import { Crowd, KEY, type Rig, startRig } from "./support/rig.ts";
+import { Crowd, KEY, pause, type Rig, startRig } from "./support/rig.ts";
 
 const LOGIN = "/1/customerProfile/login";
 const SESSION = "/auth/1/session";
@@ -145,6 +145,59 @@ test("requests that follow each other without end, and answers that nobody reads
     await crowd.join(request.repeat(100_000));
     const wrong = rawRequestText("GET", "/account/1/balance", { authorization: "App wrong" });
     await crowd.join(wrong.repeat(10_000));
+    await crowd.isShownOut();
+  });
+});
+
+test("requests that are refused take nobody's place, and nobody at work is cut off for strangers", async (t) => {
+  const rig = await startRig(t, IMPATIENT);
+  const crowd = new Crowd(t, rig);
+  const head = rawRequestText("POST", ADVANCED, { connection: "close", "content-length": "10" });
+  const body = JSON.stringify({ messages: [{ from: "Slow", destinations: [{ to: "41793026727" }], text: "x" }] });
+  const upload = rawRequestText("POST", ADVANCED, { authorization: KEY, ...JSON_TYPE }, body);
+  await rig.withstands(
+    "1,900 refused bodies that do not come, from another address and from this one",
+    250,
+    async () => {
+      const slow = await RawClient.connect(rig.url);
+      await slow.write(upload.slice(0, -10));
+      await crowd.joinMany(1_900, head, { from: () => "127.0.0.2" });
+      await crowd.joinMany(1_900, head);
+      await pause(1_500);
+      await slow.write(upload.slice(-10));
+      assert.equal((await slow.answer()).status, 200, "a slow upload of a known caller comes to its end");
+      slow.destroy();
+      await crowd.isShownOut();
+    },
+  );
+  await rig.withstands("480 slow logins from four addresses", 200, async () => {
+    const login = rawRequestText("POST", LOGIN, { ...JSON_TYPE, "content-length": "100" });
+    await crowd.joinMany(480, `${login}{`, { from: (index) => `127.0.0.${2 + (index % 4)}` });
+    const whole = JSON.stringify({ username: "nobody", password: "a password that has to be checked" });
+    for (let time = 0; time < 3; time++) {
+      const answers = Array.from({ length: 4 }, () => post(rig, LOGIN, JSON_TYPE, whole));
+      for (const status of await Promise.all(answers))
+        assert.ok([401, 429].includes(status), `a login that has come whole is answered: ${status}`);
+    }
+    await crowd.isShownOut();
+  });
+});
+
+test("what the router cannot read, and chunks that nobody reads, are bounded too", async (t) => {
+  const rig = await startRig(t, IMPATIENT);
+  const crowd = new Crowd(t, rig);
+  for (const path of ["/%zz", "/nowhere", "/healthz"]) {
+    await rig.withstands(`${path} without end on 8 connections, again and again`, 200, async () => {
+      const requests = rawRequestText("GET", path, {}).repeat(20_000);
+      for (let round = 0; round < 5; round++) await crowd.joinMany(8, requests);
+      await crowd.isShownOut();
+    });
+  }
+  const answer = await rawCall(rig.url, rawRequestText("GET", "/%zz", {}));
+  assert.deepEqual([answer.status, answer.headers.get("x-content-type-options")], [404, "nosniff"]);
+  await rig.withstands("a chunked body of single octets behind a GET", 150, async () => {
+    const head = rawRequestText("GET", "/healthz", { "transfer-encoding": "chunked" });
+    for (let round = 0; round < 4; round++) await crowd.join(`${head}${"1\r\n \r\n".repeat(500_000)}`);
     await crowd.isShownOut();
   });
 });

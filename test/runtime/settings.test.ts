@@ -219,6 +219,7 @@ test("zero is taken where it means something, and nowhere else", () => {
       "limits.messagesPerSecond",
       "limits.connectionsPerAccount",
       "limits.strangerRequestsPerSecond",
+      "limits.rejectedPerSecond",
       "dispatch.receiptWaitMs",
     ],
   );

@@ -112,6 +112,7 @@ const UNLIMITED = {
   requestsPerSecond: 0,
   messagesPerSecond: 0,
   strangerRequestsPerSecond: 0,
+  rejectedPerSecond: 0,
 };
 
 let running = 0;
