@@ -39,7 +39,7 @@ export const MAX_PIPELINED = 10;
 const SLOW_MS = 1_000;
 /** Of those that could make room, one in so many does: looking through all of them has to be worth it. */
 const EVICTED_SHARE = 8;
-/** How often, at most, slow bodies are looked for when there are too many requests. */
+/** How often, at most, slow bodies are looked for among all connections when there are too many requests. */
 const RELIEF_EVERY_MS = 100;
 /** After it was told why it is closed, a client may still write for so long: what is reset while it writes, it cannot read. */
 const MAX_LINGER_MS = 5_000;
@@ -397,10 +397,12 @@ export class Connections {
   /** Lets the slowest bodies, of an address or of all, make room: for strangers those of strangers, for callers those of all. */
   #relieve(site: Site | null, who: Who): boolean {
     const nowMs = this.nowMs();
+    // Behind a proxy an address has no connections of its own, and all have to be looked through.
+    const own = site === null || site.connections.size === 0 ? null : site.connections;
     const asked = site ?? this.everybody;
-    if (nowMs - asked.relievedAtMs < RELIEF_EVERY_MS) return false;
+    if (own === null && nowMs - asked.relievedAtMs < RELIEF_EVERY_MS) return false;
     asked.relievedAtMs = nowMs;
-    const slow = [...this.#all]
+    const slow = [...(own ?? this.#all)]
       .flatMap(({ underWay }) => underWay)
       .filter((progress) => (site === null || progress.site === site) && progress.isSlow(nowMs))
       .filter(({ isCaller }) => who === "caller" || !isCaller)

@@ -150,7 +150,7 @@ test("requests that follow each other without end, and answers that nobody reads
 });
 
 test("requests that are refused take nobody's place, and nobody at work is cut off for strangers", async (t) => {
-  const rig = await startRig(t, IMPATIENT);
+  const rig = await startRig(t, { ...IMPATIENT, HELIOGRAPH_SERVER_REQUEST_TIMEOUT_MS: "60000" });
   const crowd = new Crowd(t, rig);
   const head = rawRequestText("POST", ADVANCED, { connection: "close", "content-length": "10" });
   const body = JSON.stringify({ messages: [{ from: "Slow", destinations: [{ to: "41793026727" }], text: "x" }] });
