@@ -487,6 +487,7 @@ test("errors are told apart, and only those about values speak against what was 
   for (const [kind, codes] of Object.entries(expected))
     for (const code of codes) assert.equal(faultKind(coded(code)), kind, code);
   assert.equal(faultKind(new Error("Connection terminated unexpectedly")), "away");
+  assert.equal(faultKind(new Error("Received unexpected dataRow message from backend.")), "away");
   assert.equal(faultKind(new StoreUnavailable("away")), "away");
   assert.equal(faultKind(new Error("something else")), "refused");
   assert.equal(faultKind(Object.assign(new TypeError("no number"), { code: "ERR_INVALID_ARG_TYPE" })), "refused");

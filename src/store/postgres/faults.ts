@@ -30,7 +30,8 @@ const REFUSED = /^(22|23|54)...$/;
 /** No class begins with E: the codes of the operating system do. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 /** The driver's own errors have no code. */
-const DRIVER = /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed))/;
+const DRIVER =
+  /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|received (unexpected|invalid)|SASL)/i;
 
 /** What statements hear behind one that has failed. */
 export const BEHIND_A_FAILURE = "25P02";
