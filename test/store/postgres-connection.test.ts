@@ -459,6 +459,35 @@ test("no error tells the password", async (t) => {
   }
 });
 
+test("whatever keeps us from connecting, the database is away", async (t) => {
+  const good = await postgresUrl(t);
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(good);
+    change(url);
+    return url.href;
+  };
+  const urls = {
+    "a wrong password": changed((url) => {
+      url.password = "wrong";
+    }),
+    "no such database": changed((url) => {
+      url.pathname = "/none";
+    }),
+    "no TLS there": changed((url) => url.searchParams.set("sslmode", "verify-full")),
+    "no certificate here": changed((url) => url.searchParams.set("sslrootcert", "/none")),
+  };
+  for (const [what, url] of Object.entries(urls)) {
+    await assert.rejects(connect(t, url).session(), StoreUnavailable, what);
+    await assert.rejects(
+      openPool(t, url, 2).use(async () => {}),
+      StoreUnavailable,
+      what,
+    );
+  }
+  const refusing = await fakePostgres(t, { answer: () => "XX000" });
+  await assert.rejects(connect(t, refusing.url).session(), StoreUnavailable);
+});
+
 test("errors are told apart, and only those about values speak against what was asked", () => {
   const coded = (code: string): Error => Object.assign(new Error("secret detail"), { code });
   const expected = {

@@ -73,7 +73,7 @@ export function asStoreError(error: unknown): unknown {
   const kind = faultKind(first);
   if (kind === "refused") return first;
   const reason = faultReason(first);
-  if (kind === "broken") return new StoreUnavailable(`the database fails (${reason}): ${(first as Error).message}`);
+  if (kind === "broken") return new StoreUnavailable(`${(first as Error).message} (${reason})`);
   return new StoreUnavailable(
     kind === "away" ? `the database is away (${reason})` : `another node was faster (${reason})`,
   );
