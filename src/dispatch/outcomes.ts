@@ -1,16 +1,19 @@
 /**
  * What became of messages, and what phones sent, on its way to the store: gathered for one turn of the event loop and written
  * together. Nothing is dropped: while the store is out of reach, what is gathered waits and is written when it is back. What the
- * store refuses, whatever it is, stops nothing else (runtime/isolate.ts): it is recorded as far as can be, or kept aside.
+ * store refuses, whatever it is, stops nothing else (runtime/isolate.ts): it is recorded as far as can be, or kept aside. A carrier hears
+ * that something is safe as soon as that is in the store, as it was said or aside, and never before.
  */
 import { type IncomingPart, type Receipt, unknownId } from "../carriers/port.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { type Isolation, writeIsolated } from "../runtime/isolate.ts";
+import { type Isolation, MAX_TRIES, SetAsideLimit, writeIsolated } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { type CommandName, type Ending, type Store, StoreUnavailable, type SubmittedMessage } from "../store/port.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
+/** For what is refused and cannot be kept aside: what is wrong will take a while. */
+const TRY_LATER_AFTER_MS = 5_000;
 /** How long the answer to a submit may come after what looks like its receipt. */
 const OVERTAKEN_MS = 1_000;
 
@@ -42,7 +45,6 @@ export interface OutcomesParts {
 interface Said<Item> {
   readonly item: Item;
   readonly safe: (isTaken: boolean) => void;
-  isTaken: boolean;
 }
 
 type ByCarrier<Item> = Map<string, Said<Item>[]>;
@@ -61,11 +63,16 @@ interface Kind<Item> {
   readonly subject: (item: Item) => string;
   /** The same with less, for an item that is refused. */
   readonly reduced?: (item: Item) => Item;
+  /** Records the least that must be known of an item that is to be kept aside. */
+  readonly leastOf?: (item: Item) => Promise<unknown>;
+  /** Told when an item is kept aside. */
+  readonly isAside?: (item: Item) => void;
 }
 
 export class Outcomes {
   readonly #parts: OutcomesParts;
   readonly #limiter: LogLimiter;
+  readonly #asideLimit: SetAsideLimit;
   #submitted: Submitted[] = [];
   #endings: Ending[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
@@ -82,6 +89,7 @@ export class Outcomes {
   constructor(parts: OutcomesParts) {
     this.#parts = parts;
     this.#limiter = new LogLimiter(parts.clock);
+    this.#asideLimit = new SetAsideLimit(parts.clock);
   }
 
   submitted(message: SubmittedMessage, to: string): void {
@@ -129,7 +137,7 @@ export class Outcomes {
 
   #keep<Item>(kept: ByCarrier<Item>, carrierId: string, item: Item): Promise<boolean> {
     return new Promise((safe) => {
-      const said = { item, safe, isTaken: true };
+      const said = { item, safe };
       const items = kept.get(carrierId);
       if (items === undefined) kept.set(carrierId, [said]);
       else items.push(said);
@@ -187,71 +195,109 @@ export class Outcomes {
     known.push(this.#persist(this.#kinds.unknown, keys));
     // Last, for from then on another node has them.
     void this.#persist(this.#releasedAfter(Promise.all(known)), released);
-    for (const [carrierId, batch] of receipts) void this.#persist(this.#receiptsOf(carrierId), batch).then(tell(batch));
+    for (const [carrierId, batch] of receipts) void this.#persist(this.#receiptsOf(carrierId), batch);
     const nowMs = this.#parts.clock.now();
-    for (const [carrierId, batch] of incoming)
-      void this.#persist(this.#incomingOf(carrierId, nowMs), batch).then(tell(batch));
+    for (const [carrierId, batch] of incoming) void this.#persist(this.#incomingOf(carrierId, nowMs), batch);
   }
 
   /** Resolves to false when it was given up. */
   async #persist<Item>(kind: Kind<Item>, items: readonly Item[]): Promise<boolean> {
     if (items.length === 0) return true;
     this.#writing++;
-    const isolation = this.#isolation(kind, (item, error) => this.#refused(kind, item, error));
-    if (!(await writeIsolated(items, isolation))) return false;
+    if (!(await writeIsolated(items, this.#isolation(kind)))) return false;
     this.#writing--;
-    this.#parts.onWritten();
     if (this.#writing === 0 && !this.#scheduled) for (const resolve of this.#idle.splice(0)) resolve();
     return true;
   }
 
-  #isolation<Item>({ command, write }: Kind<Item>, setAside: Isolation<Item>["setAside"]): Isolation<Item> {
+  #isolation<Item>(kind: Kind<Item>): Isolation<Item> {
+    const { command, write } = kind;
     return {
-      write,
-      isPassing: (error) => error instanceof StoreUnavailable,
-      pause: async (error) => {
+      write: async (items) => {
+        await write(items);
+        this.#parts.onWritten();
+      },
+      isPassing,
+      pause: async (error, refusals) => {
         if (this.#abandoned) return false;
         const { log } = this.#parts;
         this.#limiter.write(`retry ${command}`, (more) =>
           log.error({ err: error, command, ...more }, "the store did not take what carriers said; trying again"),
         );
-        await this.#wait(TRY_AGAIN_AFTER_MS);
+        await this.#wait(refusals < MAX_TRIES ? TRY_AGAIN_AFTER_MS : TRY_LATER_AFTER_MS);
         return !this.#abandoned;
       },
-      setAside,
+      setAside: (item, error) => this.#refused(kind, item, error),
     };
   }
 
-  /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. */
-  async #refused<Item>(kind: Kind<Item>, item: Item, error: unknown): Promise<void> {
-    const aside = (refused: Item, why: unknown): Promise<void> => this.#setAside(kind, refused, why);
-    if (kind.reduced === undefined) await aside(item, error);
-    else
-      await writeIsolated(
-        [kind.reduced(item)],
-        this.#isolation(kind, (_, why) => aside(item, why)),
+  /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. Gives whether it is. */
+  async #refused<Item>(kind: Kind<Item>, item: Item, error: unknown): Promise<boolean> {
+    const { command, reduced } = kind;
+    let why = error;
+    try {
+      if (reduced !== undefined) {
+        await kind.write([reduced(item)]);
+        this.#parts.onWritten();
+        return true;
+      }
+    } catch (refusal) {
+      if (isPassing(refusal)) return false;
+      why = refusal;
+    }
+    const { log } = this.#parts;
+    if (!this.#asideLimit.take(command)) {
+      this.#limiter.write(`held ${command}`, (more) =>
+        log.error(
+          { err: why, command, ...more },
+          "the store refuses one item after the other; they wait, and are not acknowledged",
+        ),
       );
+      return false;
+    }
+    if ((await this.#recordLeast(kind, item)) && (await this.#setAside(kind, item, why))) {
+      this.#parts.onWritten();
+      return true;
+    }
+    this.#asideLimit.giveBack(command);
+    return false;
   }
 
-  async #setAside<Item>({ command, subject }: Kind<Item>, item: Item, error: unknown): Promise<void> {
+  /** Gives false if that may work later. */
+  async #recordLeast<Item>({ command, subject, leastOf }: Kind<Item>, item: Item): Promise<boolean> {
+    try {
+      await leastOf?.(item);
+    } catch (error) {
+      if (isPassing(error)) return false;
+      const told = { command, subject: subject(item) };
+      this.#limiter.write(`least ${command}`, (more) =>
+        this.#parts.log.error(
+          { ...told, err: error, ...more },
+          "the store refuses even the least that must be recorded",
+        ),
+      );
+    }
+    return true;
+  }
+
+  async #setAside<Item>({ command, subject, isAside }: Kind<Item>, item: Item, error: unknown): Promise<boolean> {
     const { store, log, clock, counts } = this.#parts;
-    counts.quarantined++;
     const reason = error instanceof Error ? error.message : String(error);
     const told = { command, subject: subject(item) };
+    try {
+      await store.quarantine({ items: [{ ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) }] });
+    } catch (failure) {
+      this.#limiter.write("quarantine", (more) =>
+        log.error({ ...told, err: failure, ...more }, "what the store refuses could not be kept aside; trying again"),
+      );
+      return false;
+    }
+    counts.quarantined++;
     this.#limiter.write(`refused ${command}`, (more) =>
       log.error({ ...told, err: error, ...more }, "the store refuses what a carrier said; it is kept aside"),
     );
-    const aside = { ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) };
-    const keep: Kind<typeof aside> = {
-      command: "quarantine",
-      write: (items) => store.quarantine({ items }),
-      subject: () => told.subject,
-    };
-    // A store that does not even take this has been told of in the log.
-    await writeIsolated(
-      [aside],
-      this.#isolation(keep, async () => undefined),
-    );
+    isAside?.(item);
+    return true;
   }
 
   readonly #kinds: {
@@ -269,6 +315,11 @@ export class Outcomes {
       reduced: ({ message, to }) => {
         const parts = message.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
         return { message: { ...message, parts }, to };
+      },
+      // A message that is still ours goes out again with the next start. What became of it is not known, and its charge stays.
+      leastOf: ({ message: { key } }) => {
+        const { store, clock } = this.#parts;
+        return store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] });
       },
     },
     ended: {
@@ -310,9 +361,11 @@ export class Outcomes {
         const { unmatched, foreign, strangers } = await store.received({ carrierId, receipts });
         counts.receiptsUnmatched += unmatched;
         counts.receiptsForeign += foreign;
-        for (const index of strangers) batch[index]!.isTaken = false;
+        const untaken = new Set(strangers);
+        for (const [index, { safe }] of batch.entries()) safe(!untaken.has(index));
       },
       subject: ({ item }) => `${carrierId} ${item.carrierMessageId}`,
+      isAside: ({ safe }) => safe(true),
     };
   }
 
@@ -323,15 +376,15 @@ export class Outcomes {
       write: async (batch) => {
         const { unmatched } = await store.incoming({ carrierId, parts: batch.map(({ item }) => item), nowMs });
         counts.incomingUnmatched += unmatched;
+        for (const { safe } of batch) safe(true);
       },
       subject: ({ item }) => `${carrierId} ${item.from}`,
+      isAside: ({ safe }) => safe(true),
     };
   }
 }
 
-/** Tells each of a batch when it is safe. */
-function tell<Item>(batch: readonly Said<Item>[]): (isKept: boolean) => void {
-  return (isKept) => {
-    if (isKept) for (const { safe, isTaken } of batch) safe(isTaken);
-  };
+/** The store is away or ill; all else is about what it was told. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StoreUnavailable;
 }

@@ -2,12 +2,12 @@
  * What became of batches, on its way to the store. Outcomes of one turn of the event loop go together; those that come while a
  * call is under way wait for the next, so under load a call carries hundreds. When the store fails they are kept and
  * brought again: each call may be repeated without harm. When it is well and will not take one of them, the others are brought without
- * that one, and nothing waits for it.
+ * that one, and nothing waits for it. When it will not take one after the other it is not well, and they are kept.
  */
 import type { ReportFailure } from "../message/callback.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
-import { writeIsolated } from "../runtime/isolate.ts";
-import type { Log } from "../runtime/log.ts";
+import { SetAsideLimit, writeIsolated } from "../runtime/isolate.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { ReportRelease, ReportStore } from "./port.ts";
 
 interface OutcomeOf {
@@ -42,10 +42,14 @@ export class Outcomes {
   #isolating = 0;
   #abandoned = false;
   readonly #pauses = new Set<Timer>();
+  readonly #asideLimit: SetAsideLimit;
+  readonly #limiter: LogLimiter;
   #whenEmpty: (() => void)[] = [];
 
   constructor(options: OutcomesOptions) {
     this.#options = options;
+    this.#asideLimit = new SetAsideLimit(options.clock);
+    this.#limiter = new LogLimiter(options.clock);
   }
 
   add(outcome: Outcome): void {
@@ -151,8 +155,15 @@ export class Outcomes {
       isPassing: isStoreAway,
       pause: () => new Promise((resolve) => this.#afterPause(() => resolve(!this.#abandoned))),
       setAside: async (outcome, error) => {
+        if (!this.#asideLimit.take(outcome.kind)) {
+          this.#limiter.write(outcome.kind, (more) =>
+            log.error({ err: error, ...more }, "the store does not take what became of one report after the other"),
+          );
+          return false;
+        }
         log.error({ err: error, outcome }, "the store does not take what became of a report");
         this.#taken([outcome]);
+        return true;
       },
     });
     this.#isolating--;

@@ -5,39 +5,49 @@
  *
  *      write(all) ──failed──▶ write(first half), write(second half) ──▶ … ──▶ write(one) ──failed MAX_TRIES times──▶ setAside(one)
  *          └──the store is away──▶ pause ──▶ the same once more: what was written before is not written again
+ *
+ * An item that cannot be set aside is tried again, and again: it is safe when it is written or set aside, and not before.
  */
+import type { Clock } from "./clock.ts";
 
 /** How often an item is tried alone before it is set aside. */
 export const MAX_TRIES = 4;
+/** Bad items of one call that are tried at the same time. */
+const MAX_ALONE = 16;
 
 export interface Isolation<Item> {
   /** Writes these together, or none of them. */
   readonly write: (items: readonly Item[]) => Promise<unknown>;
   /** Whether a failure says nothing of the items, as when the store cannot be reached: the same call may work later. */
   readonly isPassing: (error: unknown) => boolean;
-  /** Waits before the next try, and says whether there is to be one; false ends it all. `tries` counts those of this call so far. */
-  readonly pause: (error: unknown, tries: number) => Promise<boolean>;
-  /** An item that fails alone. Must not throw. */
-  readonly setAside: (item: Item, error: unknown) => Promise<void>;
+  /** Waits before the next try, and says whether there is to be one; false ends it all. `refusals` counts those of an item alone. */
+  readonly pause: (error: unknown, refusals: number) => Promise<boolean>;
+  /** An item that fails alone. Gives whether it is safe now; if not, it is tried again. Must not throw. */
+  readonly setAside: (item: Item, error: unknown) => Promise<boolean>;
 }
 
 /** Resolves when every item is written or set aside; with false when that was given up. */
 export async function writeIsolated<Item>(items: readonly Item[], isolation: Isolation<Item>): Promise<boolean> {
   const bad: Item[] = [];
   if (!(await writeSplit(items, isolation, bad))) return false;
-  for (const item of bad) if (!(await writeAlone(item, isolation))) return false;
-  return true;
+  const left = bad.values();
+  const writeNext = async (): Promise<boolean> => {
+    for (const item of left) if (!(await writeAlone(item, isolation))) return false;
+    return true;
+  };
+  const ends = await Promise.all(Array.from({ length: Math.min(MAX_ALONE, bad.length) }, writeNext));
+  return ends.every((isDone) => isDone);
 }
 
 /** Writes all that can be written, and gives those that cannot. */
 async function writeSplit<Item>(items: readonly Item[], isolation: Isolation<Item>, bad: Item[]): Promise<boolean> {
-  for (let tries = 1; ; tries++) {
+  for (;;) {
     try {
       await isolation.write(items);
       return true;
     } catch (error) {
       if (!isolation.isPassing(error)) break;
-      if (!(await isolation.pause(error, tries))) return false;
+      if (!(await isolation.pause(error, 0))) return false;
     }
   }
   if (items.length === 1) {
@@ -51,19 +61,49 @@ async function writeSplit<Item>(items: readonly Item[], isolation: Isolation<Ite
   );
 }
 
-/** It has failed once already. */
+/** It was refused once already. */
 async function writeAlone<Item>(item: Item, isolation: Isolation<Item>): Promise<boolean> {
-  let failures = 1;
-  for (let tries = 1; ; tries++) {
+  for (let refusals = 1; ; ) {
     try {
       await isolation.write([item]);
       return true;
     } catch (error) {
-      if (!isolation.isPassing(error) && ++failures >= MAX_TRIES) {
-        await isolation.setAside(item, error);
-        return true;
-      }
-      if (!(await isolation.pause(error, tries))) return false;
+      const isPassing = isolation.isPassing(error);
+      if (!isPassing) refusals++;
+      if (!isPassing && refusals >= MAX_TRIES && (await isolation.setAside(item, error))) return true;
+      if (!(await isolation.pause(error, isPassing ? 0 : refusals))) return false;
     }
+  }
+}
+
+/** Items of one kind that may be set aside in a row, and how soon there may be one more. */
+export const MAX_SET_ASIDE = 100;
+export const SET_ASIDE_EVERY_MS = 60_000;
+
+/**
+ * How many items may be set aside. A store that refuses one after the other is ill, whatever it says: then the items are not at fault, and
+ * there is no room for all of them where they would be set aside.
+ */
+export class SetAsideLimit {
+  readonly #clock: Clock;
+  /** Of each kind, when all that was set aside is made up for. */
+  readonly #fullAtMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether one more may be set aside now; it counts from then on. */
+  take(kind: string): boolean {
+    const nowMs = this.#clock.monotonic();
+    const fullAtMs = Math.max(this.#fullAtMs.get(kind) ?? 0, nowMs) + SET_ASIDE_EVERY_MS;
+    if (fullAtMs - nowMs > MAX_SET_ASIDE * SET_ASIDE_EVERY_MS) return false;
+    this.#fullAtMs.set(kind, fullAtMs);
+    return true;
+  }
+
+  /** It was not set aside after all. */
+  giveBack(kind: string): void {
+    this.#fullAtMs.set(kind, this.#fullAtMs.get(kind)! - SET_ASIDE_EVERY_MS);
   }
 }

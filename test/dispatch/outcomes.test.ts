@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import { unknownId } from "../../src/carriers/port.ts";
 import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
+import { MAX_TRIES } from "../../src/runtime/isolate.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -15,6 +16,7 @@ import { Bench, CARRIER, NOW } from "../store/harness.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 interface Desk {
+  readonly url: string;
   readonly bench: Bench;
   readonly outcomes: Outcomes;
   readonly counts: OutcomeCounts;
@@ -27,9 +29,11 @@ interface Desk {
   fault: (command: string) => Error | null;
 }
 
-async function startDesk(t: TestContext): Promise<Desk> {
+const CONNECTING = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+
+async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<Desk> {
   const url = await postgresUrl(t);
-  const connecting = { url, connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const connecting = { ...CONNECTING, leaseMs, url };
   const bench = await Bench.start(
     t,
     async () => ({
@@ -61,13 +65,27 @@ async function startDesk(t: TestContext): Promise<Desk> {
     onWritten: () => undefined,
     counts,
   });
+  t.after(() => outcomes.abandon());
   const session = await connection.session();
-  const desk: Desk = { bench, outcomes, counts, session, lines, calls, fault: () => null };
+  const desk: Desk = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
   return desk;
 }
 
 async function rows<Row>({ session }: Desk, text: string): Promise<Row[]> {
   return (await session.query<Row>(text)).rows;
+}
+
+/** A session beside the database, for what is done to it. */
+async function adminOf(t: TestContext, url: string): Promise<Session> {
+  const beside = new URL(url);
+  beside.pathname = "/postgres";
+  const connection = new Connection({ ...CONNECTING, url: beside.href }, "test");
+  t.after(() => connection.close());
+  return connection.session();
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => systemClock.after(20, resolve));
 }
 
 /** Longer than an index row of PostgreSQL, and not to be compressed. */
@@ -161,4 +179,45 @@ test("what looks like a receipt and comes just before the answer to its submit i
     1,
   );
   assert.equal((await rows(desk, "SELECT 1 FROM incoming_message")).length, 0);
+});
+
+test("while the database lets nobody in, nothing is acknowledged or lost, and when it does all is recorded", async (t) => {
+  // With a short lease it tries to connect with almost every call.
+  const desk = await startDesk(t, 600);
+  const { bench, outcomes, counts } = desk;
+  await bench.accept([bench.message(), bench.message()]);
+  const [first, second] = bench.takeMessages();
+  await bench.submit([first!]);
+  const admin = await adminOf(t, desk.url);
+  const database = new URL(desk.url).pathname.slice(1);
+  await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [database]);
+  let acknowledged = 0;
+  const said: Promise<void>[] = [];
+  const say = (safe: Promise<void>): void => void said.push(safe.then(() => void acknowledged++));
+  const tries = (command: string): number => desk.calls.get(command) ?? 0;
+  say(outcomes.receipt(CARRIER, bench.receipt(`${first!.key}.1`)));
+  // Alone first, and more often than an item is tried before it is set aside.
+  await until(() => acknowledged > 0 || tries("received") > 2 * MAX_TRIES);
+  const part = { from: "41790000009", to: "80808", text: "Hello", concatenation: null, atMs: NOW };
+  say(outcomes.incoming(CARRIER, part));
+  const parts = [{ carrierMessageId: "second", counts: true }];
+  outcomes.submitted({ key: second!.key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, second!.to);
+  await until(() => ["submitted", "incoming"].every((command) => tries(command) > MAX_TRIES));
+  assert.equal(acknowledged, 0);
+  await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
+  await Promise.all(said);
+  await outcomes.settled();
+  const connection = new Connection({ ...CONNECTING, url: desk.url }, "test");
+  t.after(() => connection.close());
+  const session = await connection.session();
+  const { rows: states } = await session.query("SELECT status_id AS id, owner FROM message ORDER BY key");
+  assert.deepEqual(states, [
+    { id: STATUS.DELIVERED_TO_HANDSET.id, owner: null },
+    { id: STATUS.PENDING_WAITING_DELIVERY.id, owner: null },
+  ]);
+  assert.equal((await session.query("SELECT 1 FROM incoming_message")).count, 1);
+  assert.equal((await session.query("SELECT 1 FROM quarantine")).count, 0);
+  assert.equal(counts.quarantined, 0);
+  assert.equal(tries("quarantine"), 0);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Push } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
+import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
@@ -209,4 +210,21 @@ test("while one outcome is tried alone, those that come after it are recorded", 
   const later = batchesFor(receiver.url, 10);
   send(...later);
   await until(() => store.delivered.length === later.length, "the later ones are recorded, and no time has passed");
+});
+
+test("a store that takes no outcome at all has most of them kept, and gets them when it does", async (t) => {
+  const receiver = await startReceiver(t);
+  const { clock, store, push, send } = startPush(t);
+  const more = 50;
+  const batches = batchesFor(receiver.url, MAX_SET_ASIDE + more);
+  for (const { id } of batches) store.poisoned.add(id);
+  send(...batches);
+  await receiver.waitForRequests(batches.length);
+  await clock.advance(MINUTE_MS);
+  const givenUp = batches.length - push.counters.itemsInMemoryNow;
+  assert.ok(givenUp >= MAX_SET_ASIDE && givenUp < MAX_SET_ASIDE + 5, `${givenUp} given up`);
+  store.poisoned.clear();
+  await clock.advance(MINUTE_MS);
+  assert.equal(push.counters.itemsInMemoryNow, 0);
+  assert.equal(store.delivered.length, batches.length - givenUp);
 });

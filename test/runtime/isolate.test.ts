@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Isolation, MAX_TRIES, writeIsolated } from "../../src/runtime/isolate.ts";
+import {
+  type Isolation,
+  MAX_SET_ASIDE,
+  MAX_TRIES,
+  SET_ASIDE_EVERY_MS,
+  SetAsideLimit,
+  writeIsolated,
+} from "../../src/runtime/isolate.ts";
+import { VirtualClock } from "../support/virtual-clock.ts";
 
 class Away extends Error {}
 
@@ -28,6 +36,7 @@ function tell({ bad, away = () => false, mayRetry = true }: Story) {
     },
     async setAside(item) {
       told.aside.push(item);
+      return true;
     },
   };
   return { told, isolation };
@@ -48,7 +57,10 @@ test("whichever items are bad, all others are written once and in their order, a
           told.written,
           items.filter((item) => !isBad(item)),
         );
-        assert.deepEqual(told.aside, items.filter(isBad));
+        assert.deepEqual(
+          told.aside.sort((a, b) => a - b),
+          items.filter(isBad),
+        );
       },
     ),
   ));
@@ -76,4 +88,48 @@ test("while the store is away nothing is split, and whoever gives up is told", a
   const { told, isolation } = tell({ bad: new Set(), away: () => true, mayRetry: false });
   assert.equal(await writeIsolated([1, 2, 3], isolation), false);
   assert.deepEqual(told, { written: [], aside: [], calls: 1, pauses: 1 });
+});
+
+test("an item that cannot be set aside is tried until it is written", async () => {
+  const bad = new Set([2]);
+  const { told, isolation } = tell({ bad });
+  let refused = 0;
+  const setAside = async (): Promise<boolean> => {
+    if (++refused === 5) bad.clear();
+    return false;
+  };
+  assert.equal(await writeIsolated([1, 2, 3], { ...isolation, setAside }), true);
+  assert.deepEqual(told.written, [1, 3, 2]);
+  assert.equal(refused, 5);
+});
+
+test("bad items do not wait for each other", async () => {
+  const { told, isolation } = tell({ bad: new Set([1, 2, 3]) });
+  let waiting = 0;
+  let mostWaiting = 0;
+  const pause = async (): Promise<boolean> => {
+    mostWaiting = Math.max(mostWaiting, ++waiting);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    waiting--;
+    return true;
+  };
+  await writeIsolated([0, 1, 2, 3], { ...isolation, pause });
+  assert.equal(mostWaiting, 3);
+  assert.equal(told.aside.length, 3);
+});
+
+test("so many items of a kind are set aside in a row, and then one a minute", async () => {
+  const clock = new VirtualClock();
+  const limit = new SetAsideLimit(clock);
+  const takeAll = (kind: string): number => {
+    let taken = 0;
+    while (limit.take(kind)) taken++;
+    return taken;
+  };
+  assert.equal(takeAll("one"), MAX_SET_ASIDE);
+  assert.equal(takeAll("another"), MAX_SET_ASIDE);
+  limit.giveBack("one");
+  assert.equal(takeAll("one"), 1);
+  await clock.advance(3 * SET_ASIDE_EVERY_MS);
+  assert.equal(takeAll("one"), 3);
 });

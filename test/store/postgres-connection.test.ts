@@ -459,28 +459,75 @@ test("no error tells the password", async (t) => {
   }
 });
 
-test("errors are told apart: away, again, bug", () => {
+test("whatever keeps us from connecting, the database is away", async (t) => {
+  const good = await postgresUrl(t);
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(good);
+    change(url);
+    return url.href;
+  };
+  const urls = {
+    "a wrong password": changed((url) => {
+      url.password = "wrong";
+    }),
+    "no such database": changed((url) => {
+      url.pathname = "/none";
+    }),
+    "no TLS there": changed((url) => url.searchParams.set("sslmode", "verify-full")),
+    "no certificate here": changed((url) => url.searchParams.set("sslrootcert", "/none")),
+  };
+  for (const [what, url] of Object.entries(urls)) {
+    await assert.rejects(connect(t, url).session(), StoreUnavailable, what);
+    await assert.rejects(
+      openPool(t, url, 2).use(async () => {}),
+      StoreUnavailable,
+      what,
+    );
+  }
+  const refusing = await fakePostgres(t, { answer: () => "XX000" });
+  await assert.rejects(connect(t, refusing.url).session(), StoreUnavailable);
+});
+
+test("errors are told apart, and only those about values speak against what was asked", () => {
   const coded = (code: string): Error => Object.assign(new Error("secret detail"), { code });
   const expected = {
     away: [
       ...["08006", "08P01", "53300", "57P01", "57P02", "57P03", "57014", "55P03", "25P03", "25006", "26000"],
-      ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"],
+      ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EMFILE", "ENFILE", "ENOBUFS", "EPROTO"],
+      ...["EAI_FAIL", "CERT_HAS_EXPIRED", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID", "ERR_SSL_BAD"],
     ],
     again: ["40001", "40P01", "23505"],
-    bug: ["42601", "22012", "23503", "28P01", "3D000", "XX000"],
+    broken: [
+      "42601",
+      "42501",
+      "28P01",
+      "28000",
+      "3D000",
+      "55000",
+      "58030",
+      "58P01",
+      "P0001",
+      "0A000",
+      "XX000",
+      "XX001",
+    ],
+    refused: ["22012", "22003", "23503", "23514", "54000"],
   };
   for (const [kind, codes] of Object.entries(expected))
     for (const code of codes) assert.equal(faultKind(coded(code)), kind, code);
   assert.equal(faultKind(new Error("Connection terminated unexpectedly")), "away");
+  assert.equal(faultKind(new Error("Received unexpected dataRow message from backend.")), "away");
   assert.equal(faultKind(new StoreUnavailable("away")), "away");
-  assert.equal(faultKind(new Error("something else")), "bug");
-  assert.equal(faultKind("not even an error"), "bug");
+  assert.equal(faultKind(new Error("something else")), "refused");
+  assert.equal(faultKind(Object.assign(new TypeError("no number"), { code: "ERR_INVALID_ARG_TYPE" })), "refused");
+  assert.equal(faultKind("not even an error"), "refused");
 
   for (const code of ["57P01", "40001"]) {
     const error = asStoreError(coded(code));
     assert.ok(error instanceof StoreUnavailable);
     assert.ok(error.message.includes(code) && !error.message.includes("secret"));
   }
-  const bug = coded("42601");
-  assert.equal(asStoreError(bug), bug);
+  const refused = coded("22003");
+  assert.equal(asStoreError(refused), refused);
+  assert.ok(asStoreError(coded("XX001")) instanceof StoreUnavailable);
 });

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import Database from "better-sqlite3";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
-import { DataDirectoryInUse, migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { StoreUnavailable } from "../../src/store/port.ts";
+import { DataDirectoryInUse, isRefusal, migrate, openDatabase } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
@@ -152,4 +153,37 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
   });
   assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
   assert.deepEqual(slow, []);
+});
+
+test("only what is about values speaks against what was asked", () => {
+  const expected = {
+    true: ["CONSTRAINT", "CONSTRAINT_CHECK", "CONSTRAINT_DATATYPE", "CONSTRAINT_UNIQUE", "TOOBIG", "MISMATCH", "RANGE"],
+    false: ["CORRUPT", "CORRUPT_INDEX", "NOTADB", "ERROR", "AUTH", "INTERNAL", "BUSY", "FULL", "IOERR_WRITE", "SCHEMA"],
+  };
+  for (const [is, codes] of Object.entries(expected))
+    for (const code of codes) assert.equal(String(isRefusal(new Database.SqliteError("", `SQLITE_${code}`))), is, code);
+  assert.equal(isRefusal(new RangeError("a value that has no place")), true);
+  const closed = new Database(":memory:");
+  closed.close();
+  assert.throws(
+    () => closed.exec("SELECT 1"),
+    (error) => !isRefusal(error),
+  );
+});
+
+test("a command whose table is not there is not refused: it may work later, and the others work now", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const aside = { items: [{ command: "received", subject: "1", atMs: 0, reason: "", detail: "" }] };
+  beside.exec("ALTER TABLE quarantine RENAME TO elsewhere");
+  const [other, refused] = await Promise.allSettled([store.putCatalogue({ items: [] }), store.quarantine(aside)]);
+  assert.equal(other.status, "fulfilled");
+  assert.ok(refused.status === "rejected" && refused.reason instanceof StoreUnavailable);
+  beside.exec("ALTER TABLE elsewhere RENAME TO quarantine");
+  await store.quarantine(aside);
+  assert.equal((await store.quarantined({ limit: 1 })).count, 1);
 });

@@ -6,7 +6,7 @@ import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port.ts";
-import { asStoreError, faultReason } from "./faults.ts";
+import { asConnectError, faultReason } from "./faults.ts";
 import { Link, type Session } from "./link.ts";
 
 export { asStoreError, type FaultKind, faultKind } from "./faults.ts";
@@ -127,7 +127,7 @@ export class Connection {
     } catch (error) {
       link.destroy();
       if (!this.#closed) this.#attempts.failed(error);
-      throw asStoreError(error);
+      throw asConnectError(error);
     } finally {
       this.#opening = null;
     }
@@ -231,7 +231,7 @@ export class Pool {
       link.destroy();
       if (!this.#closed) this.#attempts.failed(error);
       // Those who wait get one of the others, if there are any.
-      if (this.#links.size === 0) this.#refuseAll(asStoreError(error));
+      if (this.#links.size === 0) this.#refuseAll(asConnectError(error));
     }
   }
 

@@ -1,7 +1,18 @@
-/** What an error of the database means to whoever asked: it is away, it wants to be asked again, or we have a bug. */
+/**
+ * What an error of the database means to whoever asked.
+ *
+ * | kind    | what it is                                                      | the same call            |
+ * |---------|-----------------------------------------------------------------|--------------------------|
+ * | away    | the database cannot be reached, or serves nobody                | may work later           |
+ * | again   | another node was faster                                         | is tried again at once   |
+ * | broken  | rights, a schema, a disk: some commands fail, whatever they say | may work when it is mended |
+ * | refused | the values have no place, or our own code fails on them         | fails always             |
+ *
+ * Only "refused" speaks against what was asked, so only that may ever be set aside. What is not known here is "broken".
+ */
 import { StoreUnavailable } from "../port.ts";
 
-export type FaultKind = "away" | "again" | "bug";
+export type FaultKind = "away" | "again" | "broken" | "refused";
 
 /**
  * SQLSTATEs (PostgreSQL, appendix A), by code or by class, of a database that cannot serve us now: connection (08), out of resources (53),
@@ -14,25 +25,13 @@ const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006|26000)$/;
  * hear that stand behind one that failed in their transaction, and may be heard first; what that one heard is its cause (link.ts).
  */
 const AGAIN = /^(40001|40P01|23505|25P02)$/;
-const SOCKET = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "EHOSTDOWN",
-  "ENETUNREACH",
-  "ENETDOWN",
-  "EADDRNOTAVAIL",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENOENT", // the socket's file
-  "ERR_STREAM_DESTROYED",
-  "ERR_STREAM_WRITE_AFTER_END",
-]);
+/** Data exceptions, integrity constraints and limits of the program, such as an index row that is too large: these are about values. */
+const REFUSED = /^(22|23|54)...$/;
+/** No class begins with E: the codes of the operating system do. */
+const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 /** The driver's own errors have no code. */
-const DRIVER = /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed))/;
+const DRIVER =
+  /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|received (unexpected|invalid)|SASL)/i;
 
 /** What statements hear behind one that has failed. */
 export const BEHIND_A_FAILURE = "25P02";
@@ -53,30 +52,44 @@ export function isLasting(error: unknown): boolean {
 export function faultKind(fault: unknown): FaultKind {
   const error = firstFault(fault);
   if (error instanceof StoreUnavailable) return "away";
-  if (!(error instanceof Error)) return "bug";
+  if (!(error instanceof Error)) return "refused";
   const code = codeOf(error);
-  if (code === null) return DRIVER.test(error.message) ? "away" : "bug";
-  if (AWAY.test(code) || SOCKET.has(code)) return "away";
-  return AGAIN.test(code) ? "again" : "bug";
+  if (code === null) return DRIVER.test(error.message) ? "away" : "refused";
+  if (!SQLSTATE.test(code)) return isOfCode(error) ? "refused" : "away";
+  if (AWAY.test(code)) return "away";
+  if (AGAIN.test(code)) return "again";
+  return REFUSED.test(code) ? "refused" : "broken";
 }
 
-/** What may work later becomes StoreUnavailable; a bug stays what it is. */
+/** Node's own errors of a wrong argument have a code too; all others with such a code are of sockets, files and certificates. */
+function isOfCode(error: Error): boolean {
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** What may work later becomes StoreUnavailable; what is refused stays what it is. */
 export function asStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
-  const kind = faultKind(error);
-  if (kind === "bug") return firstFault(error);
-  const reason = faultReason(error);
+  const first = firstFault(error);
+  const kind = faultKind(first);
+  if (kind === "refused") return first;
+  const reason = faultReason(first);
+  if (kind === "broken") return new StoreUnavailable(`${(first as Error).message} (${reason})`);
   return new StoreUnavailable(
     kind === "away" ? `the database is away (${reason})` : `another node was faster (${reason})`,
   );
 }
 
+/** Whatever kept us from connecting, a password or a certificate among them, says nothing of what was to be written. */
+export function asConnectError(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  return new StoreUnavailable(`the database is away (${faultReason(error)})`);
+}
+
 /** A word or two for people. Nothing that the database was sent is in it. */
 export function faultReason(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
-  return (
-    codeOf(error) ?? (DRIVER.test(error.message) || error instanceof StoreUnavailable ? error.message : error.name)
-  );
+  // What has no code is the driver's, which says what it wanted of the server.
+  return codeOf(error) ?? error.message;
 }
 
 function codeOf(error: Error): string | null {

@@ -108,9 +108,9 @@ export class Link implements Session {
         types,
       });
     } catch (error) {
-      // The error of a URL that cannot be read may carry the URL, and with it the password.
+      // The error of a URL that cannot be read may carry the URL, and with it the password. A file that the URL names may be gone for a while.
       const { code } = error as { code?: string };
-      throw new Error(`the database's URL cannot be used${code === undefined ? "" : ` (${code})`}`);
+      throw new StoreUnavailable(`the database's URL cannot be used${code === undefined ? "" : ` (${code})`}`);
     }
     // Also while nothing is asked: an error event without a listener would end the process.
     this.#client.on("error", () => this.#lost());

@@ -34,11 +34,25 @@ export function openToOthers(directory: string): string[] {
   return [directory, ...files.map((name) => join(directory, name))].map(tooOpen).filter((says) => says !== null);
 }
 
-const PASSING = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL)/;
+/** Busy, full or damaged: whatever is asked, the answer is the same. */
+const FOR_ALL = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL|CORRUPT|NOTADB)/;
+/** These are about values. */
+const REFUSED = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/;
+/** The driver says it with a TypeError, as it says of a value that has no place. */
+const NOT_OPEN = /database connection is (not open|busy)/;
 
-/** Whether the database is busy, full or broken: that is so for everything, and the same may work later. */
-export function isPassing(error: unknown): error is InstanceType<typeof Database.SqliteError> {
-  return error instanceof Database.SqliteError && PASSING.test(error.code);
+/** Whether everything would fail now, not only what was asked. */
+export function failsForAll(error: unknown): boolean {
+  return error instanceof Database.SqliteError && FOR_ALL.test(error.code);
+}
+
+/**
+ * Whether what was asked is at fault: its values have no place, or our own code fails on them. It would fail always. All else may work later,
+ * so what the database says and is not known here is no refusal.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof Database.SqliteError) return REFUSED.test(error.code);
+  return !(error instanceof TypeError && NOT_OPEN.test(error.message));
 }
 
 export function openDatabase(directory: string): Db {

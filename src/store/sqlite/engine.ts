@@ -13,7 +13,7 @@ import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } fro
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { Unit } from "../unit.ts";
-import { type Db, isPassing, lockDirectory, migrate, openDatabase } from "./database.ts";
+import { type Db, failsForAll, isRefusal, lockDirectory, migrate, openDatabase } from "./database.ts";
 import { catchUp } from "./journal.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
@@ -134,9 +134,9 @@ export class SqliteEngine implements Engine {
     try {
       return await this.#transaction(calls);
     } catch (error) {
-      const told = asStoreError(error);
       // A database that is busy, full or broken is so for all of them, and trying each would block everyone for long.
-      if (calls.length === 1 || told instanceof StoreUnavailable) {
+      if (calls.length === 1 || failsForAll(error)) {
+        const told = asStoreError(error);
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
       // One command is bad: each on its own, so that only the bad ones fail.
@@ -222,7 +222,9 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** A database that is busy, full or broken may work later; anything else is a bug. */
+/** What may work later becomes StoreUnavailable; what is refused stays what it is. */
 function asStoreError(error: unknown): unknown {
-  return isPassing(error) ? new StoreUnavailable(error.code) : error;
+  if (isRefusal(error) || error instanceof StoreUnavailable) return error;
+  const { code, message } = error as Error & { code?: string };
+  return new StoreUnavailable(code === undefined ? message : `${code}: ${message}`);
 }

@@ -21,7 +21,7 @@ import {
 } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import type { NewPosting, NumberOnList, ReplayName } from "../tables.ts";
-import { type Db, isPassing } from "./database.ts";
+import { type Db, isRefusal } from "./database.ts";
 
 type Columns = Readonly<Record<string, Value>>;
 
@@ -229,7 +229,7 @@ export class WrittenRows {
     try {
       write();
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (!isRefusal(error)) throw error;
       const { message } = error as Error;
       const told = { command: "journal", subject: `${table} ${id}`, reason: message, detail: JSON.stringify(row) };
       this.#statements.setAside.run(...quarantineValues({ atMs: this.#statements.now.get()!, ...told }));

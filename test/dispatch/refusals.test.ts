@@ -1,0 +1,139 @@
+/** A store that refuses what carriers said: nothing good waits for it, and nothing is acknowledged that is not safe. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
+import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
+import { localStore } from "../../src/store/group.ts";
+import type { Store } from "../../src/store/port.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { Bench, CARRIER, NOW } from "../store/harness.ts";
+import { temporaryDirectory } from "../support/service.ts";
+
+const SECOND_MS = 1_000;
+
+interface Desk {
+  readonly bench: Bench;
+  readonly outcomes: Outcomes;
+  readonly counts: OutcomeCounts;
+  /** Whether the store refuses a call. */
+  refuses: (command: keyof Store, input: unknown) => boolean;
+  /** Brings a receipt of this id, and counts it when it is acknowledged. */
+  bringReceipt(id: string): void;
+  readonly acknowledged: string[];
+}
+
+async function startDesk(t: TestContext): Promise<Desk> {
+  const directory = await temporaryDirectory(t);
+  const bench = await Bench.start(t, async () => ({
+    async open(clock, lanes, onFeed) {
+      const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+    },
+  }));
+  const store = new Proxy(bench.store, {
+    get: (target, name: keyof Store) => async (input: never) => {
+      if (desk.refuses(name, input)) throw new RangeError("a value has no place");
+      return target[name](input);
+    },
+  });
+  const counts = { incomingUnmatched: 0, receiptsUnmatched: 0, receiptsForeign: 0, quarantined: 0 };
+  const { clock } = bench;
+  const outcomes = new Outcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
+  t.after(() => outcomes.abandon());
+  const acknowledged: string[] = [];
+  const desk: Desk = {
+    bench,
+    outcomes,
+    counts,
+    acknowledged,
+    refuses: () => false,
+    bringReceipt: (id) => void outcomes.receipt(CARRIER, bench.receipt(id)).then(() => acknowledged.push(id)),
+  };
+  return desk;
+}
+
+/** Whether a call is about what is called bad. */
+const isBad = (input: unknown): boolean => JSON.stringify(input).includes("bad");
+
+/** Time goes on until it is so. */
+async function untilLater({ bench }: Desk, isSo: () => boolean): Promise<void> {
+  for (let seconds = 0; !isSo(); seconds++) {
+    assert.ok(seconds < 600, "it never comes to that");
+    await bench.clock.advance(SECOND_MS);
+  }
+}
+
+test("good receipts are acknowledged before the bad ones of their batch are given up", async (t) => {
+  const desk = await startDesk(t);
+  desk.refuses = (command, input) => command === "received" && isBad(input);
+  const ids = Array.from({ length: 40 }, (_, index) => (index % 4 === 0 ? `bad-${index}` : `good-${index}`));
+  for (const id of ids) desk.bringReceipt(id);
+  const good = ids.filter((id) => !isBad(id));
+  // No time goes by.
+  for (let turns = 0; desk.acknowledged.length < good.length; turns++) {
+    assert.ok(turns < 10_000, `${desk.acknowledged.length} acknowledged`);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(desk.acknowledged, good);
+  await untilLater(desk, () => desk.acknowledged.length === ids.length);
+  assert.equal((await desk.bench.store.quarantined({ limit: 0 })).count, 10);
+});
+
+test("a store that refuses everything has a bounded number set aside; the others are recorded when it takes them", async (t) => {
+  const desk = await startDesk(t);
+  const { bench } = desk;
+  let refuses = true;
+  desk.refuses = (command) => command === "received" && refuses;
+  const more = 50;
+  for (let index = 0; index < MAX_SET_ASIDE + more; index++) desk.bringReceipt(`id-${index}`);
+  await untilLater(desk, () => desk.counts.quarantined === MAX_SET_ASIDE);
+  await bench.clock.advance(30 * SECOND_MS);
+  assert.ok(desk.acknowledged.length < MAX_SET_ASIDE + 5, `${desk.acknowledged.length} acknowledged`);
+  assert.equal(desk.counts.quarantined, desk.acknowledged.length);
+  refuses = false;
+  await untilLater(desk, () => desk.acknowledged.length === MAX_SET_ASIDE + more);
+  const { count: aside } = await bench.store.quarantined({ limit: 0 });
+  const { count: parked } = await bench.store.parkedReceipts({ limit: 1 });
+  assert.equal(aside + parked, MAX_SET_ASIDE + more);
+  assert.equal(aside, desk.counts.quarantined);
+});
+
+test("what the store refuses and cannot keep aside is not acknowledged until it can", async (t) => {
+  const desk = await startDesk(t);
+  let isFull = true;
+  desk.refuses = (command, input) => isBad(input) && (command === "received" || (command === "quarantine" && isFull));
+  desk.bringReceipt("bad");
+  await desk.bench.clock.advance(120 * SECOND_MS);
+  assert.deepEqual([desk.acknowledged.length, desk.counts.quarantined], [0, 0]);
+  isFull = false;
+  await untilLater(desk, () => desk.acknowledged.length === 1);
+  assert.equal((await desk.bench.store.quarantined({ limit: 0 })).count, 1);
+});
+
+test("a message that a carrier took and whose record the store refuses is never sent again, and stays charged", async (t) => {
+  const desk = await startDesk(t);
+  const { bench, outcomes } = desk;
+  await bench.accept([bench.message()], { notifyUrl: "http://client.example/" });
+  const { key, to } = bench.takeMessages()[0]!;
+  const balance = await bench.balance();
+  desk.refuses = (command) => command === "submitted";
+  const parts = [{ carrierMessageId: "1", counts: true }];
+  outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  await untilLater(desk, () => desk.counts.quarantined === 1);
+  const { items } = await bench.store.quarantined({ limit: 10 });
+  assert.deepEqual(
+    items.map(({ command, subject }) => [command, subject]),
+    [["submitted", key]],
+  );
+  const reports = bench.takeReports().flatMap((batch) => batch.items);
+  assert.deepEqual(
+    reports.map(({ statusId }) => statusId),
+    [STATUS.EXPIRED_UNKNOWN.id],
+  );
+  await bench.restart();
+  const { claimed } = await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+  assert.equal(claimed, 0);
+  assert.equal(await bench.balance(), balance);
+});
