@@ -15,8 +15,11 @@ export function samePhone(one: string, other: string): boolean {
   return one.replace(INTERNATIONAL, "") === other.replace(INTERNATIONAL, "");
 }
 
-/** Whether it may be the same number as seen from its own country: without the code, with or without a zero. */
+/**
+ * Whether it may be the same number, as its own country writes it. What stands there for the country's code differs from country to country (nothing,
+ * 0, 8, 06, 01 …), so only the digits at the end are compared.
+ */
 export function isNational(phone: string, recipient: string): boolean {
-  const digits = phone.replace(/^0/, "");
-  return digits.length >= MIN_NATIONAL_DIGITS && recipient.endsWith(digits);
+  const end = phone.slice(-MIN_NATIONAL_DIGITS);
+  return end.length === MIN_NATIONAL_DIGITS && recipient.endsWith(end);
 }

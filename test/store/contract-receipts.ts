@@ -59,6 +59,9 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       ["the phone with a plus", { to: `+${PHONE}` }],
       ["the phone with two zeros", { to: `00${PHONE}` }],
       ["the phone as its country writes it", { to: "0790000001" }],
+      ["the phone behind another country's trunk prefix", { to: "06790000001", other: "80808" }],
+      ["the phone behind the one digit that replaces its country's code", { to: "8790000001", other: "80808" }],
+      ["no readable phone, and a number for the sender", { to: null, other: "41791234567" }],
       ["the phone in the other place", { to: "80808", other: PHONE }],
       ["no mark, and the message's phone", { to: PHONE, unmarked: true }],
     ];

@@ -408,11 +408,13 @@ export function receiptNames(carrierId: string, { carrierMessageId, to, unmarked
   return names;
 }
 
-/** Whether what a receipt says of its phone agrees with the message's recipient. A marked one may say nothing. */
+/**
+ * Whether what a receipt says of its phone agrees with the message's recipient. One without a mark has to name it. A marked one may say nothing, or
+ * nothing that can be read: then its id decides. Another number in the phone's place makes it foreign, unless the addresses are swapped.
+ */
 function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
-  if (to === recipient) return true;
   if (unmarked === true) return to !== null && samePhone(to, recipient);
-  if (to === null && other === null) return true;
+  if (to === null) return true;
   return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
 }
 
