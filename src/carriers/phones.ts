@@ -8,11 +8,16 @@ const MIN_NATIONAL_DIGITS = 7;
 
 /** The number without what may stand in front of it; null for what is no number, such as a name. */
 export function phoneOf(address: string): string | null {
-  return NUMBER.test(address) ? address.replace(INTERNATIONAL, "") : null;
+  return NUMBER.test(address) ? plainPhone(address) : null;
+}
+
+/** The same number in the one form in which numbers are compared. */
+export function plainPhone(phone: string): string {
+  return phone.replace(INTERNATIONAL, "");
 }
 
 export function samePhone(one: string, other: string): boolean {
-  return one.replace(INTERNATIONAL, "") === other.replace(INTERNATIONAL, "");
+  return plainPhone(one) === plainPhone(other);
 }
 
 /**
