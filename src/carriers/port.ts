@@ -3,6 +3,7 @@
  */
 import type { Body } from "../sms/body.ts";
 import type { UserData } from "../sms/text.ts";
+import { plainPhone } from "./phones.ts";
 
 /** What a network says of a part that it took; the words are events of the message's life. */
 export type ReceiptOutcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired" | "lost";
@@ -105,7 +106,7 @@ export interface Carrier {
 
 /** Under this id a part waits whose own was never learnt: the next receipt for its phone that fits no other part is taken for it. */
 export function unknownId(to: string): string {
-  return `${UNKNOWN_PREFIX}${to}`;
+  return `${UNKNOWN_PREFIX}${plainPhone(to)}`;
 }
 
 export const UNKNOWN_PREFIX = "unknown:";

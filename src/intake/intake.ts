@@ -100,7 +100,7 @@ export class Intake {
       work += workOf(message);
       if (work > SLICE_WORK) work = 0;
     }
-    return this.#finish(draft, request);
+    return this.#finish(afterWait(draft, this.#parts.clock.now()), request);
   }
 
   /** Says whether it is worth while to go on. */
@@ -191,6 +191,15 @@ export class Intake {
       }),
     };
   }
+}
+
+/** Received when the work is done, not before it waited: a statement of a time that is over does not change. Validity counts from then, too. */
+function afterWait(draft: Draft, nowMs: number): Draft {
+  const waitedMs = nowMs - draft.rules.nowMs;
+  const contents = draft.contents.map((content) =>
+    content.dueAtMs === null ? { ...content, expiresAtMs: content.expiresAtMs + waitedMs } : content,
+  );
+  return { ...draft, contents, rules: { ...draft.rules, nowMs } };
 }
 
 function rejected(content: number, clientMessageId: string | null, to: string, rejectedStatusId: number): NewMessage {

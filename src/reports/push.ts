@@ -16,7 +16,7 @@ import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
-import type { Log } from "../runtime/log.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Random } from "../runtime/random.ts";
 import { type AccountLoad, AccountLoads } from "./account.ts";
 import type { Resolve } from "./connector.ts";
@@ -60,6 +60,7 @@ export class Push {
   readonly #transport: Transport;
   readonly #policies: Policies;
   readonly #outcomes: Outcomes;
+  readonly #limiter: LogLimiter;
   readonly #accounts = new AccountLoads();
   readonly #lanes: Lanes;
   #polling: Repeating | null = null;
@@ -68,6 +69,8 @@ export class Push {
   #state: "running" | "stopping" | "stopped" = "running";
   #stopped: Promise<void> | null = null;
   #whenQuiet: (() => void) | null = null;
+  /** Failures that other accounts share are told one after the other: each account's schedule has to be asked for. */
+  #sharing: Promise<void> = Promise.resolve();
   /** Batches wait because the lease did not hold. */
   #lapsed = false;
   readonly #counters = zeroCounters();
@@ -77,6 +80,7 @@ export class Push {
     this.#options = options;
     const transport = options.transport ?? new HttpTransport(options);
     this.#transport = transport;
+    this.#limiter = new LogLimiter(clock);
     this.#policies = new Policies(store, clock, settings.secretsMs);
     this.#lanes = new Lanes({ clock, settings, forgotten: (origin) => transport.forget(origin) });
     const recorded = (outcome: Outcome) => this.#recorded(outcome);
@@ -134,7 +138,10 @@ export class Push {
     await this.#atMost(stopMs, this.#quiet());
     this.#state = "stopped";
     await this.#transport.close();
-    await this.#atMost(stopMs, Promise.all([this.#polling?.stop(), this.#refilling, this.#outcomes.empty()]));
+    await this.#atMost(
+      stopMs,
+      Promise.all([this.#polling?.stop(), this.#refilling, this.#sharing.then(() => this.#outcomes.empty())]),
+    );
     this.#outcomes.abandon();
   }
 
@@ -201,7 +208,7 @@ export class Push {
     this.#counters.requestsInFlightNow++;
     account.requests++;
     const batch = await this.#merged(batches);
-    const policy = batch === null ? null : await this.#policyOf(batch);
+    const policy = batch === null ? null : await this.#policyOf([batch]);
     const startedMs = clock.monotonic();
     const answer = batch === null || policy === null ? null : await this.#attempt(batch, policy);
     this.#counters.requestsInFlightNow--;
@@ -218,7 +225,7 @@ export class Push {
 
   /**
    * Several batches as one, under the id of the first. The store knows it first, so that a crash after the request brings the same
-   * items again under the same id. Null when the store does not answer: then they wait there.
+   * items again under the same id. Null when the store does not answer: then they wait there. If it refuses to merge them, the first goes alone.
    */
   async #merged(batches: readonly ReportBatch[]): Promise<ReportBatch | null> {
     const [first, ...others] = batches;
@@ -226,9 +233,11 @@ export class Push {
     const { store, clock, settings } = this.#options;
     try {
       await store.mergeReports({ ids: batches.map(({ id }) => id) });
-    } catch {
-      for (const batch of batches) this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
-      return null;
+    } catch (error) {
+      const isAway = this.#storeFailed(error, first!, "reports could not be merged");
+      for (const batch of isAway ? batches : others)
+        this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
+      return isAway ? null : first!;
     }
     this.#counters.merged += others.length;
     this.#counters.batchesInMemoryNow -= others.length;
@@ -236,15 +245,33 @@ export class Push {
     return { ...first, items: batches.flatMap(({ items }) => items as ReportBatch["items"][number][]) } as ReportBatch;
   }
 
-  /** Null when the store does not answer: the batch then waits there. */
-  async #policyOf(batch: ReportBatch): Promise<Policy | null> {
+  /**
+   * How the account of these batches wants them. Null when that is not to be had, and the batches are dealt with: while the store is away they wait
+   * there, and anything else is a failed try, so that it ends some day where somebody sees it.
+   */
+  async #policyOf(batches: readonly ReportBatch[]): Promise<Policy | null> {
     const { clock, settings } = this.#options;
+    const [first] = batches;
     try {
-      return await this.#policies.of(batch.accountId);
-    } catch {
-      this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
+      return await this.#policies.of(first!.accountId);
+    } catch (error) {
+      const isAway = this.#storeFailed(error, first!, SECRET_UNREADABLE);
+      for (const batch of batches) {
+        if (isAway) this.#release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
+        else this.#fail(batch, SECRET_UNREADABLE, this.#delayMs(batch, null, null), null);
+      }
       return null;
     }
+  }
+
+  /** Logs it, and says whether the store is only away. */
+  #storeFailed(error: unknown, { accountId }: ReportBatch, says: string): boolean {
+    const { log, isStoreAway } = this.#options;
+    const isAway = isStoreAway(error);
+    const level = isAway ? "warn" : "error";
+    const kind = isAway ? "away" : `${accountId} ${says}`;
+    this.#limiter.write(kind, (more) => log[level]({ err: error, accountId, ...more }, says));
+    return isAway;
   }
 
   /** Null when it could not be sent, which has then been dealt with. */
@@ -279,11 +306,21 @@ export class Push {
     }
     this.#counters.shared += shared.length;
     const attempt = this.#attemptOf(answer, tookMs);
-    for (const failed of [batch, ...shared]) {
-      // Another account's schedule is not at hand here: it waits by the service's.
-      const schedule = failed.accountId === batch.accountId ? policy : null;
-      this.#fail(failed, attempt.reason, this.#delayMs(failed, schedule, answer), failed === batch ? attempt : null);
+    this.#fail(batch, attempt.reason, this.#delayMs(batch, policy, answer), attempt);
+    for (const [accountId, batches] of Map.groupBy(shared, (each) => each.accountId)) {
+      if (accountId === batch.accountId) this.#share(batches, policy, answer);
+      else this.#sharing = this.#sharing.then(() => this.#shareWithOther(batches, answer));
     }
+  }
+
+  /** Never rejects. */
+  async #shareWithOther(batches: readonly ReportBatch[], answer: Answer): Promise<void> {
+    const policy = await this.#policyOf(batches);
+    if (policy !== null) this.#share(batches, policy, answer);
+  }
+
+  #share(batches: readonly ReportBatch[], policy: Policy, answer: Answer): void {
+    for (const batch of batches) this.#fail(batch, reasonOf(answer), this.#delayMs(batch, policy, answer), null);
   }
 
   #attemptOf(answer: Answer, tookMs: number): ReportAttempt {
@@ -365,6 +402,7 @@ export class Push {
 }
 
 const GONE = 410;
+const SECRET_UNREADABLE = "the account's signing secret could not be read";
 const ASKS_FOR_TIME = new Set([429, 503]);
 
 function isSuccess(status: number): boolean {

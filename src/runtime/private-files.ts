@@ -46,7 +46,7 @@ function found(path: string, look: (path: string) => Stats = lstatSync): Stats |
   }
 }
 
-/** Makes the directory, or takes others' rights to the one that is there. Somebody else's stays as it is: `tooOpen` tells of it. */
+/** Makes the directory, or takes others' rights to the one that is there. */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
   narrow(path, statSync(path), DIRECTORY_MODE);
@@ -73,10 +73,17 @@ export function protectFile(path: string): void {
   narrow(path, stats, FILE_MODE);
 }
 
-function narrow(path: string, { mode, uid }: Stats, wanted: number): void {
+/** Somebody else's file, or a file system that has no rights or changes none (vfat, CIFS, NFS for a root that it does not trust). */
+const CANNOT_CHANGE: ReadonlySet<unknown> = new Set(["EPERM", "EACCES", "EROFS", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/** What cannot be narrowed is used as it is: `tooOpen` tells of it at start. */
+function narrow(path: string, { mode }: Stats, wanted: number): void {
   if (!hasModes || (mode & OTHERS) === 0) return;
-  const user = process.getuid!();
-  if (user === uid || user === 0) chmodSync(path, wanted);
+  try {
+    chmodSync(path, wanted);
+  } catch (error) {
+    if (!CANNOT_CHANGE.has((error as NodeJS.ErrnoException).code)) throw error;
+  }
 }
 
 /** What others may do with a file or a directory that is there, in words; null if nothing. */

@@ -89,9 +89,12 @@ export interface ReceivedReceipts {
 }
 
 /** A receipt that matched no message when it came. */
-export interface ParkedReceipt extends Receipt {
-  readonly id: number;
+export interface CarrierReceipt extends Receipt {
   readonly carrierId: string;
+}
+
+export interface ParkedReceipt extends CarrierReceipt {
+  readonly id: number;
 }
 
 /** The end of a message that no carrier took. */

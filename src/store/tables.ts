@@ -8,7 +8,7 @@
  */
 import type { Receipt } from "../carriers/port.ts";
 import type { MessageKey } from "../message/message.ts";
-import type { BulkName, LaneName, ParkedReceipt, PartName } from "./port.ts";
+import type { BulkName, CarrierReceipt, LaneName, ParkedReceipt, PartName } from "./port.ts";
 import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
 import type { Awaitable } from "./sql.ts";
 
@@ -60,6 +60,8 @@ export interface Needs {
   readonly messages?: readonly MessageKey[];
   /** Parts, with their messages. */
   readonly parts?: readonly PartName[];
+  /** Receipts whose parts are wanted: by their ids, and for want of those by their phones. */
+  readonly receipts?: readonly CarrierReceipt[];
   readonly parked?: readonly PartName[];
   readonly purses?: readonly number[];
   readonly names?: readonly { accountId: number; clientMessageId: string }[];
@@ -108,9 +110,9 @@ export interface Tables {
   deletePart(part: PartRow): void;
   /** Whether any receipt of the carrier is parked. */
   anyParked(carrierId: string): boolean;
-  /** Parked receipts by id or by phone, oldest first. */
+  /** Parked receipts by id, or by either of their phones, oldest first. */
   parked(name: PartName): ParkedReceipt[];
-  parkedForPhone(carrierId: string, to: string): ParkedReceipt[];
+  parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
   park(carrierId: string, receipt: Receipt): void;
   unpark(receipt: ParkedReceipt): void;
 

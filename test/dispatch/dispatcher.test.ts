@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nthId } from "../../src/runtime/ids.ts";
+import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { CARRIER, HOUR, NOW } from "../store/harness.ts";
 import { anotherAccount, numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
@@ -319,6 +320,22 @@ for (const [partRule, receipts] of [
     assert.deepEqual(reported, [5]);
   });
 }
+
+test("the log names a carrier whose receipts are about other phones, and the remedy, once in a while", async (t) => {
+  const lines: [fields: unknown, text: string][] = [];
+  const log = { ...silentLog, warn: (fields: unknown, text: string) => void lines.push([fields, text]) } as Log;
+  const { bench, carrier } = await startDesk(t, undefined, undefined, { log });
+  await bench.accept([bench.message({ to: "41790000001" })]);
+  await settle(bench);
+  const foreign = { carrierMessageId: "c1", outcome: "delivered", errorId: 0, mccMnc: null, to: "15550000" } as const;
+  for (let times = 0; times < 3; times++)
+    await Promise.all([carrier.receipt({ ...foreign, atMs: bench.clock.now() }), settle(bench)]);
+  assert.deepEqual(
+    lines.map(([fields]) => fields),
+    [{ carrierId: carrier.id, foreign: 1 }],
+  );
+  assert.match(lines[0]![1], /receiptAddresses = "carrier"/);
+});
 
 test("a receipt is acknowledged only when it is in the store", async (t) => {
   const { bench, carrier } = await startDesk(t);

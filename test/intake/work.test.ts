@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { type KnownBodies, prepareBody } from "../../src/intake/body.ts";
 import { Slices } from "../../src/runtime/slices.ts";
 import { MAX_PARTS, MAX_TEXT_LENGTH, MAX_TRANSLITERATED_LENGTH } from "../../src/sms/text.ts";
+import type { Acceptance } from "../../src/store/port.ts";
 import { ADVANCED, MULTI, REJECTED } from "../support/sending.ts";
 import { CATALOGUE, startTestService } from "../support/service.ts";
 
@@ -70,6 +71,36 @@ test("a request that takes long is done in slices: others are answered meanwhile
   const transliterated = await answersDuring("CYRILLIC");
   // 1.6 million characters: without slices the difference would be none.
   assert.ok(transliterated > 2 * plain + 10, `${transliterated} answers, and ${plain} without transliteration`);
+});
+
+test("a request that takes long is received when its work is done, and is valid from then on", async (t) => {
+  let healthAtMs = 0;
+  const accepted: { input: Acceptance; healthAtMs: number }[] = [];
+  const service = await startTestService(t, {
+    edgeStore: (store) => ({
+      ...store,
+      accept(input) {
+        accepted.push({ input, healthAtMs });
+        return store.accept(input);
+      },
+    }),
+  });
+  const text = CYRILLIC.repeat(10);
+  const texts = Array.from({ length: 2_000 }, (_, index) => ({ text: `${index} ${text}` }));
+  const fields = { from: "InfoSMS", destinations: [{ to: PHONE }], transliteration: "CYRILLIC", validityPeriod: 5 };
+  const sendAtMs = Date.now() + 3_600_000;
+  const messages = [...texts, { text, sendAt: new Date(sendAtMs).toISOString() }].map((own) => ({ ...fields, ...own }));
+  const sent = service.call("POST", ADVANCED, { body: { messages } });
+  while (accepted.length === 0) {
+    assert.equal((await service.call("GET", "/healthz")).status, 200);
+    healthAtMs = Date.now();
+  }
+  assert.equal((await sent).status, 200);
+  const [{ input, healthAtMs: lastHealthAtMs }] = accepted as [(typeof accepted)[0]];
+  assert.ok(input.receivedAtMs >= lastHealthAtMs, "not before what was answered while it waited");
+  const validMs = input.contents.map(({ expiresAtMs, dueAtMs }) => expiresAtMs - (dueAtMs ?? input.receivedAtMs));
+  assert.deepEqual(new Set(validMs), new Set([5 * 60_000]));
+  assert.equal(input.contents.at(-1)!.dueAtMs, sendAtMs);
 });
 
 test("of long works one slice is done in a turn of the event loop, and accounts take turns", async () => {

@@ -5,7 +5,7 @@ import { Push } from "../../src/reports/push.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { Lease } from "../../src/runtime/lease.ts";
-import { silentLog } from "../../src/runtime/log.ts";
+import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";
 import { hang, status } from "../support/report-receiver.ts";
@@ -53,6 +53,25 @@ test("while the store fails, outcomes wait and arrive later", async (t) => {
   await until(() => store.delivered.length === 21 && store.failures.length === 1, "the store knows of all");
   assert.equal(push.counters.itemsInMemoryNow, 0);
   assert.equal(receiver.requests.length, 22);
+});
+
+test("reports of an account whose secret cannot be opened become dead letters that say so, and the log tells it", async (t) => {
+  const receiver = await startReceiver(t);
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (fields: { accountId: number }) => void lines.push(fields.accountId) } as Log;
+  const { clock, store, push, send } = startPush(t, { log, settings: { retries: 2 } });
+  push.start();
+  store.sealed.add(7);
+  send(batchFor(receiver.url, { accountId: 7 }), batchFor(receiver.url));
+  await until(() => store.delivered.length === 1, "another account's is delivered");
+  for (let minutes = 0; minutes < 10; minutes++) await clock.advance(MINUTE_MS);
+  assert.deepEqual(
+    store.deadLetters.map(({ attempts, reason }) => [attempts, reason]),
+    [[3, "the account's signing secret could not be read"]],
+  );
+  assert.deepEqual(lines, [7, 7, 7]);
+  assert.deepEqual([receiver.requests.length, store.releases.length, store.undelivered.size], [1, 0, 0]);
+  assert.equal(push.counters.itemsInMemoryNow, 0);
 });
 
 test("without the account's secret nothing goes out unsigned: it waits for the store", async (t) => {

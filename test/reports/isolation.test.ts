@@ -1,6 +1,7 @@
 /** One host's trouble is not another's, and everything has a bound. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
 import type { Answer, Post, Transport } from "../../src/reports/transport.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, factsOf, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
@@ -97,6 +98,32 @@ test("one success closes the circuit", async (t) => {
   send(...batchesFor(receiver.url, 10));
   await until(() => store.delivered.length === 10, "all are delivered");
   assert.equal(push.counters.openCircuitsNow, 0);
+});
+
+test("a failure that accounts share is one of each account's own schedule", async (t) => {
+  const refused: Answer = { kind: "unreachable", reason: "connection refused" };
+  const transport: Transport = { post: async () => refused, forget() {}, async close() {} };
+  const { clock, push, store, send } = startPush(t, { transport });
+  store.schedules.set(2, Array(50).fill(60));
+  store.schedules.set(3, [1, 1]);
+  const url = "http://gone.example/";
+  for (let tries = 1; tries <= PUSH_DEFAULTS.failuresToOpen; tries++) {
+    send(batchFor(url));
+    await until(() => store.failures.length === tries, "the host is known as one that nobody reaches");
+  }
+  store.failures.length = 0;
+  const long = batchFor(url, { accountId: 2, attempts: PUSH_DEFAULTS.retries });
+  const short = batchFor(url, { accountId: 3, attempts: 2 });
+  const sealed = batchFor(url, { accountId: 4 });
+  store.sealed.add(4);
+  send(batchFor(url), long, short, sealed);
+  await until(() => store.failures.length === 4, "the others shared the failure of the one that was tried");
+  assert.equal(push.counters.shared, 3);
+  const told = new Map(store.failures.map(({ id, retryAtMs, reason }) => [id, [retryAtMs, reason]]));
+  assert.deepEqual(told.get(long.id), [clock.now() + 60 * MINUTE_MS, "connection refused"]);
+  assert.deepEqual(told.get(short.id), [null, "connection refused"]);
+  assert.deepEqual(told.get(sealed.id), [clock.now() + MINUTE_MS, "the account's signing secret could not be read"]);
+  assert.equal(push.counters.itemsInMemoryNow, 0);
 });
 
 test("one client's failing URL does not speak for another's on the same host", async (t) => {

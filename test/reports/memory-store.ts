@@ -3,6 +3,7 @@ import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.t
 import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import type { ReportRelease, ReportStore } from "../../src/reports/port.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import { SecretFault } from "../../src/runtime/secrets.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";
 
 interface Row {
@@ -20,6 +21,10 @@ export class MemoryReportStore implements ReportStore {
   readonly releases: ReportRelease[] = [];
   secrets: readonly string[] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"];
   retryMinutes: readonly number[] | null = null;
+  /** Schedules of accounts that have one of their own. */
+  readonly schedules = new Map<number, readonly number[]>();
+  /** Accounts whose secrets no key opens. */
+  readonly sealed = new Set<number>();
   /** As long as it is set, every call is refused. */
   failing = false;
   /** A call with one of these ids in it is refused, whole. */
@@ -97,6 +102,7 @@ export class MemoryReportStore implements ReportStore {
 
   mergeReports({ ids: [first, ...others] }: { ids: readonly string[] }): Promise<void> {
     return this.#call(() => {
+      this.#refusePoison([first!, ...others]);
       const into = this.undelivered.get(first!)!;
       const merged = others.map((id) => this.undelivered.get(id)!.batch);
       const items = [into.batch, ...merged].flatMap((batch) => batch.items as ReportFacts[]);
@@ -105,8 +111,11 @@ export class MemoryReportStore implements ReportStore {
     });
   }
 
-  callbackPolicy(): Promise<CallbackPolicy> {
-    return this.#call(() => ({ secrets: this.secrets, retryMinutes: this.retryMinutes }));
+  callbackPolicy({ accountId }: { accountId: number }): Promise<CallbackPolicy> {
+    return this.#call(() => {
+      if (this.sealed.has(accountId)) throw new SecretFault("no key opens it");
+      return { secrets: this.secrets, retryMinutes: this.schedules.get(accountId) ?? this.retryMinutes };
+    });
   }
 
   #refusePoison(ids: readonly string[]): void {

@@ -88,6 +88,22 @@ test("while the store is away nothing is merged and nothing is lost", async (t) 
   assert.equal(new Set(receiver.items.map((item) => item.messageId)).size, 4);
 });
 
+test("reports that the store refuses to merge go out one by one", async (t) => {
+  const receiver = await startReceiver(t);
+  const { clock, store, push, send } = startPush(t, { settings: { connectionsPerHost: 1, requestItems: 100 } });
+  push.start();
+  const batches = batchesFor(receiver.url, 4);
+  store.poisoned.add(batches[1]!.id);
+  send(...batches);
+  await until(() => store.refusals > 0, "the store refuses to merge");
+  store.poisoned.clear();
+  await receiver.waitForRequests(2);
+  await until(() => store.releases.length === 2, "the others wait in the store");
+  while (store.undelivered.size > 0) await clock.advance(PUSH_DEFAULTS.pollMs);
+  assert.equal(new Set(receiver.items.map((item) => item.messageId)).size, 4);
+  assert.equal(push.counters.itemsInMemoryNow, 0);
+});
+
 test("an account's own schedule replaces the service's, and ends with its last wait", () => {
   const delay = (attempts: number) =>
     retryDelayMs({ ...PUSH_DEFAULTS, jitter: 0 }, seededRandom(1), attempts, null, [2, 7]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Receipt, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { SWEEP_START } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const PHONE = "41790000001";
@@ -11,8 +12,8 @@ const DELIVERED = STATUS.DELIVERED_TO_HANDSET.id;
 const WAITING = STATUS.PENDING_WAITING_DELIVERY.id;
 
 /** A store with a message to PHONE that a carrier took under this id. */
-async function sent(bench: Bench, carrierMessageId: string, to = PHONE): Promise<string> {
-  await bench.accept([bench.message({ to })]);
+async function sent(bench: Bench, carrierMessageId: string, to = PHONE, from = "Sender"): Promise<string> {
+  await bench.accept([bench.message({ to })], { from });
   const { key } = bench.takeMessages()[0]!;
   const part = { carrierMessageId, counts: true };
   const atMs = bench.clock.now();
@@ -59,6 +60,9 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       ["the phone with a plus", { to: `+${PHONE}` }],
       ["the phone with two zeros", { to: `00${PHONE}` }],
       ["the phone as its country writes it", { to: "0790000001" }],
+      ["the phone behind another country's trunk prefix", { to: "06790000001", other: "80808" }],
+      ["the phone behind the one digit that replaces its country's code", { to: "8790000001", other: "80808" }],
+      ["no readable phone, and a number for the sender", { to: null, other: "41791234567" }],
       ["the phone in the other place", { to: "80808", other: PHONE }],
       ["no mark, and the message's phone", { to: PHONE, unmarked: true }],
     ];
@@ -93,6 +97,14 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       const key = await sent(bench, "1001");
       assert.equal(await statusOf(bench, key), DELIVERED);
       assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("of two parts with one id the one to the very phone hears of it, before one whose number ends alike", async (t) => {
+      const bench = await Bench.start(t, make);
+      const first = await sent(bench, "7");
+      const second = await sent(bench, "7", "49790000001");
+      await received(bench, "7", { to: "49790000001" });
+      assert.deepEqual([await statusOf(bench, first), await statusOf(bench, second)], [WAITING, DELIVERED]);
     });
 
     test("of two parts with one id each hears of its own phone", async (t) => {
@@ -144,6 +156,63 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.equal(await statusOf(bench, key), WAITING);
       assert.equal((await received(bench, "whatever", { to: PHONE })).unmatched, 0);
       assert.equal(await statusOf(bench, key), DELIVERED);
+    });
+
+    const SENDER = "41791111111";
+    const swapped = { to: SENDER, other: PHONE };
+
+    test("a part whose id was never learnt hears receipts with a plus, and with swapped addresses", async (t) => {
+      const bench = await Bench.start(t, make);
+      const byNumber = await sent(bench, unknownId(PHONE), PHONE, SENDER);
+      assert.equal((await received(bench, "whatever", swapped)).unmatched, 0);
+      const byName = await sent(bench, unknownId(PHONE));
+      assert.equal((await received(bench, "whatever", { to: null, other: PHONE })).unmatched, 0);
+      const plus = await sent(bench, unknownId(PHONE));
+      assert.equal((await received(bench, "whatever", { to: `+${PHONE}` })).unmatched, 0);
+      for (const key of [byNumber, byName, plus]) assert.equal(await statusOf(bench, key), DELIVERED);
+    });
+
+    test("a receipt with swapped addresses waits for a part whose id was never learnt", async (t) => {
+      const bench = await Bench.start(t, make);
+      await received(bench, "whatever", swapped);
+      const old = await sent(bench, unknownId(PHONE), PHONE, STRANGER);
+      assert.equal(await statusOf(bench, old), WAITING, "a message of another sender's");
+      await received(bench, "", { to: PHONE });
+      assert.equal(await statusOf(bench, old), DELIVERED);
+      const key = await sent(bench, unknownId(PHONE), PHONE, SENDER);
+      assert.equal(await statusOf(bench, key), DELIVERED);
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("a receipt that could be about either of two parts without ids settles neither until it can be about one only", async (t) => {
+      const bench = await Bench.start(t, make);
+      const toSender = await sent(bench, unknownId(SENDER), SENDER);
+      const toPhone = await sent(bench, unknownId(PHONE), PHONE, SENDER);
+      assert.equal((await received(bench, "whatever", swapped)).unmatched, 1);
+      const names = [{ carrierId: CARRIER, carrierMessageId: unknownId(PHONE) }];
+      await bench.store.matchParked({ names });
+      assert.deepEqual([await statusOf(bench, toSender), await statusOf(bench, toPhone)], [WAITING, WAITING]);
+      await received(bench, "its own", { to: SENDER, other: "80808", outcome: "delivered" });
+      assert.deepEqual([await statusOf(bench, toSender), await statusOf(bench, toPhone)], [DELIVERED, WAITING]);
+      // A sweep sees what has been written to the tables.
+      await bench.restart();
+      const { cursor } = await bench.store.sweep({
+        nowMs: bench.clock.now(),
+        receiptWaitMs: DAY,
+        limit: 100,
+        cursor: SWEEP_START,
+      });
+      assert.deepEqual(cursor, SWEEP_START);
+      assert.equal(await statusOf(bench, toPhone), DELIVERED);
+    });
+
+    test("a receipt of what a phone has sent itself says nothing of a message to that phone", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, unknownId(PHONE));
+      assert.equal((await received(bench, "1001", { to: STRANGER, other: PHONE })).unmatched, 1);
+      assert.equal(await statusOf(bench, key), WAITING);
+      const answered = await sent(bench, "1001", STRANGER, PHONE);
+      assert.equal(await statusOf(bench, answered), DELIVERED);
     });
   });
 }

@@ -127,6 +127,28 @@ test("an export is its owner's alone, also over a file or a link that others cou
   assert.deepEqual(readdirSync(place).sort(), ["link.toml", "new.toml", "old.toml", "target"]);
 });
 
+test("data whose rights cannot be changed is used as it is, and told of", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("only root can give a file away");
+  if (spawnSync("setpriv", ["--version"]).status !== 0) return t.skip("there is no setpriv");
+  const { data } = await newService(t);
+  const file = join(data, "heliograph.sqlite");
+  for (const [path, mode] of [
+    [data, 0o777],
+    [file, 0o666],
+  ] as const) {
+    chmodSync(path, mode);
+    chownSync(path, 4_242, 4_242);
+  }
+  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/sqlite/database.ts"))};
+    openDatabase(process.argv[1]).close();
+    console.log(JSON.stringify(openToOthers(process.argv[1])));`;
+  // As root on a network's file system: it may write, and is refused when it changes what is another's.
+  const weak = ["--bounding-set", "-fowner", "--inh-caps", "-fowner", process.execPath];
+  const { stdout, stderr } = spawnSync("setpriv", [...weak, "--input-type=module", "-e", look, data]);
+  assert.match(String(stdout), /can look into .*\(0777\).*can use .*heliograph.sqlite \(0666\)/, String(stderr));
+  assert.equal(statSync(file).mode & 0o777, 0o666);
+});
+
 test("what belongs to another user and is open to others is told by doctor", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("only root can give a file away");
   const service = await newService(t);

@@ -203,6 +203,22 @@ for (const engine of ["SQLite", "PostgreSQL"]) {
       for (const text of [secret, CARRIER_PASSWORD]) assert.ok(!octets.includes(text), text);
     });
 
+    test("nothing is sealed by the way where services may run without the key: only the command begins with it", async (t) => {
+      const sealed = await newStore(t, engine);
+      const plain = sealed.with(null);
+      await fill(plain);
+      const fresh = rotated(await sealed.done("account", "rotate-secret", "ACME"));
+      await sealed.done("account", "create", "--key", "NEW", "--username", "new");
+      const set = ["carrier", "set", "acme", "kind=smpp", "hosts=127.0.0.1:9", "systemId=other", "--password-stdin"];
+      assert.equal((await sealed.run(set, { input: CARRIER_PASSWORD })).code, 0);
+      assert.ok((await keysIn(sealed.data)).every((id) => id === null));
+      assert.equal((await secretsOf(plain.config))[0], fresh, "a service without the key can use it");
+
+      await sealed.done("secrets", "seal");
+      await sealed.done("account", "create", "--key", "NEXT", "--username", "next");
+      assert.ok((await keysIn(sealed.data)).every((id) => id !== null));
+    });
+
     test("a key is changed while both are known: the new one seals everything, then the old one can go", async (t) => {
       const sealed = await newStore(t, engine);
       const secret = await fill(sealed);

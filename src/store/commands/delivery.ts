@@ -1,5 +1,5 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
-import { isNational, samePhone } from "../../carriers/phones.ts";
+import { isNational, phoneOf, plainPhone, samePhone } from "../../carriers/phones.ts";
 import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
@@ -7,6 +7,7 @@ import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import {
   type BulkName,
+  type CarrierReceipt,
   type CommandHandlers,
   type OutstandingRow,
   type ParkedReceipt,
@@ -156,22 +157,48 @@ export function deliveryCommands(
     tables.changeMessage(row, { parts_pending: pending, ...heard });
   }
 
+  /** The part with the receipt's id. A carrier may use an id twice: then the one to the very phone, before one that may be to it. */
+  function findById(name: PartName | null, receipt: Receipt): { found: FoundPart | null; isForeign: boolean } {
+    let found: FoundPart | null = null;
+    let isForeign = false;
+    const isVery = (part: PartRow): boolean => {
+      const row = tables.message(part.key);
+      const isAbout = row === undefined || isAboutPhone(receipt, row.recipient);
+      isForeign ||= !isAbout;
+      if (!isAbout) return false;
+      const isExact = row === undefined || receipt.to === null || samePhone(receipt.to, row.recipient);
+      if (found === null || isExact) found = { part, row };
+      return isExact;
+    };
+    if (name !== null) tables.part(name, isVery);
+    return { found, isForeign };
+  }
+
+  /**
+   * The part whose id was never learnt, by its phone: the receipt's first address, or the second where a carrier swaps them. If something waits
+   * under both, nobody knows which is meant, and the receipt waits. For the second, the first has to be the message's sender: else a receipt of
+   * any message that the phone itself has sent would do.
+   */
+  function findByPhone({ to, other }: PhoneNames, receipt: Receipt): FoundPart | null {
+    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.part(name)));
+    if (direct !== undefined && swapped !== undefined) return null;
+    const part = direct ?? swapped;
+    if (part === undefined) return null;
+    const row = tables.message(part.key);
+    const isMeant = part === direct || (row !== undefined && phoneOf(row.sender) === receipt.to);
+    return isMeant ? { part, row } : null;
+  }
+
   /**
    * Whether a message was waiting for this receipt. A receipt about another phone than the message's is "foreign", and changes nothing:
    * ids are easily guessed.
    */
   function applyReceipt(carrierId: string, receipt: Receipt): "applied" | "foreign" | "unmatched" {
-    let part: PartRow | undefined;
-    let row: MessageRow | undefined;
-    let isForeign = false;
-    const fits = ({ key }: PartRow): boolean => {
-      row = tables.message(key);
-      const isAbout = row === undefined || isAboutPhone(receipt, row.recipient);
-      isForeign ||= !isAbout;
-      return isAbout;
-    };
-    for (const name of receiptNames(carrierId, receipt)) part ??= tables.part(name, fits);
-    if (part === undefined) return isForeign ? "foreign" : "unmatched";
+    const names = receiptNames(carrierId, receipt);
+    const { found: byId, isForeign } = findById(names.byId, receipt);
+    const found = byId ?? findByPhone(names.byPhone, receipt);
+    if (found === null) return isForeign ? "foreign" : "unmatched";
+    const { part, row } = found;
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
       settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
@@ -191,7 +218,7 @@ export function deliveryCommands(
   function matchParked(name: PartName, row: MessageRow): void {
     const { carrierId, carrierMessageId } = name;
     const isUnknown = carrierMessageId === unknownId(row.recipient);
-    const candidates = isUnknown ? tables.parkedForPhone(carrierId, row.recipient) : tables.parked(name);
+    const candidates = isUnknown ? tables.parkedForPhone(carrierId, plainPhone(row.recipient)) : tables.parked(name);
     // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
     const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
     for (const receipt of candidates) {
@@ -398,21 +425,47 @@ export function deliveryCommands(
   };
 }
 
+interface FoundPart {
+  readonly part: PartRow;
+  readonly row: MessageRow | undefined;
+}
+
+/** The names that the two addresses of a receipt stand for. */
+interface PhoneNames {
+  readonly to: PartName | null;
+  readonly other: PartName | null;
+}
+
 /**
  * Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. For the second it
  * has to be marked: any phone can write a text that looks like a receipt.
  */
-export function receiptNames(carrierId: string, { carrierMessageId, to, unmarked }: Receipt): PartName[] {
-  const names = carrierMessageId === "" ? [] : [{ carrierId, carrierMessageId }];
-  if (to !== null && unmarked !== true) names.push({ carrierId, carrierMessageId: unknownId(to) });
-  return names;
+export function receiptNames(
+  carrierId: string,
+  { carrierMessageId, to, other = null, unmarked }: Receipt,
+): { readonly byId: PartName | null; readonly byPhone: PhoneNames } {
+  const nameOf = (phone: string | null): PartName | null =>
+    phone === null || unmarked === true ? null : { carrierId, carrierMessageId: unknownId(phone) };
+  const isTwice = to !== null && other !== null && samePhone(to, other);
+  return {
+    byId: carrierMessageId === "" ? null : { carrierId, carrierMessageId },
+    byPhone: { to: nameOf(to), other: isTwice ? null : nameOf(other) },
+  };
 }
 
-/** Whether what a receipt says of its phone agrees with the message's recipient. A marked one may say nothing. */
-function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
-  if (to === recipient) return true;
+/** All of them, in the order in which they are tried. */
+export function allReceiptNames({ carrierId, ...receipt }: CarrierReceipt): PartName[] {
+  const { byId, byPhone } = receiptNames(carrierId, receipt);
+  return [byId, byPhone.to, byPhone.other].filter((name) => name !== null);
+}
+
+/**
+ * Whether what a receipt says of its phone agrees with the message's recipient. One without a mark has to name it. A marked one may say nothing, or
+ * nothing that can be read: then its id decides. Another number in the phone's place makes it foreign, unless the addresses are swapped.
+ */
+export function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
   if (unmarked === true) return to !== null && samePhone(to, recipient);
-  if (to === null && other === null) return true;
+  if (to === null) return true;
   return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
 }
 

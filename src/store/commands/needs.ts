@@ -3,7 +3,6 @@ import { nthId } from "../../runtime/ids.ts";
 import type { CommandInput, CommandName } from "../port.ts";
 import type { Needs } from "../tables.ts";
 import { optOutLists } from "./accept.ts";
-import { receiptNames } from "./delivery.ts";
 import { replayNames } from "./replays.ts";
 
 type NeedsOf = { readonly [Name in CommandName]?: (input: CommandInput<Name>) => Needs };
@@ -34,7 +33,7 @@ export const NEEDS: NeedsOf = {
   countUnknown: ({ keys }) => ({ messages: keys }),
   finish: ({ endings }) => ({ messages: keysOf(endings), refunds: true }),
   release: ({ keys }) => ({ messages: keys }),
-  received: ({ carrierId, receipts }) => ({ parts: receipts.flatMap((receipt) => receiptNames(carrierId, receipt)) }),
+  received: ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),
   matchParked: ({ names }) => ({ parts: names, parked: names }),
   reportsDelivered: ({ ids }) => ({ leaders: ids }),
   reportsFailed: ({ failures }) => ({ reports: idsOf(failures), leaders: idsOf(failures) }),

@@ -49,27 +49,34 @@ export interface SecretWriter {
 }
 
 /**
- * Seals what is about to be stored. A process that does not have the store's key writes no secret: without a key it would stand there open, and
- * with another one the service could not use it. Two accounts say which key that is, the first and the last.
+ * Seals what is about to be stored, if the store is sealed: two accounts say so, the first and the last, or there is none yet.
+ *
+ * A process that does not have a sealed store's key writes no secret: without a key it would stand there open, and with another one the service
+ * could not use it. And one with a key seals nothing in a store that is not sealed: services may run there without the key, and could not use it
+ * either. `secrets seal` is what makes a store a sealed one.
  */
 export function secretWriter({ sql, secrets }: CommandParts): SecretWriter {
   const ends = ["ASC", "DESC"].map((way) =>
     sql.prepare<[], { secret: string }>(`SELECT callback_secret AS secret FROM account ORDER BY id ${way} LIMIT 1`),
   );
-  const requireKey = async (): Promise<void> => {
+  const isSealed = async (): Promise<boolean> => {
+    let isAny = false;
     for (const end of ends) {
-      const id = sealedBy((await end.get())?.secret ?? "");
+      const found = await end.get();
+      if (found === undefined) return true;
+      const id = sealedBy(found.secret);
       if (id !== null && !secrets.keyIds.includes(id))
         throw new SecretFault(missingKey([id], secrets.keyIds.length > 0));
+      isAny ||= id !== null;
     }
+    return isAny;
   };
   return {
     async seal(place, text) {
-      await requireKey();
-      return secrets.seal(place, text);
+      return (await isSealed()) ? secrets.seal(place, text) : text;
     },
     async sealItem(item) {
-      if (profileOf(item) !== null) await requireKey();
+      if (profileOf(item) === null || !(await isSealed())) return item;
       return withPassword(item, (place, password) => secrets.seal(place, password));
     },
   };

@@ -157,7 +157,8 @@ export const FIND = {
   parkedForPhone: selection(
     WANTED_PART,
     PARKED_COLUMNS,
-    `JOIN parked_receipt ON carrier_id = wanted_carrier AND recipient = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
+    `JOIN parked_receipt ON carrier_id = wanted_carrier AND (recipient = wanted_id OR other_address = wanted_id)
+     ORDER BY id FOR UPDATE OF parked_receipt`,
   ),
   purses: selection(
     WANTED_KEY,

@@ -1,12 +1,12 @@
 /**
- * The tables on PostgreSQL: what a group of commands needs is read before they run, in one round trip (a second one where what was read
- * leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
+ * The tables on PostgreSQL: what a group of commands needs is read before they run, in one round trip (further ones where what was
+ * read leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
  * transaction has locks on those that another node could change.
  */
 import { isReservedId, type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { receiptNames } from "../commands/delivery.ts";
-import type { BulkName, ParkedReceipt, PartName } from "../port.ts";
+import { allReceiptNames, isAboutPhone, receiptNames } from "../commands/delivery.ts";
+import type { BulkName, CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
   isRejected,
@@ -49,6 +49,20 @@ function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void 
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [item]);
   else list.push(item);
+}
+
+function remove<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  lists.set(
+    key,
+    (lists.get(key) ?? []).filter((other) => other !== item),
+  );
+}
+
+const idNameOf = (receipt: CarrierReceipt): PartName | null => receiptNames(receipt.carrierId, receipt).byId;
+
+/** Under which a parked receipt is found by phone. */
+function phonesOf({ carrierId, to, other = null }: ParkedReceipt): Set<string> {
+  return new Set([to, other].filter((phone) => phone !== null).map((phone) => `${carrierId} ${phone}`));
 }
 
 /** The part of a list that was not asked for before; `asked` remembers it. */
@@ -159,7 +173,7 @@ export class PostgresTables implements Tables {
   /** The names under which a part or a receipt could have come to another node while this transaction was under way. */
   get namesToMatch(): PartName[] {
     const parts = [...this.#newPieces].map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
-    return [...parts, ...[...this.#newParked].flatMap((receipt) => receiptNames(receipt.carrierId, receipt))];
+    return [...parts, ...[...this.#newParked].flatMap(allReceiptNames)];
   }
 
   // --- Reading -----------------------------------------------------------------------------------------------------------
@@ -170,7 +184,7 @@ export class PostgresTables implements Tables {
     if (homeless.length > 0) await partitions.ensure(homeless);
     await Promise.all([
       this.#loadMessages(needs.messages ?? []),
-      this.#loadParts(needs.parts ?? []),
+      this.#loadParts([...(needs.parts ?? []), ...(needs.receipts ?? []).flatMap((each) => idNameOf(each) ?? [])]),
       this.#loadParked(needs.parked ?? []),
       this.#loadPurses(needs.purses ?? []),
       this.#loadNames(needs),
@@ -179,7 +193,20 @@ export class PostgresTables implements Tables {
       this.#loadReplays(needs),
       this.#loadReports(needs),
     ]);
+    // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
+    const lost = (needs.receipts ?? []).filter((receipt) => !this.#isFound(receipt));
+    const parked = [...this.#parked.values(), ...this.#parkedPhones.values()].flat();
+    await this.#loadParts([...lost, ...parked].flatMap(allReceiptNames));
     await this.#loadFurther(needs);
+  }
+
+  #isFound(receipt: CarrierReceipt): boolean {
+    const name = idNameOf(receipt);
+    const parts = name === null ? [] : (this.#pieces.get(partId(name)) ?? []);
+    return parts.some(({ key }) => {
+      const row = this.#messages.get(key);
+      return row === undefined || isAboutPhone(receipt, row.recipient);
+    });
   }
 
   /** What depends on the messages that were read. */
@@ -188,8 +215,6 @@ export class PostgresTables implements Tables {
     const bulks = messages.filter((row) => row.bulk_version !== null);
     const reports = messages.flatMap((row) => (row.intermediate === 1 ? (row.last_report_id ?? []) : []));
     await Promise.all([
-      // Parked receipts of parts are rare: only then the parts of the same name that are older.
-      this.#loadParts([...this.#parked.values()].flat()),
       this.#loadBulks(
         bulks.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id })),
         false,
@@ -250,12 +275,14 @@ export class PostgresTables implements Tables {
       sendRows<ParkedReceipt>(session, FIND.parked, WANTED_PART, wanted.map(wantedPart)),
       sendRows<ParkedReceipt>(session, FIND.parkedForPhone, WANTED_PART, toPhone.map(wantedPart)),
     ]);
-    // One that is found both ways is still one.
-    const known = new Map(byId.rows.map((receipt) => [receipt.id, receipt]));
-    for (const receipt of byId.rows) append(this.#parked, partId(receipt), receipt);
-    for (const receipt of byPhone.rows) {
-      append(this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`, known.get(receipt.id) ?? receipt);
-    }
+    // One that is found in several ways is still one.
+    const found = [...byId.rows, ...byPhone.rows].toSorted((one, other) => one.id - other.id);
+    for (const receipt of fresh(found, this.#asked, ({ id }) => `parked receipt ${id}`)) this.#keepParked(receipt);
+  }
+
+  #keepParked(receipt: ParkedReceipt): void {
+    append(this.#parked, partId(receipt), receipt);
+    for (const phone of phonesOf(receipt)) append(this.#parkedPhones, phone, receipt);
   }
 
   async #loadPurses(accountIds: readonly number[]): Promise<void> {
@@ -449,27 +476,19 @@ export class PostgresTables implements Tables {
     return [...(this.#parked.get(partId(name)) ?? [])];
   }
 
-  parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
-    return [...(this.#parkedPhones.get(`${carrierId} ${to}`) ?? [])];
+  parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
+    return [...(this.#parkedPhones.get(`${carrierId} ${phone}`) ?? [])];
   }
 
   park(carrierId: string, receipt: Receipt): void {
     const parked: ParkedReceipt = { ...receipt, carrierId, id: 0 };
     this.#newParked.add(parked);
-    append(this.#parked, partId(parked), parked);
-    append(this.#parkedPhones, `${carrierId} ${receipt.to}`, parked);
+    this.#keepParked(parked);
   }
 
   unpark(receipt: ParkedReceipt): void {
-    for (const [lists, id] of [
-      [this.#parked, partId(receipt)],
-      [this.#parkedPhones, `${receipt.carrierId} ${receipt.to}`],
-    ] as const) {
-      lists.set(
-        id,
-        (lists.get(id) ?? []).filter((other) => other !== receipt),
-      );
-    }
+    remove(this.#parked, partId(receipt), receipt);
+    for (const phone of phonesOf(receipt)) remove(this.#parkedPhones, phone, receipt);
     if (!this.#newParked.delete(receipt)) this.#unparked.push(receipt.id);
   }
 

@@ -478,8 +478,8 @@ export class SqliteTables implements Tables {
     return this.#written.parked(name);
   }
 
-  parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
-    return this.#written.parkedForPhone(carrierId, to);
+  parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
+    return this.#written.parkedForPhone(carrierId, phone);
   }
 
   park(carrierId: string, receipt: Receipt): void {

@@ -172,8 +172,8 @@ export class WrittenRows {
       parked: db.prepare<[string, string], ParkedReceipt>(
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
       ),
-      parkedForPhone: db.prepare<[string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND recipient = ? ORDER BY id`,
+      parkedForPhone: db.prepare<[string, string, string], ParkedReceipt>(
+        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)`,
       ),
       park: db.prepare<Value[]>(
         `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address)
@@ -309,8 +309,8 @@ export class WrittenRows {
     return this.#statements.parked.all(carrierId, carrierMessageId);
   }
 
-  parkedForPhone(carrierId: string, to: string): ParkedReceipt[] {
-    return this.#statements.parkedForPhone.all(carrierId, to);
+  parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
+    return this.#statements.parkedForPhone.all(carrierId, phone, phone).sort((one, other) => one.id - other.id);
   }
 
   park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null }: Receipt): void {

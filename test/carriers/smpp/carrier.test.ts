@@ -612,6 +612,7 @@ describe("what the carrier sends", () => {
     await isUp(customer);
     await network.deliver({ esmClass: 4, sourceAddr: "0041790000001", destinationAddr: "Sender" });
     await network.deliver({ esmClass: 4, sourceAddr: "ACME", destinationAddr: "+41790000001" });
+    await network.deliver({ esmClass: 4, sourceAddr: "4179000****", destinationAddr: "41791234567" });
     const own = await startCarrier(t, [network], { receiptAddresses: "carrier" });
     await isUp(own);
     await eventually(async () => network.sessions.length === 2);
@@ -626,6 +627,7 @@ describe("what the carrier sends", () => {
       [
         ["41790000001", null],
         [null, "41790000001"],
+        [null, "41791234567"],
         [null, null],
       ],
     );

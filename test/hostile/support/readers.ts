@@ -14,7 +14,7 @@ import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
-import { isNational, phoneOf, samePhone } from "../../../src/carriers/phones.ts";
+import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/carriers/phones.ts";
 import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
 import { handsetOf, isErrorName } from "../../../src/carriers/simulator/handsets.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
@@ -100,6 +100,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     proofOf(text, { secret: text, begunAtMs: 0, confirmedAtMs: 0, lastStep: 0, recoveryCodes: 0 }, 0),
   "src/accounts/sessions.ts tokenHashOf": tokenHashOf,
   "src/carriers/phones.ts phoneOf": phoneOf,
+  "src/carriers/phones.ts plainPhone": plainPhone,
   "src/carriers/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
   "src/carriers/phones.ts isNational": (text) => isNational(text, `41${text}`),
   "src/api/auth.ts readBasic": (text, octets) => [
