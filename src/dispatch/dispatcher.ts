@@ -6,10 +6,10 @@ import type { Carrier } from "../carriers/port.ts";
 import type { QueuedMessage } from "../message/message.ts";
 import { type Clock, Repeating, type Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
-import { type Log, LogLimiter } from "../runtime/log.ts";
+import type { Log } from "../runtime/log.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
-import type { CommandInput, CommandOutput, Feed, LaneName, Store } from "../store/port.ts";
+import type { Feed, LaneName, Store } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
@@ -43,9 +43,6 @@ export interface DispatchParts {
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
 const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
-const FOREIGN_LINES_A_MINUTE = 1;
-const FOREIGN_RECEIPTS =
-  'receipts name another phone than the message with their id, and were not applied: if these are the carrier\'s own numbers, set receiptAddresses = "carrier" in its profile';
 const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
 /** How long to wait with a claim that failed or found no room. */
 const CLAIM_AGAIN_MS = 500;
@@ -109,23 +106,11 @@ export class Dispatcher {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
-    const limiter = new LogLimiter(parts.clock, FOREIGN_LINES_A_MINUTE);
     this.#outcomes = new Outcomes({
       ...parts,
-      store: { ...parts.store, received: (input) => this.#received(input, limiter) },
       onWritten: () => this.#refillAll(),
       counts: this.counts,
     });
-  }
-
-  /** A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so. */
-  async #received(input: CommandInput<"received">, limiter: LogLimiter): Promise<CommandOutput<"received">> {
-    const { store, log } = this.#parts;
-    const found = await store.received(input);
-    const { carrierId } = input;
-    const { foreign } = found;
-    if (foreign > 0) limiter.write(carrierId, (more) => log.warn({ carrierId, foreign, ...more }, FOREIGN_RECEIPTS));
-    return found;
   }
 
   /** Messages in memory here, waiting or on the wire. */

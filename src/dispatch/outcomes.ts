@@ -32,6 +32,10 @@ export interface OutcomeCounts {
   quarantined: number;
 }
 
+const FOREIGN_LINES_A_MINUTE = 1;
+const FOREIGN_RECEIPTS =
+  'receipts name another phone than the message with their id, and were not applied: if these are the carrier\'s own numbers, set receiptAddresses = "carrier" in its profile';
+
 export interface OutcomesParts {
   readonly store: OutcomeStore;
   readonly clock: Clock;
@@ -72,6 +76,7 @@ interface Kind<Item> {
 export class Outcomes {
   readonly #parts: OutcomesParts;
   readonly #limiter: LogLimiter;
+  readonly #foreign: LogLimiter;
   readonly #asideLimit: SetAsideLimit;
   #submitted: Submitted[] = [];
   #endings: Ending[] = [];
@@ -89,6 +94,7 @@ export class Outcomes {
   constructor(parts: OutcomesParts) {
     this.#parts = parts;
     this.#limiter = new LogLimiter(parts.clock);
+    this.#foreign = new LogLimiter(parts.clock, FOREIGN_LINES_A_MINUTE);
     this.#asideLimit = new SetAsideLimit(parts.clock);
   }
 
@@ -353,7 +359,7 @@ export class Outcomes {
   }
 
   #receiptsOf(carrierId: string): Kind<Said<Receipt>> {
-    const { store, counts } = this.#parts;
+    const { store, counts, log } = this.#parts;
     return {
       command: "received",
       write: async (batch) => {
@@ -361,6 +367,9 @@ export class Outcomes {
         const { unmatched, foreign, strangers } = await store.received({ carrierId, receipts });
         counts.receiptsUnmatched += unmatched;
         counts.receiptsForeign += foreign;
+        // A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so.
+        if (foreign > 0)
+          this.#foreign.write(carrierId, (more) => log.warn({ carrierId, foreign, ...more }, FOREIGN_RECEIPTS));
         const untaken = new Set(strangers);
         for (const [index, { safe }] of batch.entries()) safe(!untaken.has(index));
       },
