@@ -125,7 +125,7 @@ test("reports that were handed out in a commit whose answer was lost come with t
     `INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms)
      VALUES (1, 'delivery', 1, 'http://127.0.0.1:1/', 'application/json', '[]', 1)`,
   );
-  const cut = proxy.cutAtCommit();
+  const cut = proxy.cutAtCommit("held_by");
   const asked = assert.rejects(node.store.dueReports({ nowMs: NOW, limit: 10 }), StoreUnavailable);
   await cut;
   stepMs = 500;

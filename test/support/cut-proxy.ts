@@ -6,8 +6,11 @@ import type { TestContext } from "node:test";
 export interface CutProxy {
   /** The same database, by this way. */
   readonly url: string;
-  /** The answer to the next commit is lost, and everything with it: nobody gets through until `mend`. Resolves when it is so. */
-  cutAtCommit(): Promise<void>;
+  /**
+   * The answer to the next commit is lost, and everything with it: nobody gets through until `mend`. Resolves when it is so. With `of` it is the next
+   * commit on a connection that has sent this text since: a node has transactions of its own that come at any time.
+   */
+  cutAtCommit(of?: string): Promise<void>;
   mend(): void;
 }
 
@@ -17,7 +20,7 @@ const COMMITTED = Buffer.from("C\0\0\0\x0bCOMMIT\0");
 export async function cutProxy(t: TestContext, url: string): Promise<CutProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
-  let cutting: (() => void) | null = null;
+  let cutting: { readonly of: string; readonly done: () => void; readonly seenBy: Set<Socket> } | null = null;
   let isCut = false;
   const cut = (): void => {
     isCut = true;
@@ -39,14 +42,17 @@ export async function cutProxy(t: TestContext, url: string): Promise<CutProxy> {
     const far = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     keep(near, () => far);
     keep(far, () => near);
-    near.pipe(far);
+    near.on("data", (chunk) => {
+      if (cutting !== null && chunk.includes(cutting.of)) cutting.seenBy.add(near);
+      far.write(chunk);
+    });
     far.on("data", (chunk) => {
-      if (cutting === null || !chunk.includes(COMMITTED)) {
+      if (cutting === null || !cutting.seenBy.has(near) || !chunk.includes(COMMITTED)) {
         near.write(chunk);
         return;
       }
       cut();
-      cutting();
+      cutting.done();
       cutting = null;
     });
   });
@@ -62,9 +68,9 @@ export async function cutProxy(t: TestContext, url: string): Promise<CutProxy> {
   near.port = String((server.address() as { port: number }).port);
   return {
     url: near.href,
-    cutAtCommit: () =>
-      new Promise((resolve) => {
-        cutting = resolve;
+    cutAtCommit: (of = "") =>
+      new Promise((done) => {
+        cutting = { of, done, seenBy: new Set() };
       }),
     mend: () => {
       isCut = false;
