@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/api/errors.ts";
 import { MAX_SEARCHES_PER_ACCOUNT, Turns } from "../../src/api/turns.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { formatDateTime } from "../../src/schedule/date-time.ts";
 import type { Store } from "../../src/store/port.ts";
 import { addAccount } from "../support/accounts.ts";
 import { operating } from "../support/operator.ts";
@@ -161,8 +163,12 @@ test("between two pages of a search there is one of another account's searches, 
 
 test("a search through more messages than it may look at is told to ask for less, and an answer is never cut short", async (t) => {
   const service = await startTestService(t, { settings: { limits: { searchMessages: 2_000 } } });
-  const to = Array.from({ length: 4_100 }, (_, index) => String(41_790_000_000 + index));
-  const sent = await service.call("POST", "/sms/1/text/single", { body: { from: "InfoSMS", to, text: "x" } });
+  const destinations = Array.from({ length: 4_100 }, (_, index) => ({ to: String(41_790_000_000 + index) }));
+  // Scheduled, so that none of them changes its place in the logs while they are read.
+  const sendAt = formatDateTime(systemClock.now() + 3_600_000);
+  const sent = await service.call("POST", "/sms/1/text/advanced", {
+    body: { messages: [{ from: "InfoSMS", destinations, text: "x", sendAt }] },
+  });
   assert.equal(sent.status, 200);
 
   const rare = await service.call("GET", "/sms/1/logs?to=41790000000");
