@@ -5,7 +5,7 @@
  *
  * Until a caller has shown who it is, it is a *stranger*. Nobody is kept out by strangers: past a bound the connection that is missed least
  * makes room for the new one (silent ones first, then strangers that are slow, then idle ones), so that whoever watches the service, and every
- * good client, gets in. What is at work for a caller is never cut off for that.
+ * good client, gets in. What is at work for a caller is never cut off for strangers.
  *
  * Each step has a deadline. Node has those of the head and of the whole request; here are the others: an answer that is not taken, a
  * stranger's body, the rest of a body that nobody wants, a connection that was told goodbye and stays. All are enforced by destroying.

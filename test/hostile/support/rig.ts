@@ -50,10 +50,21 @@ export async function startRig(t: TestContext, settings: Record<string, string> 
   t.after(async () => {
     await watcher.terminate();
   });
-  const watched = async (): Promise<Watched> => {
+  const tell = async (): Promise<Watched> => {
     watcher.postMessage("tell");
     const [told] = (await once(watcher, "message")) as [Watched];
     return told;
+  };
+  /** What it has seen since it was last asked, and at least some looks. */
+  const watched = async (): Promise<Watched> => {
+    const seen = await tell();
+    while (seen.tookMs.length + seen.failures.length < LOOKS) {
+      await pause(SEND_EVERY_MS);
+      const { tookMs, failures } = await tell();
+      seen.tookMs.push(...tookMs);
+      seen.failures.push(...failures);
+    }
+    return seen;
   };
   const memory = (): number => residentOctets(child.process.pid!);
   const rig: Rig = {
@@ -67,8 +78,7 @@ export async function startRig(t: TestContext, settings: Record<string, string> 
     },
     async withstands(name, megabytes, attack) {
       await send(child.url, key);
-      await watched();
-      await pause(500);
+      await tell();
       const idle = await watched();
       const before = memory();
       let most = before;
@@ -77,14 +87,7 @@ export async function startRig(t: TestContext, settings: Record<string, string> 
       });
       await attack();
       const answered = await client.stop();
-      const busy: Watched = { tookMs: [], failures: [] };
-      // Some looks, however soon the attack is over.
-      while (busy.tookMs.length + busy.failures.length < LOOKS) {
-        await pause(100);
-        const { tookMs, failures } = await watched();
-        busy.tookMs.push(...tookMs);
-        busy.failures.push(...failures);
-      }
+      const busy = await watched();
       const ratio = worst(busy) / median(idle);
       t.diagnostic(
         `${name}: health took ${worst(busy).toFixed(0)} ms at worst over ${busy.tookMs.length} looks, ${ratio.toFixed(0)} times an idle one; ` +
@@ -211,7 +214,7 @@ export class Crowd {
   }
 }
 
-export function pause(ms: number): Promise<void> {
+function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
