@@ -10,13 +10,12 @@
  * Each step has a deadline. Node has those of the head and of the whole request; here are the others: an answer that is not taken, a
  * stranger's body, the rest of a body that nobody wants, a connection that was told goodbye and stays. All are enforced by destroying.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import { counter, type Figure, gauge } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
-import type { SeenCaller } from "./auth.ts";
+import { Connection, isLate, peerOf, RANKS, Site, type Who } from "./connection.ts";
 
 export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
@@ -33,233 +32,14 @@ export interface ConnectionBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
-/** Requests on one connection that are not answered. A client that does not wait for answers has one or two. */
-export const MAX_PIPELINED = 10;
-/** A body that has not come for so long may have to make room. */
-const SLOW_MS = 1_000;
 /** Of those that could make room, one in so many does: looking through all of them has to be worth it. */
 const EVICTED_SHARE = 8;
 /** How often, at most, slow bodies are looked for among all connections when there are too many requests. */
 const RELIEF_EVERY_MS = 100;
 /** After it was told why it is closed, a client may still write for so long: what is reset while it writes, it cannot read. */
 const MAX_LINGER_MS = 5_000;
-const MIN_TAKEN_OCTETS = 65_536;
-/** Of a body that nobody wants so much is read and dropped, so that its client gets to see the answer. */
-const MAX_DROPPED_OCTETS = 134_217_728;
-/** Chunks of a body that nobody wants may have less than so many octets on average, but not many of them. */
-const TINY_OCTETS = 64;
-const MAX_TINY_CHUNKS = 1_000;
-
-/**
- * Who sends a request: somebody who looks whether the service is well, somebody who need not show who it is (a login, the documentation, a path that
- * is not there), somebody who has yet to show it, somebody who has; and somebody who was refused, and whose body is still to be dropped.
- */
-type Who = "watcher" | "visitor" | "stranger" | "caller" | "refused";
-const nobody = (): Record<Who, number> => ({ watcher: 0, visitor: 0, stranger: 0, caller: 0, refused: 0 });
-
 /** Visitors may have one in so many of the places for requests, so that they never keep out whoever shows who it is. */
 const VISITORS_SHARE = 4;
-
-/** What one address has here. */
-export class Site {
-  readonly name: string;
-  readonly connections = new Set<Connection>();
-  /** Under way. */
-  readonly requests = nobody();
-  relievedAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/** A request under way: however it ends, answered or abandoned, it ends once. */
-export class Progress {
-  /** The path of its route; undefined where there is none. */
-  readonly route: string | undefined;
-  readonly connection: Connection;
-  readonly site: Site;
-  readonly response: ServerResponse;
-  readonly startedMs: number;
-  readonly #table: Connections;
-  #who: Who;
-  #release: (() => void) | null = null;
-  #ended = false;
-
-  constructor(
-    table: Connections,
-    connection: Connection,
-    site: Site,
-    response: ServerResponse,
-    route: string | undefined,
-    who: Exclude<Who, "caller" | "refused">,
-  ) {
-    this.#table = table;
-    this.connection = connection;
-    this.site = site;
-    this.response = response;
-    this.route = route;
-    this.startedMs = table.nowMs();
-    this.#who = who;
-    connection.begin(this);
-    this.#count(1);
-  }
-
-  /** Whether its caller has shown who it is. */
-  get isCaller(): boolean {
-    return this.#who === "caller";
-  }
-
-  /** Its caller has shown who it is. */
-  identified(): void {
-    this.#becomes("caller");
-    this.connection.known = true;
-  }
-
-  /** It gets an error. Until its body is dropped it takes nobody's place, unless its caller has one. */
-  refused(): void {
-    if (!this.isCaller) this.#becomes("refused");
-  }
-
-  #becomes(who: Who): void {
-    if (this.#ended) return;
-    this.#count(-1);
-    this.#who = who;
-    this.#count(1);
-  }
-
-  /** Whether its body has not come for longer than that of a good client takes. */
-  isSlow(nowMs: number): boolean {
-    return !this.response.req.complete && nowMs - this.startedMs >= SLOW_MS;
-  }
-
-  /** Calls this too when it ends, at once if it has: its client may go away while it is looked at. */
-  holds(release: () => void): void {
-    const first = this.#release;
-    if (this.#ended) release();
-    else if (first === null) this.#release = release;
-    else
-      this.#release = () => {
-        first();
-        release();
-      };
-  }
-
-  end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.connection.end(this, this.#table.nowMs());
-    this.#count(-1);
-    this.#table.tidy(this.site);
-    this.#release?.();
-  }
-
-  #count(change: 1 | -1): void {
-    this.site.requests[this.#who] += change;
-    this.#table.everybody.requests[this.#who] += change;
-  }
-}
-
-/** How little a connection would be missed, from those that are missed least on; one that is at work has none. */
-const RANKS = ["silent", "slow stranger", "idle stranger", "idle caller"] as const;
-type Rank = (typeof RANKS)[number];
-
-export class Connection {
-  readonly site: Site;
-  /** The other side's address and port, which a socket that is closed does not know any more. */
-  readonly peer: string;
-  socket: Socket;
-  /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
-  readonly underWay: Progress[] = [];
-  /** The newest answer on it, begun or not. */
-  newest: ServerResponse | null = null;
-  caller: SeenCaller | null = null;
-  /** It has had a request whose caller showed who it is. */
-  known = false;
-  /** It has more requests under way than it may, and gets no more answers. */
-  overrun = false;
-  /** It was told why it is closed, and is destroyed then. */
-  doomedAtMs = Number.POSITIVE_INFINITY;
-  /** Since when it is silent or idle. */
-  #sinceMs: number;
-  /** How much of what we wrote was taken when it was last looked at, and when that was; null when all of it was. */
-  #taken: { readonly octets: number; readonly atMs: number } | null = null;
-  /** From where on what it sends is dropped. */
-  #droppedFrom: number | null = null;
-
-  constructor(socket: Socket, site: Site, nowMs: number) {
-    this.socket = socket;
-    this.site = site;
-    this.peer = peerOf(socket);
-    this.#sinceMs = nowMs;
-  }
-
-  get sinceMs(): number {
-    return this.underWay[0]?.startedMs ?? this.#sinceMs;
-  }
-
-  begin(progress: Progress): void {
-    this.underWay.push(progress);
-    this.newest = progress.response;
-  }
-
-  end(progress: Progress, nowMs: number): void {
-    this.underWay.splice(this.underWay.indexOf(progress), 1);
-    this.#sinceMs = nowMs;
-  }
-
-  /** Null for one that is at work. */
-  rank(): Rank | null {
-    if (this.newest === null || this.doomedAtMs < Number.POSITIVE_INFINITY) return "silent";
-    if (this.underWay.length === 0) return this.known ? "idle caller" : "idle stranger";
-    const strangers = this.underWay.every(({ isCaller, response }) => !isCaller && !response.req.complete);
-    return strangers ? "slow stranger" : null;
-  }
-
-  /** Whether its client takes less of our answer than it has to. */
-  isStalled(nowMs: number, timeoutMs: number): boolean {
-    const { writableLength, bytesWritten } = this.socket;
-    if (writableLength === 0) {
-      this.#taken = null;
-      return false;
-    }
-    const octets = (bytesWritten ?? 0) - writableLength;
-    if (this.#taken !== null && nowMs - this.#taken.atMs < timeoutMs) return false;
-    const stalled = this.#taken !== null && octets - this.#taken.octets < MIN_TAKEN_OCTETS;
-    this.#taken = { octets, atMs: nowMs };
-    return stalled;
-  }
-
-  /** It has more requests under way than it may: whatever follows on it is dropped, and the connection ends with the answer to this one. */
-  overran(): void {
-    this.overrun = true;
-    // What was read is parsed to its end, thousands of requests in a piece of 64 KiB, each with an answer that Node would end one by one with an
-    // error and its trace; and no public way leads out of that. In a Node that has no such parser the bound holds all the same, at that cost.
-    const { parser } = this.socket as Socket & { parser?: { onIncoming?: unknown } | null };
-    if (parser !== undefined && parser !== null) parser.onIncoming = () => 0;
-  }
-
-  /** It is answered, and the rest of its body is read for nobody. Chunks of an octet or two cost more to drop than to send. */
-  dropRest(request: IncomingMessage): void {
-    let chunks = 0;
-    let octets = 0;
-    request.on("data", (chunk: Buffer) => {
-      octets += chunk.length;
-      if (++chunks > MAX_TINY_CHUNKS && octets < chunks * TINY_OCTETS) this.socket.destroy();
-    });
-  }
-
-  /** Whether it goes on and on with a body that was answered already. */
-  isFlooding(): boolean {
-    const answered = this.newest?.writableEnded === true && !this.newest.req.complete;
-    if (!answered) {
-      this.#droppedFrom = null;
-      return false;
-    }
-    this.#droppedFrom ??= this.socket.bytesRead;
-    return this.socket.bytesRead - this.#droppedFrom > MAX_DROPPED_OCTETS;
-  }
-}
 
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -474,13 +254,4 @@ export class Connections {
   async stop(): Promise<void> {
     await this.#sweeping.stop();
   }
-}
-
-/** A stranger's body has as long as the head of a request. */
-function isLate({ isCaller, response, startedMs }: Progress, nowMs: number, timeoutMs: number): boolean {
-  return !isCaller && !response.req.complete && nowMs - startedMs > timeoutMs;
-}
-
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

@@ -10,7 +10,7 @@ import type {
 } from "fastify";
 import type { TSchema } from "typebox";
 import type { Account, Scope } from "../store/port.ts";
-import type { Progress } from "./connections.ts";
+import type { Progress } from "./connection.ts";
 import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
