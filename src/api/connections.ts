@@ -167,10 +167,10 @@ export class Connections {
   isCrowded(site: Site | null, who: Exclude<Who, "watcher" | "refused">): boolean {
     const { maxRequests, requestsPerAddress } = this.#bounds;
     const most = site === null ? maxRequests : requestsPerAddress;
-    const { visitor, stranger, caller } = (site ?? this.everybody).requests;
-    // Over all, callers have all places to themselves: strangers have as many of their own.
-    const known = site === null && who === "caller" ? caller : site === null ? stranger : stranger + caller;
-    const crowded = who === "visitor" ? visitor * VISITORS_SHARE > most : known > most;
+    const { requests } = site ?? this.everybody;
+    // An address has so many in all; over all addresses callers have all places to themselves, and strangers as many of their own.
+    const known = site === null ? requests[who] : requests.stranger + requests.caller;
+    const crowded = who === "visitor" ? requests.visitor * VISITORS_SHARE > most : known > most;
     return crowded && !this.#relieve(site, who);
   }
 

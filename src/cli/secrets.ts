@@ -16,7 +16,7 @@ import {
 } from "./support.ts";
 
 const HELP = `
-Sealed are the secrets that sign reports and the carriers' passwords. Without its key sealed data cannot be served, nor a backup of it: keep the key
+Sealed are the secrets that sign reports, those of second factors, and the carriers' passwords. Without its key sealed data cannot be served, nor a backup of it: keep the key
 on every node, and a copy of it apart from the backups.
 
 To seal what there is:

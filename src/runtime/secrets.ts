@@ -1,5 +1,5 @@
 /**
- * Secrets at rest. What the service has to use as it is (secrets for signing reports, passwords for carriers) is sealed before it is stored:
+ * Secrets at rest. What the service has to use as it is (secrets for signing reports and of second factors, passwords for carriers) is sealed before it is stored:
  * AES-256-GCM under a key that is not in the store. A sealed value reads
  *
  *   sealed:1:<key's id>:<nonce, tag and text in base64url>
