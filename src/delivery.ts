@@ -152,12 +152,14 @@ export class Delivery {
     ];
   }
 
-  async stop(): Promise<void> {
+  /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
+  async stop(): Promise<number> {
     await this.#catalogue.stop();
     await this.#rounds.stop();
     await this.#dispatching?.binds.stop();
-    await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
+    const [inDoubt = 0] = await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
     await this.#dispatching?.binds.settled();
+    return inDoubt;
   }
 }
 
@@ -166,7 +168,7 @@ function dispatchSettings({ dispatch }: Settings): DispatchSettings {
   return { claimCount, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
 }
 
-function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): Figure[] {
+function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Figure[] {
   return [
     counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
     counter(
@@ -200,6 +202,11 @@ function dispatchFigures({ counts, inMemory }: Dispatcher, unmatched: number): F
       counts.incomingUnmatched + unmatched,
     ),
     gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", inMemory),
+    gauge(
+      "dispatch_messages_in_doubt",
+      "Messages handed to carriers of which the store does not know yet what became of them",
+      inDoubt,
+    ),
   ];
 }
 

@@ -27,6 +27,7 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly url: string;
+  /** Rejects with LeftInDoubt when all is stopped, but the store did not hear what became of some messages. */
   stop(): Promise<void>;
 }
 
@@ -35,6 +36,16 @@ export class StartFault extends Error {}
 
 /** Other nodes have taken over what this one had. It may do nothing any more, and should be started anew, as another node. */
 export class Deposed extends Error {}
+
+/** The service has stopped, and the store could not be told what became of some messages. They go again with the next start. */
+export class LeftInDoubt extends Error {
+  readonly messages: number;
+
+  constructor(messages: number) {
+    super(`the store could not be told what became of ${messages} messages that were handed to carriers`);
+    this.messages = messages;
+  }
+}
 
 /** Listens to what the store's thread says after its greeting. From the first word of being deposed on nothing is sent. */
 export function heedStore(thread: Pick<Worker, "on">, lease: Lease, onDeposed: (error: Deposed) => void): void {
@@ -131,13 +142,17 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   const stop = async (): Promise<void> => {
     stopping = true;
     await edge.stop();
-    await delivery
-      .call("stop", null)
-      .catch((error: unknown) => log.error({ err: error }, "delivery did not stop in order"));
+    const inDoubt = await delivery.call("stop", null).catch((error: unknown) => {
+      log.error({ err: error }, "delivery did not stop in order");
+      return 0;
+    });
+    if (inDoubt !== 0)
+      log.error({ messages: inDoubt }, "the store was not told what became of messages that were handed to carriers");
     control.port1.close();
     storeThread.postMessage("close");
     await Promise.all(exits);
     edgeToStore.port1.close();
+    if (inDoubt !== 0) throw new LeftInDoubt(inDoubt as number);
   };
 
   try {

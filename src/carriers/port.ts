@@ -85,6 +85,8 @@ export interface Carrier {
   isUp(): boolean;
   /** How many parts it would take now without making anyone wait. */
   room(): number;
+  /** How many parts may be with it at a time of which the store does not know what became of them. */
+  readonly window: number;
   /** The message as this carrier wants it handed over. */
   partsOf(message: OutgoingMessage): readonly PartToSubmit[];
   submit(part: PartToSubmit): Promise<Submission>;

@@ -2,12 +2,12 @@
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { Deposed, startService } from "../service.ts";
+import { Deposed, LeftInDoubt, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
-import { LOOPBACK, stopOnSignal } from "./signals.ts";
+import { LOOPBACK, stopOnSignal, stoppedBadly } from "./signals.ts";
 import {
   CommandFault,
   type CommonOptions,
@@ -94,7 +94,7 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
       process.exit(endedBy(error));
     },
   });
-  stopOnSignal(service);
+  stopOnSignal(service, (error) => (error instanceof LeftInDoubt ? endedBy(error) : stoppedBadly(error)));
   // Whoever read what we say may be gone: a service goes on, and stops in order, all the same.
   process.stdout.on("error", () => undefined);
   say(`Heliograph listens on ${service.url}`);
@@ -104,9 +104,17 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
 
 /** EX_TEMPFAIL of sysexits.h: nothing is wrong that a new start would not put right. */
 const TRY_AGAIN = 75;
+/** EX_IOERR: what was known could not be written. */
+const NOT_WRITTEN = 74;
 
 /** Says what there is to say of the end, and gives the exit code. */
 export function endedBy(error: Error): number {
+  if (error instanceof LeftInDoubt) {
+    complain(
+      `heliograph: ${error.message}: it is in doubt whether they were sent, and they will be sent again with the next start\n`,
+    );
+    return NOT_WRITTEN;
+  }
   if (!(error instanceof Deposed)) return 1;
   complain(
     `heliograph: other nodes have taken over what this one had (${error.message}), so it ends; a supervisor should start it again\n`,

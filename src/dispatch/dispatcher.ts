@@ -1,6 +1,9 @@
 /**
  * Dispatch: what is due goes to its carrier, as fast as the carrier takes it and by turns of the accounts; what became of it goes
  * to the store. It holds a bounded window of the backlog in memory; the rest waits in the store and is claimed as lanes empty.
+ *
+ * A part counts in its carrier's window until the store knows what became of it, and while the store does not keep up none is handed over.
+ * So however the process ends, what carriers may have and the store does not know of is no more than their windows.
  */
 import type { Carrier } from "../carriers/port.ts";
 import type { QueuedMessage } from "../message/message.ts";
@@ -55,6 +58,8 @@ const STOP_WAIT_MS = 2_000;
 const HAND_OVER_WAIT_MS = 5_000;
 /** How often it is looked whether all is answered. */
 const LOOK_EVERY_MS = 10;
+/** So long after a part of a long message was taken, that is recorded, should the answer to another part still be waited for. */
+const PARTS_RECORDED_AFTER_MS = 200;
 
 interface CarrierDesk {
   /** Another one after the operator changed its profile. */
@@ -65,6 +70,12 @@ interface CarrierDesk {
   /** The carrier said "later": nothing goes to it until then. */
   pause: Timer | null;
   inFlight: number;
+  /** Parts that were handed over, and of which the store does not know yet what became of them. */
+  unrecorded: number;
+  /** Messages of several parts on the wire. */
+  readonly long: Set<Submitting>;
+  /** Records what the carrier has of them. */
+  recording: Timer | null;
   /** It will be pumped in this turn of the loop. */
   pumping: boolean;
   /** It goes over to other nodes: nothing is begun any more. */
@@ -101,6 +112,7 @@ export class Dispatcher {
   #claimAgain = false;
   #sweeping: Repeating | null = null;
   #stopping = false;
+  #inDoubt = 0;
   /** Something stayed behind because the lease did not hold. */
   #lapsed = false;
 
@@ -108,7 +120,7 @@ export class Dispatcher {
     this.#parts = parts;
     this.#outcomes = new Outcomes({
       ...parts,
-      onWritten: () => this.#refillAll(),
+      onWritten: () => this.#pumpAll(),
       counts: this.counts,
     });
   }
@@ -123,6 +135,11 @@ export class Dispatcher {
     return count;
   }
 
+  /** Messages that carriers may have, and of which the store does not know yet what became of them. */
+  get inDoubt(): number {
+    return this.#inDoubt;
+  }
+
   /** Adds a carrier and tells it what an earlier process had handed to it. */
   async addCarrier(carrier: Carrier): Promise<void> {
     const ring = new LaneRing(carrier.id);
@@ -132,6 +149,9 @@ export class Dispatcher {
       begun: new Map(),
       pause: null,
       inFlight: 0,
+      unrecorded: 0,
+      long: new Set(),
+      recording: null,
       pumping: false,
       leaving: false,
     };
@@ -187,8 +207,7 @@ export class Dispatcher {
     const desk = this.#desks.get(id);
     if (desk === undefined) return;
     desk.leaving = true;
-    const isBegun = ({ key }: QueuedMessage): boolean => desk.begun.get(key)?.isBegun === true;
-    for (const message of desk.ring.remove((message) => !isBegun(message))) this.#leave(desk, message);
+    for (const message of desk.ring.remove((message) => !isBegun(desk, message))) this.#leave(desk, message);
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
     const busy = () => desk.inFlight > 0 || [...desk.begun.values()].some((submitting) => submitting.isBegun);
@@ -201,6 +220,7 @@ export class Dispatcher {
   async #close(desk: CarrierDesk): Promise<void> {
     this.#desks.delete(desk.carrier.id);
     desk.pause?.cancel();
+    desk.recording?.cancel();
     await desk.carrier.stop();
     for (const { name, spilled } of desk.ring.lanes()) if (spilled) this.#leaveElsewhere(name);
     for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
@@ -208,10 +228,13 @@ export class Dispatcher {
 
   /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
   #leave(desk: CarrierDesk, message: QueuedMessage): void {
-    const begun = desk.begun.get(message.key);
+    const taken = desk.begun.get(message.key)?.taken ?? message.taken;
+    if (taken !== null && !this.#parts.knows(message.carrierId)) {
+      this.#giveUp(desk, message, CARRIER_GONE);
+      return;
+    }
     desk.begun.delete(message.key);
-    if (begun?.isBegun === true && !this.#parts.knows(message.carrierId)) this.#giveUp(desk, begun, CARRIER_GONE);
-    else this.#enqueue([message]);
+    this.#enqueue([taken === null ? message : { ...message, taken }]);
   }
 
   #leaveElsewhere({ accountId, carrierId }: LaneName): void {
@@ -220,17 +243,30 @@ export class Dispatcher {
     else accounts.add(accountId);
   }
 
-  #giveUp(desk: CarrierDesk, begun: Submitting, errorId: number): void {
+  /** A message of which the carrier has a part ends with that part. */
+  #giveUp(desk: CarrierDesk, message: QueuedMessage, errorId: number): void {
+    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
+    desk.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
-    const { key, to } = begun.message;
+    const { key, to } = message;
     const atMs = this.#parts.clock.now();
-    this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to);
+    const outcome = { key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs };
+    this.#outcomes.submitted(outcome, to, this.#handed(desk, 0));
+  }
+
+  /** So many parts of a message are handed over, until what is returned is called. */
+  #handed(desk: CarrierDesk, parts: number): () => void {
+    desk.unrecorded += parts;
+    this.#inDoubt++;
+    return () => {
+      desk.unrecorded -= parts;
+      this.#inDoubt--;
+    };
   }
 
   /** Back to its place, unless its carrier has gone or is down meanwhile. */
   #putBack(desk: CarrierDesk, waiting: Waiting): void {
-    const begun = desk.begun.get(waiting.message.key)?.isBegun === true;
-    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !begun)) {
+    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !isBegun(desk, waiting.message))) {
       this.#leave(desk, waiting.message);
       return;
     }
@@ -327,7 +363,7 @@ export class Dispatcher {
   /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
   #deskFor(message: QueuedMessage): CarrierDesk | null {
     const own = this.#deskOf(message.carrierId);
-    if (own === null || own.carrier.isUp()) return own;
+    if (own === null || own.carrier.isUp() || message.taken !== null) return own;
     return this.#deskOf(this.#alternative(message)) ?? own;
   }
 
@@ -351,9 +387,7 @@ export class Dispatcher {
 
   /** The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. */
   #rerouteAll(desk: CarrierDesk): void {
-    const leaving = desk.ring.remove(
-      (message) => desk.begun.get(message.key)?.isBegun !== true && this.#alternative(message) !== null,
-    );
+    const leaving = desk.ring.remove((message) => !isBegun(desk, message) && this.#alternative(message) !== null);
     for (const { key } of leaving) desk.begun.delete(key);
     this.#enqueue(leaving);
   }
@@ -366,11 +400,17 @@ export class Dispatcher {
 
   // --- To the carrier ------------------------------------------------------------------------------------------------------
 
+  #pumpAll(): void {
+    for (const desk of this.#desks.values()) this.#pump(desk);
+  }
+
   #pump(desk: CarrierDesk): void {
+    const { carrier } = desk;
+    const mayGo = !this.#stopping && this.#outcomes.keepsUp;
     let room = 0;
-    while (!this.#stopping && desk.pause === null && desk.carrier.isUp()) {
+    while (mayGo && desk.pause === null && carrier.isUp()) {
       // Asked again when it is used up.
-      if (room <= 0) room = desk.carrier.room();
+      if (room <= 0) room = Math.min(carrier.room(), carrier.window - desk.unrecorded);
       if (room <= 0) break;
       // Some 70 ns, and the process may have been stopped since the last one.
       if (!this.#parts.lease.holds()) {
@@ -380,8 +420,17 @@ export class Dispatcher {
       const waiting = desk.ring.next();
       if (waiting === undefined) break;
       if (!this.#mayGo(desk, waiting.message)) continue;
-      room -= waiting.message.partCount;
-      this.#submit(desk, waiting);
+      const { message } = waiting;
+      const submitting = desk.begun.get(message.key) ?? new Submitting(message, carrier);
+      const free = carrier.window - desk.unrecorded;
+      // All of a message at once, if ever the window is wide enough for that.
+      if (submitting.missing > free && desk.unrecorded > 0) {
+        desk.begun.set(message.key, submitting);
+        desk.ring.takeBack(waiting);
+        break;
+      }
+      room -= submitting.missing;
+      this.#submit(desk, waiting, submitting, Math.min(submitting.missing, free));
     }
     for (const lane of desk.ring.lanes()) this.#refill(lane);
   }
@@ -393,8 +442,7 @@ export class Dispatcher {
       this.#expire(desk, message, nowMs);
       return false;
     }
-    const begun = desk.begun.get(message.key)?.isBegun === true;
-    if (message.window !== null && !begun && !isOpen(message.window, nowMs)) {
+    if (message.window !== null && !isBegun(desk, message) && !isOpen(message.window, nowMs)) {
       desk.begun.delete(message.key);
       this.#outcomes.postponed(message.key, Math.min(nextOpening(message.window, nowMs), message.expiresAtMs));
       return false;
@@ -402,45 +450,58 @@ export class Dispatcher {
     return true;
   }
 
-  #expire(desk: CarrierDesk, { key }: QueuedMessage, atMs: number): void {
-    const begun = desk.begun.get(key);
-    desk.begun.delete(key);
+  #expire(desk: CarrierDesk, message: QueuedMessage, atMs: number): void {
     this.counts.expired++;
-    if (begun?.isBegun !== true) {
-      this.#outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
+    // A carrier has part of it: it is not refunded, and ends when those parts do.
+    if (isBegun(desk, message)) {
+      this.#giveUp(desk, message, VALIDITY_EXPIRED);
       return;
     }
-    // A carrier has part of it: it is not refunded, and ends when those parts do.
-    this.#giveUp(desk, begun, VALIDITY_EXPIRED);
+    const { key } = message;
+    desk.begun.delete(key);
+    this.#outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
   }
 
-  #submit(desk: CarrierDesk, waiting: Waiting): void {
-    const { message } = waiting;
-    const submitting = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
-    desk.begun.delete(message.key);
+  #submit(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, parts: number): void {
+    desk.begun.delete(waiting.message.key);
     desk.inFlight++;
-    void submitting.submit().then((verdict) => this.#judged(desk, waiting, submitting, verdict));
+    const recorded = this.#handed(desk, parts);
+    if (parts > 1) this.#recordSoon(desk, submitting);
+    void submitting.submit(parts).then((verdict) => this.#judged(desk, waiting, submitting, verdict, recorded));
   }
 
-  #judged(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, verdict: Verdict): void {
+  /** What the carrier has of a long message is not to be known here only, for as long as it may take until it has the rest. */
+  #recordSoon(desk: CarrierDesk, submitting: Submitting): void {
+    desk.long.add(submitting);
+    desk.recording ??= this.#parts.clock.after(PARTS_RECORDED_AFTER_MS, () => {
+      desk.recording = null;
+      for (const long of desk.long) {
+        const taken = long.takeNews();
+        if (taken !== null) this.#outcomes.again({ key: long.message.key, unknown: false, taken });
+        this.#recordSoon(desk, long);
+      }
+    });
+  }
+
+  #judged(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
     desk.inFlight--;
+    desk.long.delete(submitting);
     const { key, to } = waiting.message;
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
         this.counts.submitted++;
         const { parts, refusedErrorId } = verdict;
-        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to);
+        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to, recorded);
         break;
       }
       case "refused":
       case "gave up":
         this.counts.refused++;
-        this.#outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs });
+        this.#outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs }, recorded);
         break;
       case "again":
-        this.counts[verdict.cause === "unknown" ? "unknown" : "later"]++;
-        if (verdict.cause === "unknown") this.#outcomes.unknown(key);
+        this.#noteAgain(submitting, verdict.cause, recorded);
         desk.begun.set(key, submitting);
         if (verdict.cause === "not now" && !this.#stopping) {
           // The others go on meanwhile.
@@ -456,6 +517,16 @@ export class Dispatcher {
         }
     }
     this.#pumpOnce(desk);
+  }
+
+  /** What has to be known of a message that goes again, should it be somebody else who hands it over. */
+  #noteAgain(submitting: Submitting, cause: Extract<Verdict, { kind: "again" }>["cause"], recorded: () => void): void {
+    if (cause !== "room") this.counts[cause === "unknown" ? "unknown" : "later"]++;
+    const { key } = submitting.message;
+    const taken = submitting.takeNews();
+    const unknown = cause === "unknown";
+    if (unknown || taken !== null) this.#outcomes.again({ key, unknown, taken }, recorded);
+    else recorded();
   }
 
   /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
@@ -478,10 +549,6 @@ export class Dispatcher {
   }
 
   // --- From the store ------------------------------------------------------------------------------------------------------
-
-  #refillAll(): void {
-    for (const { ring } of this.#desks.values()) for (const lane of ring.lanes()) this.#refill(lane);
-  }
 
   /** Brings in more of a spilled lane when less is left of it than is brought at a time. */
   #refill(lane: Lane): void {
@@ -562,24 +629,37 @@ export class Dispatcher {
       for (const message of desk.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
         this.#expire(desk, message, nowMs);
     }
-    this.#refillAll();
+    this.#pumpAll();
   }
 
-  /** Nothing new goes out; what carriers have in hand is waited for, in bounds; the rest is handed back. */
-  async stop(): Promise<void> {
+  /**
+   * Nothing new goes out; what carriers have in hand is waited for, in bounds; the rest is handed back. Gives how many messages are in
+   * doubt: a carrier may have them, and the store did not hear what became of them. They go again with the next start.
+   */
+  async stop(): Promise<number> {
     this.#stopping = true;
     this.#dueTimer?.cancel();
     for (const timer of this.#aside) timer.cancel();
     await this.#sweeping?.stop();
-    const { clock, store } = this.#parts;
+    const { clock, store, log } = this.#parts;
+    const desks = [...this.#desks.values()];
+    const busy = () => desks.some((desk) => desk.inFlight > 0);
     const deadline = clock.monotonic() + STOP_WAIT_MS;
-    const busy = () => [...this.#desks.values()].some((desk) => desk.inFlight > 0);
     while (busy() && clock.monotonic() < deadline)
       await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
-    for (const desk of this.#desks.values()) {
+    const unanswered = desks.reduce((sum, { inFlight }) => sum + inFlight, 0);
+    if (unanswered > 0)
+      log.warn(
+        { messages: unanswered },
+        "carriers did not answer in time; these messages go again with the next start",
+      );
+    for (const desk of desks) {
       desk.pause?.cancel();
+      desk.recording?.cancel();
       await desk.carrier.stop();
     }
+    // What a carrier's end says of its messages is known in this turn.
+    await new Promise<void>((resolve) => setImmediate(resolve));
     // Bounded: what a store that is away did not hear of is still owned, and taken over by the next start.
     let late: Timer | null = null;
     const tooLong = new Promise<"too long">((resolve) => {
@@ -588,6 +668,15 @@ export class Dispatcher {
     const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
-    if (settled !== "too long") await store.handBack();
+    if (settled !== "too long") {
+      // The next start takes it all the same.
+      await store.handBack().catch((error: unknown) => log.warn({ err: error }, "what waits could not be handed back"));
+    }
+    return this.#inDoubt;
   }
+}
+
+/** Whether its carrier has any of a message. */
+function isBegun({ begun }: CarrierDesk, { key, taken }: QueuedMessage): boolean {
+  return taken !== null || begun.get(key)?.isBegun === true;
 }

@@ -114,6 +114,19 @@ export class LaneRing {
     if (!lane.listed) this.#list(lane);
   }
 
+  /** What `next` has just given cannot go yet, and nothing is to overtake it: it is next again. */
+  takeBack(waiting: Waiting): void {
+    const lane = this.lane(waiting.message.accountId);
+    lane.putBack(waiting);
+    for (const queue of [this.#fresh, this.#turns]) {
+      const at = queue.indexOf(lane);
+      if (at >= 0) queue.splice(at, 1);
+    }
+    lane.listed = true;
+    lane.deficit += waiting.message.partCount;
+    this.#fresh.unshift(lane);
+  }
+
   #list(lane: Lane): void {
     lane.listed = true;
     lane.deficit = QUANTUM_PARTS;

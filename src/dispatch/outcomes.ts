@@ -2,24 +2,34 @@
  * What became of messages, and what phones sent, on its way to the store: gathered for one turn of the event loop and written
  * together. Nothing is dropped: while the store is out of reach, what is gathered waits and is written when it is back. What the
  * store refuses, whatever it is, stops nothing else (runtime/isolate.ts): it is recorded as far as can be, or kept aside. A carrier hears
- * that something is safe as soon as that is in the store, as it was said or aside, and never before.
+ * that something is safe as soon as that is in the store, as it was said or aside, and never before. Whoever handed a message over hears
+ * it too (`recorded`), and hands no more over while the store does not keep up.
  */
 import { type IncomingPart, type Receipt, unknownId } from "../carriers/port.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Isolation, MAX_TRIES, SetAsideLimit, writeIsolated } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import { type CommandName, type Ending, type Store, StoreUnavailable, type SubmittedMessage } from "../store/port.ts";
+import {
+  type CommandName,
+  type Ending,
+  type HandedAgain,
+  type Store,
+  StoreUnavailable,
+  type SubmittedMessage,
+} from "../store/port.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
 /** For what is refused and cannot be kept aside: what is wrong will take a while. */
 const TRY_LATER_AFTER_MS = 5_000;
 /** How long the answer to a submit may come after what looks like its receipt. */
 const OVERTAKEN_MS = 1_000;
+/** A store that takes longer for one call is behind. */
+const BEHIND_MS = 1_000;
 
 type OutcomeStore = Pick<
   Store,
-  "submitted" | "finish" | "postpone" | "countUnknown" | "received" | "reroute" | "incoming" | "release" | "quarantine"
+  "submitted" | "finish" | "postpone" | "again" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
 
 /** What the store said of what came from carriers and phones. */
@@ -40,7 +50,7 @@ export interface OutcomesParts {
   readonly store: OutcomeStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when the store has taken something. */
+  /** Called when the store has taken something, or has at least answered. */
   readonly onWritten: () => void;
   readonly counts: OutcomeCounts;
 }
@@ -53,9 +63,14 @@ interface Said<Item> {
 
 type ByCarrier<Item> = Map<string, Said<Item>[]>;
 
+/** What became of a message that was handed over, and whom to tell when the store knows. */
+interface OfHanded<Item> {
+  readonly item: Item;
+  readonly recorded: () => void;
+}
+
 /** A message that a carrier took, and its phone: for want of ids, that names its parts. */
-interface Submitted {
-  readonly message: SubmittedMessage;
+interface Submitted extends OfHanded<SubmittedMessage> {
   readonly to: string;
 }
 
@@ -79,9 +94,9 @@ export class Outcomes {
   readonly #foreign: LogLimiter;
   readonly #asideLimit: SetAsideLimit;
   #submitted: Submitted[] = [];
-  #endings: Ending[] = [];
+  #endings: OfHanded<Ending>[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
-  #unknown: MessageKey[] = [];
+  #again: OfHanded<HandedAgain>[] = [];
   #rerouted: { key: MessageKey; carrierId: string }[] = [];
   #released: MessageKey[] = [];
   #receipts: ByCarrier<Receipt> = new Map();
@@ -89,6 +104,10 @@ export class Outcomes {
   #scheduled = false;
   #writing = 0;
   #abandoned = false;
+  /** Writes that wait because the store was away or ill. */
+  #failing = 0;
+  /** When each call of the store began that is under way, oldest first. */
+  readonly #calls = new Set<{ readonly sinceMs: number }>();
   #idle: (() => void)[] = [];
 
   constructor(parts: OutcomesParts) {
@@ -98,13 +117,21 @@ export class Outcomes {
     this.#asideLimit = new SetAsideLimit(parts.clock);
   }
 
-  submitted(message: SubmittedMessage, to: string): void {
-    this.#submitted.push({ message, to });
+  /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
+  get keepsUp(): boolean {
+    if (this.#failing > 0) return false;
+    const [oldest] = this.#calls;
+    return oldest === undefined || this.#parts.clock.monotonic() - oldest.sinceMs < BEHIND_MS;
+  }
+
+  /** `recorded` is called when the store knows of it, here and below. */
+  submitted(message: SubmittedMessage, to: string, recorded = nobody): void {
+    this.#submitted.push({ item: message, to, recorded });
     this.#schedule();
   }
 
-  ended(ending: Ending): void {
-    this.#endings.push(ending);
+  ended(ending: Ending, recorded = nobody): void {
+    this.#endings.push({ item: ending, recorded });
     this.#schedule();
   }
 
@@ -113,8 +140,8 @@ export class Outcomes {
     this.#schedule();
   }
 
-  unknown(key: MessageKey): void {
-    this.#unknown.push(key);
+  again(message: HandedAgain, recorded = nobody): void {
+    this.#again.push({ item: message, recorded });
     this.#schedule();
   }
 
@@ -174,11 +201,11 @@ export class Outcomes {
 
   #write(): void {
     this.#scheduled = false;
-    const [submitted, endings, postponed, keys, rerouted, released, receipts, incoming] = [
+    const [submitted, endings, postponed, again, rerouted, released, receipts, incoming] = [
       this.#submitted,
       this.#endings,
       this.#postponed,
-      this.#unknown,
+      this.#again,
       this.#rerouted,
       this.#released,
       this.#receipts,
@@ -187,7 +214,7 @@ export class Outcomes {
     this.#submitted = [];
     this.#endings = [];
     this.#postponed = [];
-    this.#unknown = [];
+    this.#again = [];
     this.#rerouted = [];
     this.#released = [];
     this.#receipts = new Map();
@@ -198,7 +225,7 @@ export class Outcomes {
     void this.#persist(this.#kinds.submitted, submitted);
     void this.#persist(this.#kinds.ended, endings);
     void this.#persist(this.#kinds.postponed, postponed);
-    known.push(this.#persist(this.#kinds.unknown, keys));
+    known.push(this.#persist(this.#kinds.again, again));
     // Last, for from then on another node has them.
     void this.#persist(this.#releasedAfter(Promise.all(known)), released);
     for (const [carrierId, batch] of receipts) void this.#persist(this.#receiptsOf(carrierId), batch);
@@ -217,16 +244,25 @@ export class Outcomes {
   }
 
   #isolation<Item>(kind: Kind<Item>): Isolation<Item> {
-    const { command, write } = kind;
+    const { command } = kind;
+    let isFailing = false;
+    const setFailing = (now: boolean): void => {
+      if (now !== isFailing) this.#failing += now ? 1 : -1;
+      isFailing = now;
+    };
     return {
       write: async (items) => {
-        await write(items);
+        await this.#call(kind, items);
+        setFailing(false);
         this.#parts.onWritten();
       },
       isPassing,
       pause: async (error, refusals) => {
         if (this.#abandoned) return false;
-        const { log } = this.#parts;
+        setFailing(isPassing(error));
+        const { log, onWritten } = this.#parts;
+        // An item that is refused keeps nobody waiting.
+        if (!isPassing(error)) onWritten();
         this.#limiter.write(`retry ${command}`, (more) =>
           log.error({ err: error, command, ...more }, "the store did not take what carriers said; trying again"),
         );
@@ -237,13 +273,23 @@ export class Outcomes {
     };
   }
 
+  async #call<Item>({ write }: Kind<Item>, items: readonly Item[]): Promise<void> {
+    const call = { sinceMs: this.#parts.clock.monotonic() };
+    this.#calls.add(call);
+    try {
+      await write(items);
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
   /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. Gives whether it is. */
   async #refused<Item>(kind: Kind<Item>, item: Item, error: unknown): Promise<boolean> {
     const { command, reduced } = kind;
     let why = error;
     try {
       if (reduced !== undefined) {
-        await kind.write([reduced(item)]);
+        await this.#call(kind, [reduced(item)]);
         this.#parts.onWritten();
         return true;
       }
@@ -308,40 +354,37 @@ export class Outcomes {
 
   readonly #kinds: {
     readonly submitted: Kind<Submitted>;
-    readonly ended: Kind<Ending>;
+    readonly ended: Kind<OfHanded<Ending>>;
     readonly postponed: Kind<{ key: MessageKey; dueAtMs: number }>;
-    readonly unknown: Kind<MessageKey>;
+    readonly again: Kind<OfHanded<HandedAgain>>;
     readonly rerouted: Kind<{ key: MessageKey; carrierId: string }>;
   } = {
     submitted: {
       command: "submitted",
-      write: (items) => this.#parts.store.submitted({ messages: items.map(({ message }) => message) }),
-      subject: ({ message }) => message.key,
+      ...this.#ofHanded((messages: SubmittedMessage[]) => this.#parts.store.submitted({ messages })),
       // It was taken, and must not be sent again, whatever its parts are called.
-      reduced: ({ message, to }) => {
-        const parts = message.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
-        return { message: { ...message, parts }, to };
+      reduced: ({ item, to, recorded }) => {
+        const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
+        return { item: { ...item, parts }, to, recorded };
       },
       // A message that is still ours goes out again with the next start. What became of it is not known, and its charge stays.
-      leastOf: ({ message: { key } }) => {
+      leastOf: ({ item: { key } }) => {
         const { store, clock } = this.#parts;
         return store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] });
       },
     },
     ended: {
       command: "finish",
-      write: (endings) => this.#parts.store.finish({ endings }),
-      subject: ({ key }) => key,
+      ...this.#ofHanded((endings: Ending[]) => this.#parts.store.finish({ endings })),
     },
     postponed: {
       command: "postpone",
       write: (messages) => this.#parts.store.postpone({ messages }),
       subject: ({ key }) => key,
     },
-    unknown: {
-      command: "countUnknown",
-      write: (keys) => this.#parts.store.countUnknown({ keys }),
-      subject: (key) => key,
+    again: {
+      command: "again",
+      ...this.#ofHanded((messages: HandedAgain[]) => this.#parts.store.again({ messages })),
     },
     rerouted: {
       command: "reroute",
@@ -349,6 +392,19 @@ export class Outcomes {
       subject: ({ key }) => key,
     },
   };
+
+  #ofHanded<Item extends { key: MessageKey }>(
+    write: (items: Item[]) => Promise<unknown>,
+  ): Pick<Kind<OfHanded<Item>>, "write" | "subject" | "isAside"> {
+    return {
+      write: async (all) => {
+        await write(all.map(({ item }) => item));
+        for (const { recorded } of all) recorded();
+      },
+      subject: ({ item }) => item.key,
+      isAside: ({ recorded }) => recorded(),
+    };
+  }
 
   #releasedAfter(known: Promise<unknown>): Kind<MessageKey> {
     return {
@@ -392,6 +448,8 @@ export class Outcomes {
     };
   }
 }
+
+const nobody = (): void => undefined;
 
 /** The store is away or ill; all else is about what it was told. */
 function isPassing(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** One message on its way over the wire: its parts, which of them the carrier has, and what that makes of the whole. */
 import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../carriers/port.ts";
-import type { QueuedMessage } from "../message/message.ts";
+import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port.ts";
 
@@ -11,29 +11,37 @@ const LARGEST_PUT_OFF_COUNT = 10;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
 const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
+/** `"room"`: all went well, and there was no room for the rest of it. */
 export type Verdict =
   | { kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null }
   | { kind: "refused"; errorId: number }
   | { kind: "gave up"; errorId: number }
-  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" };
+  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" | "room" };
 
 export class Submitting {
   readonly message: QueuedMessage;
   #carrier: Carrier;
+  readonly #reference: number;
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
   /** The error of a part that will never be taken. */
   #spoiledBy: number | null = null;
   #unknownCount: number;
   #putOffCount = 0;
+  /** How many parts the carrier had when that was last told. */
+  #toldCount: number;
 
   constructor(message: QueuedMessage, carrier: Carrier) {
+    const { taken } = message;
     this.message = message;
     this.#carrier = carrier;
     // The reference only has to differ between messages to one phone at one time; the key's counter does.
-    const reference = Number((BigInt(message.key) >> 10n) & 0xffn);
-    this.#parts = carrier.partsOf({ ...message, reference });
-    this.#ids = this.#parts.map(() => null);
+    this.#reference = taken?.reference ?? Number((BigInt(message.key) >> 10n) & 0xffn);
+    this.#parts = carrier.partsOf({ ...message, reference: this.#reference });
+    // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
+    const goesOn = taken?.ids.length === this.#parts.length;
+    this.#ids = goesOn ? [...taken.ids] : this.#parts.map(() => null);
+    this.#toldCount = this.#takenCount;
     this.#unknownCount = message.unknownCount;
   }
 
@@ -47,11 +55,33 @@ export class Submitting {
     return this.#ids.some((id) => id !== null);
   }
 
-  /** Hands over the parts that the carrier does not have yet, and judges by the answers. */
-  submit(): Promise<Verdict> {
+  /** How many parts the carrier does not have yet. */
+  get missing(): number {
+    return this.#ids.length - this.#takenCount;
+  }
+
+  get #takenCount(): number {
+    return this.#ids.reduce((count, id) => (id === null ? count : count + 1), 0);
+  }
+
+  /** What the carrier has of it, as it is to be remembered; null when it has nothing. */
+  get taken(): PartsTaken | null {
+    return this.isBegun ? { reference: this.#reference, ids: [...this.#ids] } : null;
+  }
+
+  /** The same if it has more than when this was last asked for; else null. */
+  takeNews(): PartsTaken | null {
+    const count = this.#takenCount;
+    if (count === this.#toldCount) return null;
+    this.#toldCount = count;
+    return this.taken;
+  }
+
+  /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. */
+  submit(most: number): Promise<Verdict> {
     // Nearly all messages have one part: no promises and lists beyond what that takes.
     if (this.#ids.length === 1) return this.#handOver(0).then((answer) => this.#judge([answer]));
-    const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null);
+    const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null).slice(0, most);
     return Promise.all(missing.map((index) => this.#handOver(index))).then((answers) => this.#judge(answers));
   }
 
@@ -89,11 +119,11 @@ export class Submitting {
     if (kinds.has("not now") && ++this.#putOffCount > LARGEST_PUT_OFF_COUNT) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
       const waits = answers.flatMap((answer) => ("retryAfterMs" in answer ? [answer.retryAfterMs] : []));
-      const cause = (["later", "not now", "unknown"] as const).find((kind) => kinds.has(kind));
-      if (cause !== undefined) return { kind: "again", afterMs: Math.max(0, ...waits), cause };
+      const cause = (["later", "not now", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
+      return { kind: "again", afterMs: Math.max(0, ...waits), cause };
     }
     // A part that will never be taken spoils the message: the others are not sent again.
-    if (this.#spoiledBy !== null && taken.length === 0) {
+    if (taken.length === 0) {
       return { kind: this.#spoiledBy === NOT_ACKNOWLEDGED ? "gave up" : "refused", errorId: this.#spoiledBy };
     }
     return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy };

@@ -46,6 +46,15 @@ export interface QueuedMessage {
   readonly expiresAtMs: number;
   /** How often it was handed to a carrier without a known outcome. */
   readonly unknownCount: number;
+  /** What its carrier has of it already; null unless it stopped in the middle. */
+  readonly taken: PartsTaken | null;
+}
+
+/** The parts of a long message that a carrier has taken: the others go on where it stopped, with the same reference. */
+export interface PartsTaken {
+  readonly reference: number;
+  /** The carrier's id of each part, null of those that it does not have. */
+  readonly ids: readonly (string | null)[];
 }
 
 /** What a delivery report says of a message, before it is JSON or XML. */

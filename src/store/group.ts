@@ -184,7 +184,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   submitted: true,
   reroute: true,
   postpone: true,
-  countUnknown: true,
+  again: true,
   finish: true,
   received: true,
   matchParked: true,

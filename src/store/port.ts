@@ -10,6 +10,7 @@ import type {
   Content,
   IncomingFacts,
   MessageKey,
+  PartsTaken,
   QueuedMessage,
   ReportBatch,
   ReportFacts,
@@ -72,6 +73,15 @@ export interface SubmittedPart {
   readonly carrierMessageId: string;
   /** Whether the message waits for this part's receipt. Some carriers send one for the first or the last part only. */
   readonly counts: boolean;
+}
+
+/** A message whose carrier did not take it whole. */
+export interface HandedAgain {
+  readonly key: MessageKey;
+  /** The link died before an answer: counted. */
+  readonly unknown: boolean;
+  /** What the carrier has of it by now. */
+  readonly taken: PartsTaken | null;
 }
 
 /** The name that a carrier gave to a part. */
@@ -600,8 +610,8 @@ export interface Store {
   reroute(input: { messages: readonly { key: MessageKey; carrierId: string }[] }): Promise<void>;
   /** A message whose window closed goes back to wait for the next opening. */
   postpone(input: { messages: readonly { key: MessageKey; dueAtMs: number }[] }): Promise<void>;
-  /** The link died before the answer: counted, and kept for the next try. */
-  countUnknown(input: { keys: readonly MessageKey[] }): Promise<void>;
+  /** Messages that were handed to their carrier and have to be handed over again, or the rest of them. */
+  again(input: { messages: readonly HandedAgain[] }): Promise<void>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;
   /** Takes receipts in; those that match no message are kept, unless they only look like receipts. */
   received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;

@@ -6,6 +6,7 @@ import type {
   IncomingBatch,
   MessageKey,
   NotifyContentType,
+  PartsTaken,
   QueuedMessage,
   ReportBatch,
   ReportBatchItem,
@@ -59,6 +60,8 @@ export interface MessageRow {
   readonly bulk_version: number | null;
   readonly pull: number | null;
   readonly pull_at_ms: number | null;
+  /** PartsTaken as JSON. */
+  readonly taken: string | null;
 }
 
 /** What may change of a message after it was accepted. */
@@ -83,6 +86,7 @@ export type MessageChange = Partial<
     | "bulk_version"
     | "pull"
     | "pull_at_ms"
+    | "taken"
   >
 >;
 
@@ -99,6 +103,7 @@ export interface NewMessageRow
     | "parts_pending"
     | "worst_event"
     | "last_report_id"
+    | "taken"
   > {
   readonly carrier_id: string | null;
   readonly price_micros: bigint;
@@ -146,6 +151,7 @@ export function messageRow(fresh: NewMessageRow): MessageRow {
     last_report_id: null,
     pull: fresh.pull,
     pull_at_ms: fresh.pull_at_ms,
+    taken: null,
   };
 }
 
@@ -234,7 +240,7 @@ export const MESSAGE_COLUMNS = `CAST(key AS TEXT) AS key, account_id, bulk_id, c
   unknown_count, sender, recipient, body, encoding, part_count, flash, CAST(price_micros AS TEXT) AS price,
   CAST(charged_micros AS TEXT) AS charged_micros, currency, notify_url, notify_type, callback_data, intermediate, due_at_ms, delivery_window,
   expires_at_ms, validity_ms, bulk_version, received_at_ms, sent_at_ms, done_at_ms, mcc_mnc, parts_pending, worst_event,
-  CAST(last_report_id AS TEXT) AS last_report_id, pull, pull_at_ms`;
+  CAST(last_report_id AS TEXT) AS last_report_id, pull, pull_at_ms, taken`;
 
 /** The encoding of a text by its name; that of a binary message as "octets 4 64": data coding and esm class. */
 export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
@@ -262,7 +268,12 @@ export function queuedMessage(row: MessageRow): QueuedMessage {
     window: row.delivery_window === null ? null : JSON.parse(row.delivery_window),
     expiresAtMs: row.expires_at_ms,
     unknownCount: row.unknown_count,
+    taken: takenOf(row),
   };
+}
+
+export function takenOf({ taken }: Pick<MessageRow, "taken">): PartsTaken | null {
+  return taken === null ? null : (JSON.parse(taken) as PartsTaken);
 }
 
 /** What a report says of the message once it has this status. */

@@ -65,6 +65,7 @@ const QUEUED: Form<Queued> = {
       it.window,
       it.expiresAtMs,
       it.unknownCount,
+      it.taken,
     ),
   read: (from) => ({
     key: from.next(),
@@ -80,6 +81,7 @@ const QUEUED: Form<Queued> = {
     window: from.next(),
     expiresAtMs: from.next(),
     unknownCount: from.next(),
+    taken: from.next(),
   }),
 };
 

@@ -19,6 +19,8 @@ export interface Desk {
   readonly lease: Lease;
   /** Status ids of the reports so far. */
   readonly reported: number[];
+  /** The process dies, and another one starts on the same data; with a carrier that is the same to it, or without. */
+  restart(served?: "served" | "not served"): Promise<Desk>;
 }
 
 export const URL_A = "http://127.0.0.1:1/";
@@ -46,30 +48,47 @@ export async function startDesk(
     }),
     { lanes },
   );
-  const carrier = new ScriptedCarrier();
-  const lease = Lease.endless();
-  const dispatcher = new Dispatcher({
-    store: bench.store,
-    clock: bench.clock,
-    log: silentLog,
-    settings: SETTINGS,
-    lease,
-    route,
-    knows: () => false,
-    lookAgain: async () => undefined,
-    ...changes,
-  });
-  const reported: number[] = [];
-  take = (feed) => {
-    const reports = feed.reports.filter((batch) => batch.kind === "delivery");
-    reported.push(...reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
-    dispatcher.take(feed);
+  const start = async (served: "served" | "not served"): Promise<Desk> => {
+    const carrier = new ScriptedCarrier();
+    const lease = Lease.endless();
+    const dispatcher = new Dispatcher({
+      store: bench.store,
+      clock: bench.clock,
+      log: silentLog,
+      settings: SETTINGS,
+      lease,
+      route,
+      knows: () => served === "not served",
+      lookAgain: async () => undefined,
+      ...changes,
+    });
+    const reported: number[] = [];
+    take = (feed) => {
+      const reports = feed.reports.filter((batch) => batch.kind === "delivery");
+      reported.push(...reports.flatMap(({ items }) => items.map(({ statusId }) => statusId)));
+      dispatcher.take(feed);
+    };
+    if (served === "served") await dispatcher.addCarrier(carrier);
+    dispatcher.start(bench.spilled.splice(0));
+    const kept = { settings: SETTINGS, retentionDays: 0 };
+    const rounds = new Rounds({ store: bench.store, clock: bench.clock, log: silentLog, ...kept, ...changes });
+    rounds.start();
+    return {
+      bench,
+      carrier,
+      dispatcher,
+      lease,
+      reported,
+      async restart(again = "served") {
+        take = () => undefined;
+        lease.end();
+        await rounds.stop();
+        await bench.restart();
+        return start(again);
+      },
+    };
   };
-  await dispatcher.addCarrier(carrier);
-  dispatcher.start([]);
-  const kept = { settings: SETTINGS, retentionDays: 0 };
-  new Rounds({ store: bench.store, clock: bench.clock, log: silentLog, ...kept, ...changes }).start();
-  return { bench, carrier, dispatcher, lease, reported };
+  return start("served");
 }
 
 /** Lets everything that needs no time to pass happen. */

@@ -330,7 +330,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       await bench.accept([bench.message()]);
       const [message] = bench.takeMessages();
-      await bench.store.countUnknown({ keys: [message!.key] });
+      await bench.store.again({ messages: [{ key: message!.key, unknown: true, taken: null }] });
       await bench.restart();
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
       assert.equal(bench.takeMessages()[0]?.unknownCount, 1);

@@ -150,7 +150,10 @@ test("a store that is being closed takes nothing more, and what was under way is
   const accepted = bench.accept([bench.message()]);
   await waiting(session, 1);
   const closed = node.engine.close();
-  const refused = assert.rejects(node.store.countUnknown({ keys: ["1"] }), /being closed/);
+  const refused = assert.rejects(
+    node.store.again({ messages: [{ key: "1", unknown: true, taken: null }] }),
+    /being closed/,
+  );
   // The one waits for the account's money, and the goodbye for the one.
   await waiting(session, 2);
   await session.script("COMMIT");
@@ -181,7 +184,10 @@ test("a group that was still connecting when the close began is refused, and doe
   await lost.promise;
   // The goodbye gets as far as the node's messages, and waits.
   await session.script("BEGIN; SELECT 1 FROM message FOR UPDATE");
-  const refused = assert.rejects(node.store.countUnknown({ keys: ["1"] }), /being closed|was closed/);
+  const refused = assert.rejects(
+    node.store.again({ messages: [{ key: "1", unknown: true, taken: null }] }),
+    /being closed|was closed/,
+  );
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   const closed = node.engine.close();
   await waiting(session, 1);
@@ -237,7 +243,7 @@ test("what a node says of a message that another has by now changes nothing", as
     release: () => store.release({ keys: [key] }),
     reroute: () => store.reroute({ messages: [{ key, carrierId: "elsewhere" }] }),
     postpone: () => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR }] }),
-    countUnknown: () => store.countUnknown({ keys: [key] }),
+    again: () => store.again({ messages: [{ key, unknown: true, taken: null }] }),
     finish: () => store.finish({ endings: [{ key, event: "refused", errorId: 1, atMs: NOW }] }),
   };
   for (const [command, say] of Object.entries(words)) {
@@ -339,7 +345,7 @@ test("a command whose values the database refuses takes none of its group with i
   const outcomes = await Promise.allSettled([
     submitted(keys[0]!, "first"),
     submitted(keys[1]!, tooLong), // shows when it is written
-    node.store.countUnknown({ keys: ["no number"] }), // shows when rows are looked for
+    node.store.again({ messages: [{ key: "no number", unknown: true, taken: null }] }), // shows when rows are looked for
     submitted(keys[2]!, "second"),
     node.store.postpone({ messages: [{ key: keys[3]!, dueAtMs: 2 ** 70 }] }), // out of range
     node.store.received({ carrierId: CARRIER, receipts: [{ ...receipt, carrierMessageId: "first" }] }),

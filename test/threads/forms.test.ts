@@ -96,7 +96,15 @@ test("a command without a form crosses as it is, also without an input", () => {
 test("a feed, with messages and reports of every kind", () => {
   const { from, text, partCount, flash, intermediateReport, window, expiresAtMs } = CONTENT;
   const shared = { from, text, partCount, flash, intermediateReport, window, expiresAtMs };
-  const message = { key: "1", accountId: 1, carrierId: "acme", to: "4179", encoding: "gsm7", unknownCount: 2 };
+  const message = {
+    key: "1",
+    accountId: 1,
+    carrierId: "acme",
+    to: "4179",
+    encoding: "gsm7",
+    unknownCount: 2,
+    taken: null,
+  };
   const batch = { id: "9", accountId: 1, url: "http://x", contentType: "application/json", attempts: 0 };
   const report = {
     bulkId: null,

@@ -73,11 +73,14 @@ const MCC_MNC = "00101";
 
 const DEFAULT_ANSWER_AFTER_MS = 1000;
 const DEFAULT_CAPACITY = 100_000;
+/** As wide as nobody need wait for it: some commits' worth. */
+const WINDOW = 1_000;
 
 export class SimulatedCarrier implements Carrier {
   readonly id: string;
   readonly partRule = "every";
   readonly unknownPolicy = "resend";
+  readonly window = WINDOW;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #answerAfterMs: number;

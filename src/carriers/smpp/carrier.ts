@@ -21,7 +21,7 @@ import type { Pdu } from "./codec/pdu.ts";
 import { readTlv } from "./codec/tlvs.ts";
 import { meaningOf } from "./command-status.ts";
 import { type Delivered, readDelivered } from "./incoming.ts";
-import { Link } from "./link.ts";
+import { Link, WINDOW } from "./link.ts";
 import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import { Pace } from "./pace.ts";
@@ -119,6 +119,10 @@ export class SmppCarrier implements Carrier {
 
   isUp(): boolean {
     return this.#links.some((link) => link.canSubmit);
+  }
+
+  get window(): number {
+    return this.#bySlot.size * (this.#profile.window ?? WINDOW);
   }
 
   room(): number {

@@ -42,7 +42,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
-const WINDOW = 10;
+export const WINDOW = 10;
 /** What the carrier sends and we have not answered: so many receipts can share a commit. Some 300 KB at most. */
 const MOST_UNANSWERED = 1_000;
 /** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */

@@ -102,6 +102,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
             window: content.window,
             expiresAtMs: content.expiresAtMs,
             unknownCount: 0,
+            taken: null,
           });
         } else {
           unit().spill(lane);

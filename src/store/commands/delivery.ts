@@ -4,6 +4,7 @@ import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
+import { errorByName } from "../../sms/errors.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import {
   type BulkName,
@@ -12,9 +13,18 @@ import {
   type OutstandingRow,
   type ParkedReceipt,
   type PartName,
+  type SubmittedMessage,
   SWEEP_START,
 } from "../port.ts";
-import { MESSAGE_COLUMNS, type MessageRow, type PartRow, queuedMessage, reportFacts, STATE_NUMBER } from "../rows.ts";
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  type PartRow,
+  queuedMessage,
+  reportFacts,
+  STATE_NUMBER,
+  takenOf,
+} from "../rows.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { refund } from "./ledger.ts";
@@ -26,7 +36,7 @@ type DeliveryCommand =
   | "submitted"
   | "reroute"
   | "postpone"
-  | "countUnknown"
+  | "again"
   | "finish"
   | "received"
   | "matchParked"
@@ -41,6 +51,7 @@ export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id
 
 /** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
 const CLOCKS_APART_MS = 5_000;
+const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
 export function deliveryCommands(
   { sql, tables, lanes, unit, epoch, now }: CommandParts,
@@ -227,6 +238,40 @@ export function deliveryCommands(
     }
   }
 
+  /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
+  function taken(row: MessageRow, { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage): void {
+    const statusId = STATUS[step("submitting", "accepted")!.status].id;
+    const changed = tables.changeMessage(row, {
+      state: STATE_NUMBER.submitted,
+      status_id: statusId,
+      owner: null,
+      sent_at_ms: atMs,
+      parts_pending: parts.filter((part) => part.counts).length,
+      worst_event: refusedErrorId === null ? null : "rejected",
+      error_id: refusedErrorId ?? 0,
+      ...(row.taken === null ? {} : { taken: null }),
+    });
+    bulks.sent(row);
+    for (const { carrierMessageId, counts } of parts) {
+      const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
+      tables.insertPart({ carrierId, carrierMessageId, messageKey: row.key, counts, ...times });
+    }
+    if (row.intermediate === 1) report(changed, statusId, 0, atMs, null);
+    if (!tables.anyParked(carrierId)) return;
+    for (const { carrierMessageId } of parts) matchParked({ carrierId, carrierMessageId }, row);
+  }
+
+  /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
+  function expire(row: MessageRow, atMs: number): void {
+    const begun = takenOf(row);
+    if (begun === null) {
+      conclude(row, step("queued", "validity over")!, 0, atMs, null);
+      return;
+    }
+    const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
+    taken(row, { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs });
+  }
+
   /** The part may be another node's, and its row has to be loaded. */
   function matchPart(name: PartName): void {
     const part = tables.part(name);
@@ -289,29 +334,10 @@ export function deliveryCommands(
 
     submitted({ messages }) {
       for (const message of messages) {
-        const { key, carrierId, parts, refusedErrorId, atMs } = message;
-        const row = tables.message(key);
+        const row = tables.message(message.key);
         if (row === undefined) continue;
         if (row.owner === epoch) leaveLane(row);
-        if (row.state > STATE_NUMBER.queued) continue;
-        const statusId = STATUS[step("submitting", "accepted")!.status].id;
-        const taken = tables.changeMessage(row, {
-          state: STATE_NUMBER.submitted,
-          status_id: statusId,
-          owner: null,
-          sent_at_ms: atMs,
-          parts_pending: parts.filter((part) => part.counts).length,
-          worst_event: refusedErrorId === null ? null : "rejected",
-          error_id: refusedErrorId ?? 0,
-        });
-        bulks.sent(row);
-        for (const { carrierMessageId, counts } of parts) {
-          const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
-          tables.insertPart({ carrierId, carrierMessageId, messageKey: key, counts, ...times });
-        }
-        if (row.intermediate === 1) report(taken, statusId, 0, atMs, null);
-        if (!tables.anyParked(carrierId)) continue;
-        for (const { carrierMessageId } of parts) matchParked({ carrierId, carrierMessageId }, row);
+        if (row.state <= STATE_NUMBER.queued) taken(row, message);
       }
     },
 
@@ -339,10 +365,14 @@ export function deliveryCommands(
       }
     },
 
-    countUnknown({ keys }) {
-      for (const key of keys) {
+    again({ messages }) {
+      for (const { key, unknown, taken } of messages) {
         const row = ownMessage(key);
-        if (row !== null) tables.changeMessage(row, { unknown_count: row.unknown_count + 1 });
+        if (row === null) continue;
+        tables.changeMessage(row, {
+          ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
+          ...(taken === null ? {} : { taken: JSON.stringify(taken) }),
+        });
       }
     },
 
@@ -398,10 +428,12 @@ export function deliveryCommands(
         if (part?.id !== name.id) continue;
         settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
       }
+      const begun = expired.flatMap(({ key }) => tables.message(key) ?? []).filter((row) => row.taken !== null);
+      if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
       for (const waiting of expired) {
         const row = tables.message(waiting.key);
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
-        conclude(row, step("queued", "validity over")!, 0, nowMs, null);
+        expire(row, nowMs);
       }
       const isLastPage = parts.length < limit;
       const cursor = isLastPage ? SWEEP_START : { afterPart: parts.at(-1)!.id, upToPart: last };
@@ -467,6 +499,12 @@ export function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient:
   if (unmarked === true) return to !== null && samePhone(to, recipient);
   if (to === null) return true;
   return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
+}
+
+/** What its carrier calls the parts that it has of a message which stopped in the middle. */
+function takenNames(row: MessageRow): PartName[] {
+  const ids = takenOf(row)?.ids ?? [];
+  return ids.flatMap((id) => (id === null ? [] : [{ carrierId: row.carrier_id, carrierMessageId: id }]));
 }
 
 /** The last word about a part. */

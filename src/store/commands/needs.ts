@@ -30,7 +30,7 @@ export const NEEDS: NeedsOf = {
   },
   reroute: ({ messages }) => ({ messages: keysOf(messages) }),
   postpone: ({ messages }) => ({ messages: keysOf(messages) }),
-  countUnknown: ({ keys }) => ({ messages: keys }),
+  again: ({ messages }) => ({ messages: keysOf(messages) }),
   finish: ({ endings }) => ({ messages: keysOf(endings), refunds: true }),
   release: ({ keys }) => ({ messages: keys }),
   received: ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),

@@ -23,6 +23,7 @@ export const CHANGING: ColumnTypes = {
   bulk_version: "integer",
   pull: "integer",
   pull_at_ms: "bigint",
+  taken: "text",
 };
 export const NEW_MESSAGE: ColumnTypes = {
   key: "bigint",
@@ -221,7 +222,7 @@ export const WRITE = {
   changeMessages: new Variants(
     CHANGING,
     [
-      ["carrier_id", "unknown_count", "due_at_ms", "expires_at_ms", "bulk_version"],
+      ["carrier_id", "unknown_count", "due_at_ms", "expires_at_ms", "bulk_version", "taken"],
       ["charged_micros", "worst_event", "last_report_id"],
       ["mcc_mnc"],
       ["pull", "pull_at_ms"],

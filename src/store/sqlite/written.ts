@@ -35,7 +35,7 @@ const MESSAGE_NAMES = `key, account_id, bulk_id, state, status_id, carrier_id, s
   charged_micros, currency, notify_url, notify_type, due_at_ms, expires_at_ms, validity_ms, received_at_ms, sent_at_ms, done_at_ms, worst_event`;
 /** Columns that have their default in most messages: then they are left out, for a value costs a sixth of a microsecond. */
 const RARE_NAMES = `flash, intermediate, error_id, unknown_count, parts_pending, owner, client_message_id, callback_data, delivery_window,
-  bulk_version, mcc_mnc, last_report_id, pull, pull_at_ms`;
+  bulk_version, mcc_mnc, last_report_id, pull, pull_at_ms, taken`;
 
 const USUAL_VALUES = MESSAGE_NAMES.split(",").length;
 /** Of the rare ones those that a delivered message often has, while the rest is as by default. */
@@ -85,7 +85,8 @@ export function messageValues(row: MessageRow): MessageValues {
     row.bulk_version === null &&
     row.mcc_mnc === null &&
     row.last_report_id === null &&
-    row.pull === null;
+    row.pull === null &&
+    row.taken === null;
   if (isUsual) return usual;
   return [
     ...usual,
@@ -103,6 +104,7 @@ export function messageValues(row: MessageRow): MessageValues {
     row.last_report_id,
     row.pull,
     row.pull_at_ms,
+    row.taken,
   ];
 }
 
@@ -261,10 +263,16 @@ export class WrittenRows {
 
   insertMessage(values: MessageValues): void {
     const { insertUsual, insertOften, insertMessage } = this.#statements;
-    if (values.length === USUAL_VALUES) insertUsual.run(...values);
-    else if (OTHER_PLACES.every((place) => values[place] === DEFAULTS[place - USUAL_VALUES]))
-      insertOften.run(...values.slice(0, USUAL_VALUES), ...OFTEN_PLACES.map((place) => values[place]!));
-    else insertMessage.run(...values);
+    if (values.length === USUAL_VALUES) {
+      insertUsual.run(...values);
+      return;
+    }
+    // An entry of an older version has fewer columns: those that came later had their default.
+    const left = DEFAULTS.slice(values.length - USUAL_VALUES);
+    const whole = left.length === 0 ? values : [...values, ...left];
+    if (OTHER_PLACES.every((place) => whole[place] === DEFAULTS[place - USUAL_VALUES]))
+      insertOften.run(...whole.slice(0, USUAL_VALUES), ...OFTEN_PLACES.map((place) => whole[place]!));
+    else insertMessage.run(...whole);
   }
 
   changeMessage(key: MessageKey, change: MessageChange): void {
