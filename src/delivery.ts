@@ -154,9 +154,8 @@ export class Delivery {
 
   /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
   async stop(): Promise<number> {
-    await this.#catalogue.stop();
-    await this.#rounds.stop();
-    await this.#dispatching?.binds.stop();
+    // Together: a store that is away keeps each of them waiting.
+    await Promise.all([this.#catalogue.stop(), this.#rounds.stop(), this.#dispatching?.binds.stop()]);
     const [inDoubt = 0] = await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
     await this.#dispatching?.binds.settled();
     return inDoubt;

@@ -123,14 +123,15 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
 }
 
 function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: SecretBox): OpenStore {
+  const onFault = (error: unknown): void =>
+    log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal");
   const engine = new SqliteEngine({
     directory: settings.store.data,
     clock,
     secrets,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver === null ? "tool" : "deliver",
-    onFault: (error) =>
-      log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal"),
+    onFault,
   });
   if (deliver !== null) {
     for (const says of openToOthers(settings.store.data))
@@ -148,6 +149,9 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
     close: async () => {
       try {
         engine.settle();
+      } catch (error) {
+        // As after a crash: the next start writes them.
+        onFault(error);
       } finally {
         engine.close();
       }

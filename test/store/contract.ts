@@ -335,6 +335,63 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
       assert.equal(bench.takeMessages()[0]?.unknownCount, 1);
     });
+
+    const TAKEN = { reference: 4711, ids: ["a", null, "c"] };
+
+    test("what a carrier has of a long message is known after a restart, and the rest makes it whole", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message(), bench.message({ to: "41790000002" })], { partCount: 3 });
+      const { key } = bench.takeMessages()[0]!;
+      await bench.store.again({ messages: [{ key, unknown: false, taken: TAKEN }] });
+      // A second word about it that says nothing new, as of a link that died.
+      await bench.store.again({ messages: [{ key, unknown: true, taken: null }] });
+      await bench.restart();
+      await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+      const claimed = bench.takeMessages();
+      assert.deepEqual(
+        claimed.map(({ taken, unknownCount }) => [taken, unknownCount]),
+        [
+          [TAKEN, 1],
+          [null, 0],
+        ],
+      );
+      // The receipt of a part that it had waits until the whole is there.
+      await bench.store.received({ carrierId: CARRIER, receipts: [bench.receipt("a")] });
+      const parts = ["a", "b", "c"].map((carrierMessageId) => ({ carrierMessageId, counts: true }));
+      await bench.store.submitted({
+        messages: [{ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }],
+      });
+      const left = await bench.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 });
+      assert.deepEqual(
+        left.map(({ carrierMessageId }) => carrierMessageId),
+        ["b", "c"],
+      );
+      // What comes too late changes nothing.
+      await bench.store.again({ messages: [{ key, unknown: true, taken: TAKEN }] });
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("past its validity, a message that nobody has ends with the parts that its carrier has, and stays charged", async (t) => {
+      const bench = await Bench.start(t, make);
+      const before = await bench.balance();
+      await bench.accept([bench.message()], { partCount: 3, expiresAtMs: NOW + HOUR });
+      const { key } = bench.takeMessages()[0]!;
+      const charged = await bench.balance();
+      await bench.store.again({ messages: [{ key, unknown: false, taken: TAKEN }] });
+      await bench.store.received({ carrierId: CARRIER, receipts: [bench.receipt("c")] });
+      await bench.restart();
+      const sweep = { receiptWaitMs: HOUR, limit: 100, cursor: SWEEP_START };
+      await bench.store.sweep({ nowMs: NOW + HOUR + 2_000, ...sweep });
+      const left = await bench.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 });
+      assert.deepEqual(
+        left.map(({ carrierMessageId }) => carrierMessageId),
+        ["a"],
+        "the other's receipt had come",
+      );
+      assert.equal(await bench.balance(), charged);
+      assert.ok(charged < before);
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
   });
 
   describe(`the store on ${engine}: outcomes`, () => {

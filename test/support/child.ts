@@ -55,13 +55,21 @@ export async function runProgram(
   return { code, stdout, stderr };
 }
 
-/** Starts `heliograph` with these arguments, and settings in the environment, and waits until it listens. */
+/**
+ * Starts `heliograph` with these arguments, and settings in the environment, and waits until it listens. No file that it writes grows beyond
+ * `largestFileKb`, where that is given: to the program the disk is full.
+ */
 export async function startChild(
   t: TestContext,
   args: readonly string[],
   settings: Record<string, string> = {},
+  largestFileKb: number | null = null,
 ): Promise<Child> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const command = [process.execPath, PROGRAM, ...args];
+  // The shell counts in half kilobytes.
+  const limited = ["/bin/sh", "-c", `ulimit -f ${(largestFileKb ?? 0) * 2} && exec "$@"`, "sh", ...command];
+  const [program, ...programArgs] = largestFileKb === null ? command : limited;
+  const child = spawn(program!, programArgs, {
     stdio: ["ignore", "pipe", "pipe"],
     env: environment(settings),
   });
