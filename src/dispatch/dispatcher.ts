@@ -411,7 +411,10 @@ export class Dispatcher {
     while (mayGo && desk.pause === null && carrier.isUp()) {
       // Asked again when it is used up.
       if (room <= 0) room = Math.min(carrier.room(), carrier.window - desk.unrecorded);
-      if (room <= 0) break;
+      if (room <= 0) {
+        if (carrier.window <= desk.unrecorded) this.#outcomes.hurry();
+        break;
+      }
       // Some 70 ns, and the process may have been stopped since the last one.
       if (!this.#parts.lease.holds()) {
         this.#lapsed = true;

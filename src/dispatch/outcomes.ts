@@ -102,6 +102,8 @@ export class Outcomes {
   #receipts: ByCarrier<Receipt> = new Map();
   #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
+  /** Somebody waits for the next write. */
+  #hurries = false;
   #writing = 0;
   #abandoned = false;
   /** Writes that wait because the store was away or ill. */
@@ -115,6 +117,11 @@ export class Outcomes {
     this.#limiter = new LogLimiter(parts.clock);
     this.#foreign = new LogLimiter(parts.clock, FOREIGN_LINES_A_MINUTE);
     this.#asideLimit = new SetAsideLimit(parts.clock);
+  }
+
+  /** What is gathered now keeps others from going on. */
+  hurry(): void {
+    this.#hurries = true;
   }
 
   /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
@@ -222,7 +229,8 @@ export class Outcomes {
     // The new lane before what became of the message in it.
     const known = [this.#persist(this.#kinds.rerouted, rerouted)];
     // Submissions before receipts: most receipts then find their message at once.
-    void this.#persist(this.#kinds.submitted, submitted);
+    void this.#persist(this.#submittedOf(this.#hurries), submitted);
+    this.#hurries = false;
     void this.#persist(this.#kinds.ended, endings);
     void this.#persist(this.#kinds.postponed, postponed);
     known.push(this.#persist(this.#kinds.again, again));
@@ -353,26 +361,11 @@ export class Outcomes {
   }
 
   readonly #kinds: {
-    readonly submitted: Kind<Submitted>;
     readonly ended: Kind<OfHanded<Ending>>;
     readonly postponed: Kind<{ key: MessageKey; dueAtMs: number }>;
     readonly again: Kind<OfHanded<HandedAgain>>;
     readonly rerouted: Kind<{ key: MessageKey; carrierId: string }>;
   } = {
-    submitted: {
-      command: "submitted",
-      ...this.#ofHanded((messages: SubmittedMessage[]) => this.#parts.store.submitted({ messages })),
-      // It was taken, and must not be sent again, whatever its parts are called.
-      reduced: ({ item, to, recorded }) => {
-        const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
-        return { item: { ...item, parts }, to, recorded };
-      },
-      // A message that is still ours goes out again with the next start. What became of it is not known, and its charge stays.
-      leastOf: ({ item: { key } }) => {
-        const { store, clock } = this.#parts;
-        return store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] });
-      },
-    },
     ended: {
       command: "finish",
       ...this.#ofHanded((endings: Ending[]) => this.#parts.store.finish({ endings })),
@@ -392,6 +385,23 @@ export class Outcomes {
       subject: ({ key }) => key,
     },
   };
+
+  #submittedOf(awaited: boolean): Kind<Submitted> {
+    return {
+      command: "submitted",
+      ...this.#ofHanded((messages: SubmittedMessage[]) => this.#parts.store.submitted({ messages, awaited })),
+      // It was taken, and must not be sent again, whatever its parts are called.
+      reduced: ({ item, to, recorded }) => {
+        const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
+        return { item: { ...item, parts }, to, recorded };
+      },
+      // A message that is still ours goes out again with the next start. What became of it is not known, and its charge stays.
+      leastOf: ({ item: { key } }) => {
+        const { store, clock } = this.#parts;
+        return store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] });
+      },
+    };
+  }
 
   #ofHanded<Item extends { key: MessageKey }>(
     write: (items: Item[]) => Promise<unknown>,

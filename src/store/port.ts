@@ -605,7 +605,8 @@ export interface Store {
   claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
   /** Brings spilled messages of a lane into memory, oldest first. */
   claimLane(input: LaneName & { limit: number }): Promise<{ claimed: number; more: boolean }>;
-  submitted(input: { messages: readonly SubmittedMessage[] }): Promise<void>;
+  /** `awaited`: somebody waits for it, and it should not be gathered with others for long. */
+  submitted(input: { messages: readonly SubmittedMessage[]; awaited?: boolean }): Promise<void>;
   /** Messages on their way to one carrier go to another: the first is down or gone. */
   reroute(input: { messages: readonly { key: MessageKey; carrierId: string }[] }): Promise<void>;
   /** A message whose window closed goes back to wait for the next opening. */

@@ -233,8 +233,11 @@ const INPUTS: { readonly [Name in CommandName]?: Form<CommandInput<Name>> } = {
     }),
   },
   submitted: {
-    write: (values, it) => SUBMITTED.write(values, it.messages),
-    read: (from) => ({ messages: SUBMITTED.read(from) }),
+    write: (values, it) => {
+      values.push(it.awaited === true);
+      SUBMITTED.write(values, it.messages);
+    },
+    read: (from) => ({ awaited: from.next(), messages: SUBMITTED.read(from) }),
   },
   received: {
     write: (values, it) => {

@@ -80,9 +80,13 @@ try {
   const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
   const handler = (urgency: Urgency): ((command: string, input: unknown) => Promise<unknown>) => {
-    const sendOn = callsOf(group, urgency);
-    return (command, input) =>
-      sendOn({ command: command as CommandName, input: unpackInput(command as CommandName, input) });
+    const send = { awaited: callsOf(group, "awaited"), soon: callsOf(group, "soon") };
+    return (name, packed) => {
+      const command = name as CommandName;
+      const input = unpackInput(command, packed);
+      const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
+      return send[isAwaited ? "awaited" : urgency]({ command, input });
+    };
   };
   const stopCheckpoints = store.leaveCheckpoints === null ? null : startCheckpoints(store.leaveCheckpoints);
   serveCalls(edge, handler("awaited"));

@@ -51,6 +51,7 @@ test("an acceptance, with all its contents and messages", () => {
 
 test("what carriers took, of one part and of several, and their receipts", () => {
   const submitted: CommandInput<"submitted"> = {
+    awaited: true,
     messages: [1, 3, 2].map((count) => ({
       key: `key ${count}`,
       carrierId: "acme",
