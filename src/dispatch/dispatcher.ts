@@ -12,6 +12,7 @@ import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
+import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface DispatchSettings {
@@ -75,6 +76,7 @@ export class Dispatcher {
   readonly #parts: DispatchParts;
   readonly #desks = new Map<string, CarrierDesk>();
   readonly #outcomes: Outcomes;
+  readonly #references = new References();
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
   readonly #elsewhere = new Map<string, Set<number>>();
   readonly #hops = new WeakMap<QueuedMessage, number>();
@@ -416,7 +418,7 @@ export class Dispatcher {
 
   #submit(desk: CarrierDesk, waiting: Waiting): void {
     const { message } = waiting;
-    const submitting = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
+    const submitting = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references);
     desk.begun.delete(message.key);
     desk.inFlight++;
     void submitting.submit().then((verdict) => this.#judged(desk, waiting, submitting, verdict));

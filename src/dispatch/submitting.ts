@@ -3,6 +3,7 @@ import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../
 import type { QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port.ts";
+import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
@@ -27,12 +28,13 @@ export class Submitting {
   #unknownCount: number;
   #putOffCount = 0;
 
-  constructor(message: QueuedMessage, carrier: Carrier) {
+  constructor(message: QueuedMessage, carrier: Carrier, references: References) {
     this.message = message;
     this.#carrier = carrier;
-    // The reference only has to differ between messages to one phone at one time; the key's counter does.
-    const reference = Number((BigInt(message.key) >> 10n) & 0xffn);
-    this.#parts = carrier.partsOf({ ...message, reference });
+    const partsWith = (reference: number) => carrier.partsOf({ ...message, reference });
+    const alone = message.partCount === 1 ? partsWith(0) : null;
+    // In a carrier's alphabet, what was counted as one part may be several.
+    this.#parts = alone?.length === 1 ? alone : partsWith(references.of(message));
     this.#ids = this.#parts.map(() => null);
     this.#unknownCount = message.unknownCount;
   }
