@@ -135,7 +135,9 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     // Another text at the same place is of another message, so a part goes where its place is free: the oldest first, of those not stale.
     const lacking = (state: SetRow["state"]) => sets.filter((set) => set.state === state && set.here === undefined);
     const free = [...lacking("open"), ...lacking("echo")];
-    const home = free.find(({ touchedAtMs }) => nowMs - touchedAtMs < STALE_SET_MS) ?? free[0];
+    const fresh = free.find(({ touchedAtMs }) => nowMs - touchedAtMs < STALE_SET_MS);
+    // Into a stale one goes only what is new: a part that a finished set has is sent again for that one.
+    const home = fresh ?? (again ? undefined : free[0]);
     const state = again && home?.state !== "open" ? "echo" : "open";
     const id = home?.id ?? (await insertSet.get(carrierId, from, to, reference, total, state, nowMs))!.id;
     await touchSet.run(state, nowMs, id);
