@@ -326,6 +326,25 @@ describe("time", () => {
 });
 
 describe("the record", () => {
+  test("a part's place is found in a header of 16 bits, and beside a header that has none", async (t) => {
+    const smsc = await startSmsc(t);
+    const { submit } = await bindTo(t, smsc);
+    const sar = (sequence: number) => [
+      makeTlv("sar_msg_ref_num", 301),
+      makeTlv("sar_total_segments", 2),
+      makeTlv("sar_segment_seqnum", sequence),
+    ];
+    await submit({ esmClass: HAS_HEADER, shortMessage: Buffer.from("0608041234020168", "hex") });
+    // The header is there for a shift table.
+    await submit({ esmClass: HAS_HEADER, shortMessage: Buffer.from("0324010168", "hex"), tlvs: sar(2) });
+    // The third part of two.
+    await submit({ shortMessage: Buffer.from("hi"), tlvs: sar(3) });
+    assert.deepEqual(
+      smsc.parts.map(({ place }) => place),
+      [{ reference: 0x1234, total: 2, sequence: 1 }, { reference: 301, total: 2, sequence: 2 }, null],
+    );
+  });
+
   test("long messages lie there by parts, as they came, with their texts", async (t) => {
     const smsc = await startSmsc(t);
     const { submit } = await bindTo(t, smsc);
