@@ -16,7 +16,7 @@ export interface OutgoingMessage extends Body {
   readonly intermediateReport: boolean;
   /** The network need not try after this. */
   readonly expiresAtMs: number;
-  /** Marks the parts of one message as its own. */
+  /** Marks the parts of one message as its own: 16 bits, of which a carrier with 8 gets the lower ones. */
   readonly reference: number;
 }
 
@@ -56,6 +56,7 @@ export interface IncomingPart {
   readonly from: string;
   readonly to: string;
   readonly text: string;
+  /** The reference tells messages of one phone apart, and only that: those of different widths are never the same number here. */
   readonly concatenation: { readonly reference: number; readonly total: number; readonly sequence: number } | null;
   readonly atMs: number;
 }

@@ -15,6 +15,7 @@ import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store } from "../store/port.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
+import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface DispatchSettings {
@@ -86,6 +87,7 @@ export class Dispatcher {
   readonly #parts: DispatchParts;
   readonly #desks = new Map<string, CarrierDesk>();
   readonly #outcomes: Outcomes;
+  readonly #references = new References();
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
   readonly #elsewhere = new Map<string, Set<number>>();
   readonly #hops = new WeakMap<QueuedMessage, number>();
@@ -245,7 +247,7 @@ export class Dispatcher {
 
   /** A message of which the carrier has a part ends with that part. */
   #giveUp(desk: CarrierDesk, message: QueuedMessage, errorId: number): void {
-    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier);
+    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references);
     desk.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
     const { key, to } = message;
@@ -424,7 +426,7 @@ export class Dispatcher {
       if (waiting === undefined) break;
       if (!this.#mayGo(desk, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = desk.begun.get(message.key) ?? new Submitting(message, carrier);
+      const submitting = desk.begun.get(message.key) ?? new Submitting(message, carrier, this.#references);
       const free = carrier.window - desk.unrecorded;
       // All of a message at once, if ever the window is wide enough for that.
       if (submitting.missing > free && desk.unrecorded > 0) {

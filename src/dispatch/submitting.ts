@@ -3,6 +3,7 @@ import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port.ts";
+import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
@@ -31,13 +32,15 @@ export class Submitting {
   /** How many parts the carrier had when that was last told. */
   #toldCount: number;
 
-  constructor(message: QueuedMessage, carrier: Carrier) {
+  constructor(message: QueuedMessage, carrier: Carrier, references: References) {
     const { taken } = message;
     this.message = message;
     this.#carrier = carrier;
-    // The reference only has to differ between messages to one phone at one time; the key's counter does.
-    this.#reference = taken?.reference ?? Number((BigInt(message.key) >> 10n) & 0xffn);
-    this.#parts = carrier.partsOf({ ...message, reference: this.#reference });
+    const partsWith = (reference: number) => carrier.partsOf({ ...message, reference });
+    const alone = message.partCount === 1 ? partsWith(0) : null;
+    // In a carrier's alphabet, what was counted as one part may be several.
+    this.#reference = alone?.length === 1 ? 0 : references.of(message);
+    this.#parts = alone?.length === 1 ? alone : partsWith(this.#reference);
     // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
     const goesOn = taken?.ids.length === this.#parts.length;
     this.#ids = goesOn ? [...taken.ids] : this.#parts.map(() => null);

@@ -65,7 +65,8 @@ export function readHeader(userData: Uint8Array): { header: Header; octetLength:
 function readElement(identifier: number, value: Uint8Array, header: Header): void {
   const [first = 0, second = 0, third = 0, fourth = 0] = value;
   if (identifier === CONCATENATION_8 && value.length === 3) {
-    readConcatenation({ reference: first, total: second, sequence: third }, header);
+    // §9.2.3.24: of elements that exclude each other the last one counts.
+    if (readConcatenation({ reference: first, total: second, sequence: third }, header)) delete header.wideReference;
   } else if (identifier === CONCATENATION_16 && value.length === 4) {
     if (readConcatenation({ reference: (first << 8) | second, total: third, sequence: fourth }, header)) {
       header.wideReference = true;

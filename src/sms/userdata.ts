@@ -84,6 +84,8 @@ export interface DecodedUserData {
   /** What follows the header, as it came: the data of an 8 bit message. */
   payload: Uint8Array;
   concatenation?: Concatenation;
+  /** Its reference has 16 bits. */
+  wideReference?: boolean;
 }
 
 export interface ReceivedUserData {
@@ -103,6 +105,7 @@ export function decodeUserData(received: ReceivedUserData): DecodedUserData {
   const text = textOf(received, alphabet, header, octetLength);
   const decoded: DecodedUserData = { alphabet, flash, text, payload };
   if (header.concatenation !== undefined) decoded.concatenation = header.concatenation;
+  if (header.wideReference) decoded.wideReference = true;
   return decoded;
 }
 

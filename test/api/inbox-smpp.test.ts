@@ -110,6 +110,32 @@ test("a long message arrives whole, its parts out of order, doubled, and cut thr
   );
 });
 
+test("long messages of one phone with the number 5 in 8 bits, in 16 and in sar_ parameters, mixed, are all whole", async (t) => {
+  const network = await startNetwork(t);
+  const service = await startTestService(t, { catalogue: catalogue(network.port) });
+  const inHeader = (start: number[]) => (text: string, sequence: number) => ({
+    esm_class: 0x40,
+    short_message: Buffer.concat([Buffer.from([start.length + 2, ...start, 2, sequence]), Buffer.from(text)]),
+  });
+  const sar = (text: string, sequence: number) => ({
+    sar_msg_ref_num: 5,
+    sar_total_segments: 2,
+    sar_segment_seqnum: sequence,
+    short_message: Buffer.from(text),
+  });
+  const ways = { narrow: inHeader([0, 3, 5]), wide: inHeader([8, 4, 0, 5]), sar };
+  for (const [name, sequence] of [
+    ["narrow", 1],
+    ["wide", 2],
+    ["sar", 2],
+    ["wide", 1],
+    ["narrow", 2],
+    ["sar", 1],
+  ] as const)
+    assert.equal(await network.deliver(ways[name](`${name} ${sequence} `, sequence)), 0);
+  assert.deepEqual(await textsOf(service), ["wide 1 wide 2 ", "narrow 1 narrow 2 ", "sar 1 sar 2 "]);
+});
+
 test("once a stop word is acknowledged to the carrier, nothing more is sent to that phone", async (t) => {
   const network = await startNetwork(t);
   const service = await startTestService(t, { catalogue: catalogue(network.port) });

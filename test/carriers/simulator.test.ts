@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, type TestContext, test } from "node:test";
-import type { OutstandingPart, PartToSubmit, Receipt, ReceiptOutcome, Submission } from "../../src/carriers/port.ts";
+import type {
+  IncomingPart,
+  OutstandingPart,
+  PartToSubmit,
+  Receipt,
+  ReceiptOutcome,
+  Submission,
+} from "../../src/carriers/port.ts";
 import { HANDSETS_BY_SUFFIX } from "../../src/carriers/simulator/handsets.ts";
 import { SimulatedCarrier, type SimulatorSettings } from "../../src/carriers/simulator/simulator.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
@@ -468,6 +475,16 @@ describe("after a restart", () => {
     await after.carrier.stop();
     assert.equal(ids.size, 200);
   });
+});
+
+test("256 long messages of its phones in a row have 256 references, however many short ones are between", async (t) => {
+  const { carrier } = await network(t);
+  const parts: IncomingPart[] = [];
+  carrier.onIncoming(async (part) => void parts.push(part));
+  for (let count = 0; count < 512; count++)
+    await carrier.write({ from: "41790000001", to: "12345", text: count % 2 === 0 ? "long ".repeat(40) : "short" });
+  const references = parts.flatMap(({ concatenation }) => (concatenation === null ? [] : [concatenation.reference]));
+  assert.deepEqual([references.length, new Set(references).size], [512, 256]);
 });
 
 test("phones behave as the operator says, the longest ending first, and all others as before", async (t) => {

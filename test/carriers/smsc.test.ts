@@ -326,6 +326,25 @@ describe("time", () => {
 });
 
 describe("the record", () => {
+  test("a part's place is found in a header of 16 bits, and beside a header that has none", async (t) => {
+    const smsc = await startSmsc(t);
+    const { submit } = await bindTo(t, smsc);
+    const sar = (sequence: number) => [
+      makeTlv("sar_msg_ref_num", 301),
+      makeTlv("sar_total_segments", 2),
+      makeTlv("sar_segment_seqnum", sequence),
+    ];
+    await submit({ esmClass: HAS_HEADER, shortMessage: Buffer.from("0608041234020168", "hex") });
+    // The header is there for a shift table.
+    await submit({ esmClass: HAS_HEADER, shortMessage: Buffer.from("0324010168", "hex"), tlvs: sar(2) });
+    // The third part of two.
+    await submit({ shortMessage: Buffer.from("hi"), tlvs: sar(3) });
+    assert.deepEqual(
+      smsc.parts.map(({ place }) => place),
+      [{ reference: 0x1234, total: 2, sequence: 1 }, { reference: 301, total: 2, sequence: 2 }, null],
+    );
+  });
+
   test("long messages lie there by parts, as they came, with their texts", async (t) => {
     const smsc = await startSmsc(t);
     const { submit } = await bindTo(t, smsc);
@@ -530,12 +549,23 @@ describe("phones write", () => {
       [short!.sourceAddr, short!.sourceAddrTon, short!.destinationAddr, short!.destAddrTon, short!.esmClass],
       ["385991234567", 1, "12345", 3, 0],
     );
+    const reference = rest[0]!.shortMessage[3];
     assert.deepEqual(
       rest.map(({ esmClass, dataCoding, shortMessage }) => [esmClass, dataCoding, [...shortMessage.subarray(0, 6)]]),
-      [1, 2, 3].map((part) => [HAS_HEADER, 8, [5, 0, 3, 2, 3, part]]),
+      [1, 2, 3].map((part) => [HAS_HEADER, 8, [5, 0, 3, reference, 3, part]]),
     );
     const octets = Buffer.concat(rest.map(({ shortMessage }) => shortMessage.subarray(6)));
     assert.equal(octets.swap16().toString("utf16le"), long);
+  });
+
+  test("256 long messages in a row have 256 references, however many short ones are between", async (t) => {
+    const smsc = await startSmsc(t);
+    const customer = await bindTo(t, smsc);
+    const texts = Array.from({ length: 512 }, (_, index) => (index % 2 === 0 ? "long ".repeat(40) : "short"));
+    const sent = texts.map((text) => smsc.incoming({ from: "385991234567", to: "12345", text }).acknowledged);
+    assert.ok((await Promise.all(sent)).every((acknowledged) => acknowledged));
+    const long = customer.delivered.filter(({ esmClass }) => esmClass === HAS_HEADER);
+    assert.equal(new Set(long.map(({ shortMessage }) => shortMessage[3])).size, 256);
   });
 
   test("it goes to the system id that it is for, and waits for it", async (t) => {

@@ -1,6 +1,7 @@
 /** What every engine of the store must do with messages from phones. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
+import fc from "fast-check";
 import type { IncomingPart } from "../../src/carriers/port.ts";
 import type { NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
@@ -272,6 +273,72 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
         for (const one of order) await take(bench, [{ ...one!, from }]);
         assert.deepEqual(await textsFetched(bench), ["a1 a2", "b1 b2"]);
       }
+    });
+
+    test("a new message with the reference of one that lost a part is not spliced into it", async (t) => {
+      const bench = await startBench(t, make);
+      const [a1] = partsOf(["a1 ", "a2"]);
+      const [b1, b2] = partsOf(["b1 ", "b2"]);
+      await take(bench, [a1!]);
+      await bench.clock.advance(60_000);
+      await take(bench, [b1!]);
+      await take(bench, [a1!, b1!]);
+      await take(bench, [b2!, b2!]);
+      await bench.clock.advance(WAIT_MS);
+      await bench.store.sweepIncoming({ nowMs: bench.clock.now(), waitMs: WAIT_MS, limit: 10 });
+      assert.deepEqual(await textsFetched(bench), ["b1 b2", "a1 "]);
+    });
+
+    test("a last part that is late by minutes still makes its message whole", async (t) => {
+      const bench = await startBench(t, make);
+      const [first, second] = partsOf(["one ", "two"]);
+      await take(bench, [first!]);
+      await bench.clock.advance(300_000);
+      await take(bench, [second!]);
+      assert.deepEqual(await textsFetched(bench), ["one two"]);
+    });
+
+    test("many long messages of few phones, their parts mixed and some of them twice, are all made, each once", async (t) => {
+      const bench = await startBench(t, make);
+      let phones = 41_790_000_100;
+      const long = fc.record({
+        phone: fc.nat(1),
+        reference: fc.constantFrom(5, 6, 255, 0x10005, 0x100ff, 0x20005),
+        total: fc.integer({ min: 2, max: 4 }),
+      });
+      // A phone has no two messages of one reference and as many parts under way.
+      const messages = fc.uniqueArray(long, {
+        minLength: 2,
+        maxLength: 12,
+        selector: (one) => Object.values(one).join(),
+      });
+      const chance = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
+      await fc.assert(
+        fc.asyncProperty(messages, chance, async (sent, chances) => {
+          const next = (): number => chances.next().value as number;
+          const phone = phones;
+          phones += 2;
+          const all = sent.map(({ phone: which, reference, total }, index) =>
+            partsOf(
+              Array.from({ length: total }, (_, place) => `message ${index} part ${place} `),
+              { from: String(phone + which) },
+              reference,
+            ),
+          );
+          const mixed = all
+            .flat()
+            .flatMap((one) => (next() < 0.3 ? [one, one] : [one]))
+            .map((one) => ({ one, at: next() }))
+            .toSorted((one, other) => one.at - other.at)
+            .map(({ one }) => one);
+          while (mixed.length > 0) await take(bench, mixed.splice(0, 1 + Math.floor(next() * 5)));
+          assert.deepEqual(
+            (await textsFetched(bench)).toSorted(),
+            all.map((parts) => parts.map(({ text }) => text).join("")).toSorted(),
+          );
+        }),
+        { numRuns: 20 },
+      );
     });
 
     test("what stays incomplete is delivered as it is after a while, a page at a time, and once", async (t) => {

@@ -95,7 +95,7 @@ export class SimulatedCarrier implements Carrier {
   readonly #roomListeners: (() => void)[] = [];
   readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
   readonly #incomingListeners: ((part: IncomingPart) => Promise<void>)[] = [];
-  /** A message's parts have this in common; as on a real phone it is a count, which begins again after 255. */
+  /** A long message's parts have this in common; as on a real phone it is a count, which begins again after 255. */
   #reference: number;
 
   constructor(settings: SimulatorSettings, clock: Clock, random: Random) {
@@ -151,9 +151,10 @@ export class SimulatedCarrier implements Carrier {
 
   /** A phone writes to a number of ours, a long text in parts. Resolves when all of it is safe. */
   async write({ from, to, text }: PhoneMessage): Promise<void> {
-    this.#reference = (this.#reference + 1) % 256;
+    const prepared = prepareText(text, {});
+    if (prepared.partCount > 1) this.#reference = (this.#reference + 1) % 256;
     const reference = this.#reference;
-    const texts = encodeParts(prepareText(text, {}), { flash: false, reference }).map((userData) => userData.text);
+    const texts = encodeParts(prepared, { flash: false, reference }).map((userData) => userData.text);
     const atMs = this.#clock.now();
     const parts = texts.map((text, index): IncomingPart => {
       const concatenation = texts.length === 1 ? null : { reference, total: texts.length, sequence: index + 1 };

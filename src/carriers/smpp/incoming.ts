@@ -1,5 +1,6 @@
 /** What a carrier sends us, read: a receipt, or a message from a phone. Pure. */
 import { boundedText } from "../../runtime/text.ts";
+import type { Concatenation } from "../../sms/header.ts";
 import { decodeUserData } from "../../sms/text.ts";
 import { phoneOf } from "../phones.ts";
 import type { IncomingPart, Receipt } from "../port.ts";
@@ -8,11 +9,16 @@ import { readTlv } from "./codec/tlvs.ts";
 import { idInReceipt, isUsableId } from "./message-id.ts";
 import type { SmppProfile } from "./profile.ts";
 import { type DeliveredFacts, isMarked, looksLikeReceipt, MAX_RECEIPT_OCTETS, readReceipt } from "./receipt.ts";
+import { readSar } from "./sar.ts";
 
 const HAS_HEADER = 0x40;
 /** data_coding of SMPP 3.4 §5.2.19 that 23.038 does not have: IA5 and Latin-1. */
 const IA5 = 1;
 const LATIN1 = 3;
+
+/** An 8-bit reference of 5, a 16-bit one and a sar_ one are three messages: each kind is numbered from here on. */
+const WIDE_REFERENCES = 0x10000;
+const SAR_REFERENCES = 0x20000;
 
 export type Delivered = Pdu<"deliver_sm"> | Pdu<"data_sm">;
 
@@ -73,24 +79,21 @@ function octetsOf(pdu: Delivered): Uint8Array {
 }
 
 function messageOf(pdu: Delivered, octets: Uint8Array, profile: SmppProfile, nowMs: number): IncomingPart {
-  const { text, concatenation } = textOf(pdu, octets, profile);
-  const total = readTlv(pdu.tlvs, "sar_total_segments");
-  const sequence = readTlv(pdu.tlvs, "sar_segment_seqnum");
-  const reference = readTlv(pdu.tlvs, "sar_msg_ref_num");
-  const sar =
-    total !== undefined &&
-    sequence !== undefined &&
-    reference !== undefined &&
-    total > 1 &&
-    sequence >= 1 &&
-    sequence <= total;
+  const { text, concatenation, wideReference } = textOf(pdu, octets, profile);
   return {
     from: addressOf(pdu.sourceAddr),
     to: addressOf(pdu.destinationAddr),
     text,
-    concatenation: concatenation ?? (sar ? { reference, total, sequence } : null),
+    concatenation:
+      concatenation === undefined
+        ? numbered(readSar(pdu.tlvs), SAR_REFERENCES)
+        : numbered(concatenation, wideReference ? WIDE_REFERENCES : 0),
     atMs: nowMs,
   };
+}
+
+function numbered(place: Concatenation | null, from: number): Concatenation | null {
+  return place === null || from === 0 ? place : { ...place, reference: from + place.reference };
 }
 
 function textOf(pdu: Delivered, octets: Uint8Array, profile: SmppProfile) {

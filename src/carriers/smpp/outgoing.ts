@@ -1,10 +1,10 @@
 /** A message becomes submit_sm PDUs, in the way that the carrier's profile wants them. Pure. */
 import { DESTINATION_TYPE, senderType } from "../../sms/addresses.ts";
 import { HEADER_BIT, readHex } from "../../sms/binary.ts";
-import { encodeBody, isOctets, type OctetEncoding } from "../../sms/body.ts";
+import { type Body, encodeBody, isOctets, type OctetEncoding } from "../../sms/body.ts";
 import { cutText } from "../../sms/parts.ts";
-import { type Encoding, encodeParts, type UserData } from "../../sms/text.ts";
-import { encodeUserData } from "../../sms/userdata.ts";
+import type { Encoding, UserData } from "../../sms/text.ts";
+import { encodeUserData, type PartsOptions } from "../../sms/userdata.ts";
 import type { OutgoingMessage, PartToSubmit } from "../port.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { formatRelativeTime } from "./codec/times.ts";
@@ -33,7 +33,7 @@ export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToS
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
 function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, profile: SmppProfile): PartToSubmit[] {
   const method = profile.longMessages ?? "udh";
-  const parts = encodeBody(message, message);
+  const parts = withHeaders(message, message, method === "udh" ? profile.referenceBits : 8);
   const total = parts.length;
   if (method === "udh" || total === 1) return parts.map((userData) => ({ message, userData, place: null }));
   const bare = (octets: Uint8Array): UserData => ({
@@ -69,16 +69,25 @@ function textParts(message: TextMessage, profile: SmppProfile): PartToSubmit[] {
 function udhParts(message: TextMessage, profile: SmppProfile): UserData[] {
   const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
   const options = { reference: message.reference, flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
-  if (foreign === undefined || message.encoding === "ucs2") return encodeParts(message, options);
+  const encode = (body: Body) => withHeaders(body, options, profile.referenceBits);
+  if (foreign === undefined || message.encoding === "ucs2") return encode(message);
   if (!foreign.test(message.text) || message.encoding !== "gsm7") {
-    return encodeParts({ text: message.text, encoding: "ucs2" }, options);
+    return encode({ text: message.text, encoding: "ucs2" });
   }
   // The headers are those of the GSM parts; only the characters are written otherwise.
-  return encodeParts(message, options).map((part) => {
+  return encode(message).map((part) => {
     const header = part.hasHeader ? part.octets.subarray(0, part.octets[0]! + 1) : new Uint8Array();
     const octets = Buffer.concat([header, Buffer.from(part.text, "latin1")]);
     return { ...part, octets, length: octets.length };
   });
+}
+
+/** A wider reference takes an octet of each part, and prices are by the narrow one: it is had only where it costs no part. */
+function withHeaders(body: Body, options: PartsOptions, referenceBits: SmppProfile["referenceBits"]): UserData[] {
+  const narrow = encodeBody(body, options);
+  if (referenceBits !== 16 || narrow.length === 1) return narrow;
+  const wide = encodeBody(body, { ...options, wideReference: true });
+  return wide.length === narrow.length ? wide : narrow;
 }
 
 function userDataOf(text: string, message: TextMessage, profile: SmppProfile): UserData {

@@ -47,6 +47,11 @@ export const SmppCarrier = Type.Object(
     alphabet: Type.Optional(OneOf(["gsm", "gsm packed", "latin1", "ascii"])),
     /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
+    /**
+     * Bits of the reference in such a header. With 16 a part holds a character less, so a text that would need a part more by it gets
+     * the header with 8 all the same. sar_ parameters have always 16. Default 8.
+     */
+    referenceBits: Type.Optional(Type.Unsafe<8 | 16>({ type: "integer", enum: [8, 16] })),
     /** The id is hexadecimal in the answer and decimal in the receipt, or the reverse. Default "same". */
     receiptIds: Type.Optional(OneOf(["same", "hex then decimal", "decimal then hex"])),
     /**

@@ -7,6 +7,7 @@ import type { ReceiptOutcome } from "../port.ts";
 import type { PartForHandset } from "../simulator/handsets.ts";
 import type { Pdu } from "../smpp/codec/pdu.ts";
 import { readTlv } from "../smpp/codec/tlvs.ts";
+import { readSar } from "../smpp/sar.ts";
 
 /** The requests that hand a message over. */
 export type SubmitPdu = Pdu<"submit_sm"> | Pdu<"data_sm"> | Pdu<"submit_multi">;
@@ -87,13 +88,9 @@ export function octetsOf(pdu: SubmitPdu): Uint8Array {
 
 /** By the user data header, or by the sar_ parameters. */
 export function placeOf({ esmClass, tlvs }: SubmitPdu, octets: Uint8Array): Place | null {
-  if ((esmClass & HAS_HEADER) !== 0) return readHeader(octets).header.concatenation ?? null;
-  if (tlvs.length === 0) return null;
-  const reference = readTlv(tlvs, "sar_msg_ref_num");
-  const total = readTlv(tlvs, "sar_total_segments");
-  const sequence = readTlv(tlvs, "sar_segment_seqnum");
-  if (reference === undefined || total === undefined || sequence === undefined) return null;
-  return { reference, total, sequence };
+  // A header may be there for a shift table alone.
+  const inHeader = (esmClass & HAS_HEADER) !== 0 ? readHeader(octets).header.concatenation : undefined;
+  return inHeader ?? readSar(tlvs);
 }
 
 export function textOf({ octets, esmClass, dataCoding }: TakenPart): string {

@@ -116,7 +116,8 @@ export class Smsc {
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
   #connectionCount = 0;
-  #incomingCount = 0;
+  /** Of the last long message from a phone: a count from a chance number, so that a network started anew does not repeat the first ones. */
+  #reference: number;
   #faults: Faults;
 
   constructor(settings: SmscSettings, clock: Clock, random: Random) {
@@ -125,6 +126,7 @@ export class Smsc {
     this.#clock = clock;
     this.#random = random;
     this.#faults = settings.faults ?? {};
+    this.#reference = Math.floor(random.next() * 256);
     this.#timetable = new Timetable({ clock, run: (happen) => happen() });
     this.#deliveries = new Deliveries({
       clock,
@@ -241,8 +243,9 @@ export class Smsc {
 
   /** A phone sends a message, in parts if it is long. Throws a RangeError for a text that no message holds. */
   incoming({ from, to, text, systemId }: IncomingText): SentIncoming {
-    const reference = ++this.#incomingCount & 0xff;
-    const parts = encodeParts(prepareText(text, {}), { reference, flash: false, unpacked: true });
+    const prepared = prepareText(text, {});
+    if (prepared.partCount > 1) this.#reference = (this.#reference + 1) % 256;
+    const parts = encodeParts(prepared, { reference: this.#reference, flash: false, unpacked: true });
     const ends = parts.map(
       (part) =>
         new Promise<boolean>((onEnd) =>

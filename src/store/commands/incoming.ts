@@ -7,7 +7,8 @@
  *                           └──then remembered for a while, and forgotten
  *
  * A network sends a part again when our answer was lost, and some phones give all their messages one reference. So a part that a
- * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new.
+ * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new. And a part whose
+ * place in a set has another text begins a set of its own.
  */
 import type { IncomingPart } from "../../carriers/port.ts";
 import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
@@ -19,6 +20,8 @@ import type { CommandParts } from "./parts.ts";
 
 /** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
 const NEWEST_SETS = 8;
+/** The parts of a message come within seconds: where several sets lack a part, one that has waited so long has lost it. */
+const STALE_SET_MS = 30_000;
 /** How far the messages that wait to be fetched are counted. */
 const MOST_COUNTED = 10_000;
 
@@ -28,6 +31,8 @@ interface SetRow {
   readonly from: string;
   readonly to: string;
   readonly state: "echo" | "open" | "done";
+  /** When its newest part came, or when it was done. */
+  readonly touchedAtMs: number;
 }
 
 /** Whatever there is of a message, ready to become one. */
@@ -43,7 +48,7 @@ type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirm
 
 export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick<CommandHandlers, IncomingCommand> {
   const { dialect } = sql;
-  const setColumns = `id, carrier_id AS "carrierId", sender AS "from", recipient AS "to", state`;
+  const setColumns = `id, carrier_id AS "carrierId", sender AS "from", recipient AS "to", state, touched_at_ms AS "touchedAtMs"`;
   const setsNamed = sql.prepare<[string, string, string, number, number, number], SetRow>(
     `SELECT ${setColumns} FROM incoming_set
      WHERE carrier_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ? ORDER BY id DESC LIMIT ?
@@ -127,9 +132,12 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     const sets = named.map((set, index) => ({ ...set, here: here[index]?.body })).reverse();
     if (sets.some((set) => set.state !== "done" && set.here === body)) return null;
     const again = sets.some((set) => set.here === body);
-    // Another text at the same place is of another message, so a part goes where its place is free: the oldest first.
-    const lacking = (state: SetRow["state"]) => sets.find((set) => set.state === state && set.here === undefined);
-    const home = lacking("open") ?? lacking("echo");
+    // Another text at the same place is of another message, so a part goes where its place is free: the oldest first, of those not stale.
+    const lacking = (state: SetRow["state"]) => sets.filter((set) => set.state === state && set.here === undefined);
+    const free = [...lacking("open"), ...lacking("echo")];
+    const fresh = free.find(({ touchedAtMs }) => nowMs - touchedAtMs < STALE_SET_MS);
+    // Into a stale one goes only what is new: a part that a finished set has is sent again for that one.
+    const home = fresh ?? (again ? undefined : free[0]);
     const state = again && home?.state !== "open" ? "echo" : "open";
     const id = home?.id ?? (await insertSet.get(carrierId, from, to, reference, total, state, nowMs))!.id;
     await touchSet.run(state, nowMs, id);
@@ -139,7 +147,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
   }
 
   /** What there is of a set, to be a message; null for an echo, which is forgotten. */
-  async function finishSet({ id, carrierId, from, to, state }: SetRow, nowMs: number): Promise<Gathered | null> {
+  async function finishSet(set: Omit<SetRow, "touchedAtMs">, nowMs: number): Promise<Gathered | null> {
+    const { id, carrierId, from, to, state } = set;
     if (state === "echo") {
       await forgetSet.run(id);
       return null;

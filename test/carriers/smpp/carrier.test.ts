@@ -456,6 +456,66 @@ describe("submits", () => {
       },
     ],
     [
+      "with a header of 16 bits in each part",
+      { referenceBits: 16 },
+      long,
+      (pdus) => {
+        assert.deepEqual(
+          pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(0, 7)).toString("hex")),
+          ["06080400070201", "06080400070202"],
+        );
+        assert.ok(pdus.every(({ esmClass }) => esmClass === 0x40));
+        const texts = pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(7)).toString("latin1"));
+        assert.deepEqual([texts.join(""), texts[0]!.length], [long, 152]);
+      },
+    ],
+    [
+      "with 8 bits where 16 would cost a part",
+      { referenceBits: 16 },
+      long.repeat(2).slice(0, 306),
+      (pdus) =>
+        assert.deepEqual(
+          pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(0, 6)).toString("hex")),
+          ["050003070201", "050003070202"],
+        ),
+    ],
+    [
+      "with 16 bits in UCS-2, as many as are in 8",
+      { referenceBits: 16 },
+      "ж".repeat(132),
+      (pdus) =>
+        assert.deepEqual(
+          pdus.map((pdu) => [Buffer.from(pdu.shortMessage.subarray(0, 7)).toString("hex"), pdu.shortMessage.length]),
+          [
+            ["06080400070201", 139],
+            ["06080400070202", 139],
+          ],
+        ),
+    ],
+    [
+      "with 8 bits in UCS-2 where 16 would cost a part",
+      { referenceBits: 16 },
+      "ж".repeat(134),
+      (pdus) =>
+        assert.deepEqual(
+          pdus.map((pdu) => [Buffer.from(pdu.shortMessage.subarray(0, 6)).toString("hex"), pdu.shortMessage.length]),
+          [
+            ["050003070201", 140],
+            ["050003070202", 140],
+          ],
+        ),
+    ],
+    [
+      "with 16 bits to a carrier that takes Latin-1",
+      { referenceBits: 16, alphabet: "latin1" },
+      "é_@$".repeat(50),
+      (pdus) => {
+        const texts = pdus.map((pdu) => Buffer.from(pdu.shortMessage.subarray(7)).toString("latin1"));
+        assert.equal(texts.join(""), "é_@$".repeat(50));
+        assert.ok(pdus.every((pdu) => pdu.shortMessage[1] === 8));
+      },
+    ],
+    [
       "with sar_ parameters",
       { longMessages: "sar" },
       long,
@@ -723,5 +783,36 @@ describe("what the carrier sends", () => {
       [null, null, null, 1, 2],
     );
     assert.ok(customer.messages.every((part) => part.from === "41790000001" && part.to === "80808"));
+  });
+
+  test("a reference of 8 bits, one of 16 and one in sar_ parameters are never taken for the same", async (t) => {
+    const network = await Network.start(t);
+    const customer = await startCarrier(t, [network]);
+    await isUp(customer);
+    const inHeader = (hex: string) => ({ esmClass: 0x40, shortMessage: Buffer.from(hex, "hex") });
+    const sar = (octets: Uint8Array, total = 2) => ({
+      shortMessage: Buffer.from("hi"),
+      tlvs: [
+        { ...makeTlv("sar_msg_ref_num", 0), value: octets },
+        makeTlv("sar_total_segments", total),
+        makeTlv("sar_segment_seqnum", 1),
+      ],
+    });
+    const given = [
+      inHeader("0500030502016869"),
+      inHeader("06080400050201 6869".replace(" ", "")),
+      sar(Uint8Array.of(0, 5)),
+      // The same numbers again, otherwise written; of two elements the last counts.
+      inHeader("0b08040005020100030502016869"),
+      sar(Uint8Array.of(5)),
+      // More octets than the number has, and a total that cannot be.
+      sar(Uint8Array.of(0xff, 0xff, 0, 5)),
+      sar(Uint8Array.of(0, 5), 0),
+    ];
+    for (const fields of given) await network.deliver({ sourceAddr: "1", destinationAddr: "2", ...fields });
+    const places = customer.messages.map(({ concatenation }) => concatenation);
+    const [narrow, wide, named, last, short, long, none] = places.map((place) => place?.reference);
+    assert.equal(new Set([narrow, wide, named]).size, 3);
+    assert.deepEqual([last, short, long, none], [narrow, named, named, undefined]);
   });
 });

@@ -1,0 +1,85 @@
+/**
+ * References of long messages: the number by which a phone knows that parts belong together. Two messages to one phone with the same
+ * number are spliced into each other when their parts mix, so a number must not come back to a phone soon.
+ *
+ * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits:
+ * therefore the lower octets of a phone's last `MAX_OCTETS` references differ, and the last `MAX_OF_PHONE` references as a whole.
+ *
+ * It is a hash of the message's key, moved on to the next number that is free. So a message that is sent again, after a crash or by another
+ * node, nearly always has the number that it had before; while it is remembered here, always.
+ */
+import { plainPhone } from "../carriers/phones.ts";
+import type { MessageKey, QueuedMessage } from "../message/message.ts";
+
+/** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
+const MAX_OCTETS = 224;
+/** A lower octet has 256 references, and at most five of these have the same. */
+const MAX_OF_PHONE = 1_024;
+/** References of all phones; past it the phone that was written to longest ago is forgotten. */
+const MAX_REFERENCES = 50_000;
+
+interface Used {
+  readonly key: MessageKey;
+  readonly reference: number;
+}
+
+export class References {
+  /** By phone, the one written to last at the end; of each the newest at the end. */
+  readonly #phones = new Map<string, Used[]>();
+  #size = 0;
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Only for a message of several parts. The same one gets the same again, also if the first was given by another process. */
+  of({ key, to, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
+    const used = this.#usedBy(plainPhone(to));
+    const place = used.findLastIndex((one) => one.key === key);
+    const one = used[place] ?? { key, reference: taken?.reference ?? freeReference(hashOf(key), used) };
+    if (place >= 0) used.splice(place, 1);
+    else this.#size++;
+    used.push(one);
+    if (used.length > MAX_OF_PHONE) {
+      used.shift();
+      this.#size--;
+    }
+    if (this.#size > MAX_REFERENCES) this.#forgetPhone();
+    return one.reference;
+  }
+
+  #usedBy(phone: string): Used[] {
+    const used = this.#phones.get(phone) ?? [];
+    this.#phones.delete(phone);
+    this.#phones.set(phone, used);
+    return used;
+  }
+
+  #forgetPhone(): void {
+    const [oldest] = this.#phones;
+    if (oldest === undefined) return;
+    const [phone, used] = oldest;
+    this.#phones.delete(phone);
+    this.#size -= used.length;
+  }
+}
+
+function freeReference(hash: number, used: readonly Used[]): number {
+  const octets = new Set(used.slice(-MAX_OCTETS).map(({ reference }) => reference & 0xff));
+  let low = hash & 0xff;
+  while (octets.has(low)) low = (low + 1) & 0xff;
+  let high = (hash >>> 8) & 0xff;
+  const isUsed = () => used.some(({ reference }) => reference === ((high << 8) | low));
+  while (isUsed()) high = (high + 1) & 0xff;
+  return (high << 8) | low;
+}
+
+/** FNV-1a, then the last steps of MurmurHash3: keys that follow each other have nothing in common after it. */
+function hashOf(key: MessageKey): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
