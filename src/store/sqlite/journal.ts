@@ -101,7 +101,7 @@ export class Journal {
         `INSERT INTO journal (seq, version, changes) VALUES (?, ${JOURNAL_VERSION}, ?)`,
       ),
       last: db.prepare<[], number | null>("SELECT max(seq) FROM journal").pluck(),
-      next: db.prepare<[number], Entry>("SELECT seq, changes FROM journal WHERE seq > ? ORDER BY seq LIMIT 1"),
+      next: db.prepare<[number], Entry>("SELECT seq, version, changes FROM journal WHERE seq > ? ORDER BY seq LIMIT 1"),
       drop: db.prepare<[number]>("DELETE FROM journal WHERE seq <= ?"),
     };
   }
