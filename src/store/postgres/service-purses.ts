@@ -57,6 +57,11 @@ export class ServicePurses {
     return id;
   }
 
+  /** One of them did not take what was moved: what is known of them is wrong, and they are looked at before the next posting. */
+  doubt(): void {
+    for (const id of this.#reaches.keys()) this.#reaches.set(id, MAX_WALLET);
+  }
+
   /** So much is moved to this purse or from it, if it is one of ours. */
   moves(id: number, amountMicros: bigint): void {
     const reach = this.#reaches.get(id);

@@ -50,6 +50,9 @@ import {
   WRITE,
 } from "./statements.ts";
 
+/** SQLSTATE numeric_value_out_of_range. */
+const OUT_OF_RANGE = "22003";
+
 const partId = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 const bulkId = ({ accountId, bulkId }: BulkName): string => `${accountId} ${bulkId}`;
 const replayId = ({ accountId, kind, token }: ReplayName): string => `${accountId} ${kind} ${token}`;
@@ -529,7 +532,7 @@ export class PostgresTables implements Tables {
     this.#moveInMemory(posting);
     const session = this.#parts.session();
     const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, POSTING, [postingRow(posting)]);
-    await session.query(WRITE.move, this.#movesOf([posting]));
+    await this.#move(session, [posting]);
     return rows[0]!.id;
   }
 
@@ -628,7 +631,7 @@ export class PostgresTables implements Tables {
         this.#unparked.map((id) => ({ id })),
       ),
       insertRows(session, WRITE.post, this.#postings.map(postingRow)),
-      this.#postings.length === 0 ? Promise.resolve() : session.query(WRITE.move, this.#movesOf(this.#postings)),
+      this.#postings.length === 0 ? Promise.resolve() : this.#move(session, this.#postings),
       ...this.#sendBulks(session),
       send(WRITE.insertReplays, NEW_REPLAY, this.#newReplays),
       send(WRITE.insertReports, NEW_REPORT, this.#newReports),
@@ -648,16 +651,22 @@ export class PostgresTables implements Tables {
     await Promise.all(sent);
   }
 
-  /** What the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
-  #movesOf(postings: readonly NewPosting[]): [ids: number[], amounts: string[]] {
+  /** Moves what the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
+  async #move(session: Session, postings: readonly NewPosting[]): Promise<void> {
+    const { servicePurses } = this.#parts;
     const moves = new Map<number, bigint>();
     for (const { from, to, amountMicros } of postings) {
       moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
       moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
     }
     const inOrder = [...moves].sort(([first], [second]) => first - second);
-    for (const [id, amount] of inOrder) this.#parts.servicePurses.moves(id, amount);
-    return [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())];
+    for (const [id, amount] of inOrder) servicePurses.moves(id, amount);
+    try {
+      await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
+    } catch (error) {
+      if ((error as { code?: string }).code === OUT_OF_RANGE) servicePurses.doubt();
+      throw error;
+    }
   }
 
   #sendBulks(session: Session): Promise<unknown>[] {
