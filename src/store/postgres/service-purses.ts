@@ -33,8 +33,10 @@ export class ServicePurses {
     await this.#pool.use(async (session) => {
       const values = [name, currency, this.#shard];
       const isOurs = "account_id IS NULL AND name = $1 AND currency = $2 AND shard = $3";
+      // One that somebody moves money of at this moment waits for the next time: it could be the transaction that asks.
       await session.query(
-        `UPDATE purse SET shard = -id WHERE ${isOurs} AND abs(balance_micros) >= ${MAX_WALLET}`,
+        `UPDATE purse SET shard = -id WHERE id IN
+           (SELECT id FROM purse WHERE ${isOurs} AND abs(balance_micros) >= ${MAX_WALLET} FOR UPDATE SKIP LOCKED)`,
         values,
       );
       await session.query(
