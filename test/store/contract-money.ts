@@ -112,14 +112,37 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
       await assertWhole(bench);
     });
 
-    test("however messages leave the store, what they have cost may be more than it can hold in one number", async (t) => {
+    test("what an account's messages have cost that have left the store may be more than one number can hold", async (t) => {
       const bench = await Bench.start(t, make);
-      const { id } = await addClient(bench, LARGEST_AMOUNT);
-      const carried = 3n;
-      const kept = `INSERT INTO retired_charge (account_id, charged_micros, carried) VALUES (${id}, 5, ${carried}) RETURNING 1`;
-      await bench.rows(kept);
-      const [fault] = await bench.store.verifyLedger();
-      assert.equal(fault, `account ${id} paid 0 for messages that cost ${carried * 2n ** 62n + 5n}`);
+      const day = 86_400_000;
+      const cost = 10_000n;
+      const leave = async (): Promise<void> => {
+        await bench.accept([bench.message()]);
+        const messages = bench.takeMessages();
+        await bench.submit(messages);
+        await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
+        await bench.store.retire({ beforeMs: bench.clock.now() + 3 * day, limit: 100 });
+        assert.deepEqual(await bench.rows("SELECT 1 FROM message"), []);
+      };
+      await leave();
+      assert.deepEqual(await bench.store.verifyLedger(), []);
+      const kept = `UPDATE retired_charge SET charged_micros = ${MAX_STORED} WHERE account_id = ${bench.accountId} RETURNING 1`;
+      assert.equal((await bench.rows(kept)).length, 1);
+      await leave();
+      await leave();
+      const says = `account ${bench.accountId} paid ${3n * cost} for messages that cost ${MAX_STORED + 2n * cost}`;
+      assert.deepEqual(await bench.store.verifyLedger(), [says]);
+    });
+
+    test("what a wallet may never hold is refused before it is promised, and the others of the group go on", async (t) => {
+      const bench = await Bench.start(t, make);
+      const refused = assert.rejects(addClient(bench, MAX_WALLET + 1n), /no more than a wallet may hold/);
+      const right = bench.accept([bench.message()]);
+      await refused;
+      assert.deepEqual(await right, [ACCEPTED]);
+      await bench.restart();
+      assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
+      await assertWhole(bench);
     });
 
     test("a transfer, a charge or a refund never makes or loses money, however near the bounds", async (t) => {
