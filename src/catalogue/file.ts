@@ -15,9 +15,9 @@ export { IncomingNumber } from "./numbers.ts";
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
-const PRICE = "^[0-9]{1,9}(\\.[0-9]{1,6})?$";
+const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
+const PRICE = (Price as { readonly pattern?: string }).pattern;
 const PRICE_SAYS = "must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places";
-const Price = Type.String({ pattern: PRICE });
 const strict = { additionalProperties: false };
 /** Prices of one plan: the whole world by prefixes has some tens of thousands. */
 const MAX_RATES = 100_000;
@@ -106,7 +106,7 @@ function check(schema: TSchema, value: unknown, place: string): void {
 
 function saidOf({ keyword, message, params }: { keyword: string; message: string; params: object }): string {
   if (keyword === "required") return "is required";
-  if (keyword === "pattern" && "pattern" in params && String(params.pattern).includes(PRICE)) return PRICE_SAYS;
+  if (keyword === "pattern" && "pattern" in params && params.pattern === PRICE) return PRICE_SAYS;
   return message === "schema is false" ? "is not known here" : message;
 }
 

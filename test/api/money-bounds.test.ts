@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { onRows } from "../support/accounts.ts";
 import { good, OPERATOR, operating, RESELLER, refusal } from "../support/operator.ts";
-import { CATALOGUE, startTestService, TEST_STORE, temporaryDirectory } from "../support/service.ts";
+import { basic, CATALOGUE, startTestService, TEST_STORE, temporaryDirectory } from "../support/service.ts";
 
 const FRANCS = `
 [[ratePlan]]
@@ -11,8 +11,14 @@ id = "francs"
 currency = "CHF"
 rate = [{ prefix = "", price = "0.01" }]
 `;
+const DEAR = `
+[[exchangeRate]]
+from = "XTS"
+to = "CHF"
+rate = "999999999.999999"
+`;
 const data = await temporaryDirectory({ after });
-const service = await startTestService({ after }, { catalogue: CATALOGUE + FRANCS, data });
+const service = await startTestService({ after }, { catalogue: CATALOGUE + FRANCS + DEAR, data });
 const call = operating(service);
 const as = (authorization: string) => ({ authorization });
 const MOST = "1000000000";
@@ -75,4 +81,29 @@ test("an amount beyond the bound is refused with a sentence, wherever one is nam
   const [status, , sentence] = refusal(await call("PUT", "/rate-plans/dear", price, as(OPERATOR)));
   assert.equal(status, 400);
   assert.match(sentence!, /must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places/);
+});
+
+test("what an exchange makes of an amount has the same bound, and a charge is no more than there is", async () => {
+  const { key, password } = good(await create("1"));
+  const login = await service.call("POST", "/1/customerProfile/login", as(RESELLER));
+  const session = as(`IBSSO ${login.json.login.ibAuthCookie}`);
+  const fund = (ammount: string) => {
+    const body = { accountKey: key, ammount, currencycode: "XTS", description: "x" };
+    return service.call("POST", "/1/customerProfile/payments/funds", { ...session, body });
+  };
+  assert.deepEqual(refusal(await fund(MOST)), [400, ["ammount"], "ammount would make the balance too large."]);
+  assert.deepEqual(refusal(await fund(`-${MOST}`)), [400, ["ammount"], "ammount would take the balance below zero."]);
+  const price = { currency: "CHF", rate: [{ prefix: "", price: "999999999.999999" }] };
+  good(await call("PUT", "/rate-plans/dear", price, as(OPERATOR)));
+  good(
+    await call("PATCH", `/accounts/${key}`, { ratePlan: "dear" }, { headers: { "if-match": "*" }, ...as(OPERATOR) }),
+  );
+  const client = as(basic(`reseller1-${clients}`, password));
+  const destinations = Array.from({ length: 1_000 }, (_, index) => ({ to: `4179302${1_000 + index}` }));
+  const body = { messages: [{ from: "Sender", destinations, text: "x".repeat(3_000) }] };
+  const sent = good(await service.call("POST", "/sms/1/text/advanced", { ...client, body }));
+  const names = new Set(sent.messages.map(({ status }: { status: { name: string } }) => status.name));
+  assert.deepEqual([...names], ["REJECTED_NOT_ENOUGH_CREDITS"]);
+  assert.equal(good(await call("GET", `/accounts/${key}`)).balance, 1);
+  assert.deepEqual(await service.store.verifyLedger(), []);
 });

@@ -121,8 +121,8 @@ export class Journal {
   }
 
   /**
-   * Brings the tables up to date. To be called in a transaction, which fails at an entry of a newer version. A message goes straight to its last state: on the way there it could
-   * have a name again that was free by then, and that another message has.
+   * Brings the tables up to date. To be called in a transaction, which fails at an entry of a newer version. A message goes straight to its
+   * last state: on the way there it could have a name again that was free by then, and that another message has.
    */
   catchUp(rows: WrittenRows): void {
     const { next } = this.#statements;

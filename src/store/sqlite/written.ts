@@ -27,7 +27,7 @@ type Columns = Readonly<Record<string, Value>>;
 
 /**
  * A message's values in the order of their columns, as the table and the journal take them. The journal of a service that was killed is read by
- * the next version too: another order needs another kind of entry there.
+ * the next version too: another order is another JOURNAL_VERSION.
  */
 export type MessageValues = readonly (string | number | null)[];
 
