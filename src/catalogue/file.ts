@@ -16,6 +16,8 @@ const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
 const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
+const PRICE = (Price as { readonly pattern?: string }).pattern;
+const PRICE_SAYS = "must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places";
 const strict = { additionalProperties: false };
 /** Prices of one plan: the whole world by prefixes has some tens of thousands. */
 const MAX_RATES = 100_000;
@@ -102,8 +104,9 @@ function check(schema: TSchema, value: unknown, place: string): void {
   throw new CatalogueFault(`${path}: ${saidOf(fault)}`, path);
 }
 
-function saidOf({ keyword, message }: { readonly keyword: string; readonly message: string }): string {
+function saidOf({ keyword, message, params }: { keyword: string; message: string; params: object }): string {
   if (keyword === "required") return "is required";
+  if (keyword === "pattern" && "pattern" in params && params.pattern === PRICE) return PRICE_SAYS;
   return message === "schema is false" ? "is not known here" : message;
 }
 

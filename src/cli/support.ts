@@ -148,9 +148,10 @@ export async function* allAccounts(
 /** An amount of money of an option. */
 export function amountOf(text: string, option: string): bigint {
   const micros = parseMicros(text);
-  if (micros === null || micros < 0n || micros > LARGEST_AMOUNT) {
+  if (micros === null || micros < 0n) {
     throw new UsageFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
   }
+  if (micros > LARGEST_AMOUNT) throw new UsageFault(`${option} must be at most 1000000000, not "${text}"`);
   return micros;
 }
 

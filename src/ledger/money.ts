@@ -5,8 +5,14 @@ export type Micros = bigint;
 
 const MICROS_PER_UNIT = 1_000_000n;
 const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6})0*)?$/;
-/** The store keeps amounts in 64 bits; a thousandth of that leaves room for every sum. */
+/** The largest amount that anybody may name, and the largest balance that funds may lead to. */
 export const LARGEST_AMOUNT: Micros = 1_000_000_000n * MICROS_PER_UNIT;
+/**
+ * What a wallet holds at most, and what one posting moves at most: some 0.43 of what the store's 64 bits can hold, so that a wallet of the
+ * service's own that is full by this measure still takes a posting. An account's wallet is far below it: only charges that are given back after
+ * more funds were added take it beyond LARGEST_AMOUNT. Sums over many wallets or postings have no bound, so nothing adds them up in 64 bits.
+ */
+export const MAX_WALLET: Micros = 4_000_000_000_000n * MICROS_PER_UNIT;
 
 /** Reads a decimal number with at most 6 places, or null when it is anything else. */
 export function parseMicros(decimal: string): Micros | null {

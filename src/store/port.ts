@@ -124,7 +124,7 @@ export interface Quarantined {
   /** What it is about: a message's key, or what else names it. */
   readonly subject: string;
   readonly reason: string;
-  /** JSON, cut off at a bound. */
+  /** JSON, cut off at a bound; what was in the journal is whole. */
   readonly detail: string;
 }
 
@@ -868,8 +868,8 @@ export interface Store {
 
   /** Keeps aside what no other command takes. The oldest go when there are too many. */
   quarantine(input: { items: readonly Omit<Quarantined, "id">[] }): Promise<void>;
-  /** What is kept aside, newest first, and how much there is. */
-  quarantined(input: { limit: number }): Promise<{ count: number; items: Quarantined[] }>;
+  /** What is kept aside, newest first, and how much there is; `promised` are those of them that were in the journal. */
+  quarantined(input: { limit: number }): Promise<{ count: number; promised: number; items: Quarantined[] }>;
 }
 
 export type CommandName = keyof Store;

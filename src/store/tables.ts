@@ -7,6 +7,7 @@
  * So the decisions are made once, in commands/, and neither engine pays for the other.
  */
 import type { Receipt } from "../carriers/port.ts";
+import { MAX_WALLET } from "../ledger/money.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { BulkName, CarrierReceipt, LaneName, ParkedReceipt, PartName } from "./port.ts";
 import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
@@ -31,6 +32,19 @@ export interface NewPosting {
   readonly partCount?: number;
   readonly description?: string;
   readonly actorId?: number;
+}
+
+/**
+ * The last look at a posting before it is promised. The commands have refused what does not fit by then, each in words of its own; what comes
+ * here all the same fails with its command, and the others of the group go on. `target` is the wallet that gets the money, where it is an account's.
+ */
+export function checkPosting({ atMs, amountMicros, partCount = 0 }: NewPosting, target: Purse | undefined): void {
+  if (!Number.isSafeInteger(atMs) || !Number.isSafeInteger(partCount))
+    throw new RangeError("a posting must have a time and a number of parts");
+  if (amountMicros <= 0n || amountMicros > MAX_WALLET)
+    throw new RangeError("a posting must move more than nothing, and no more than a wallet may hold");
+  if (target !== undefined && target.balanceMicros + amountMicros > MAX_WALLET)
+    throw new RangeError("a posting must not take a wallet beyond what it may hold");
 }
 
 export interface NewPart {

@@ -95,7 +95,7 @@ const WRONG_ACCOUNTS: readonly (readonly [options: Partial<CreateOptions>, says:
   [{ sender: "ALongerNameThanFits" }, SENDER],
   [{ funds: "-5" }, money("--funds", "-5")],
   [{ funds: "five" }, money("--funds", "five")],
-  [{ funds: "1000000000.000001" }, money("--funds", "1000000000.000001")],
+  [{ funds: "1000000000.000001" }, '--funds must be at most 1000000000, not "1000000000.000001"'],
   [{ creditLimit: "0.0000001" }, money("--credit-limit", "0.0000001")],
   [{ parent: "NOBODY" }, "there is no reseller NOBODY"],
   [{ parent: "OPERATOR1" }, "there is no reseller OPERATOR1"],

@@ -273,7 +273,6 @@ function arriving(table: string, row: Record<string, unknown>): Record<string, u
   );
   if (table === "message") return { ...plain, owner: null };
   if (table === "report") return { ...plain, held_by: null, tried: row.held_by === null ? row.tried : 1 };
-  if (table === "purse") return { ...plain, shard: 0 };
   if (table === "counter") return { ...plain, changes: (row.changes as bigint) + 1n };
   return plain;
 }

@@ -38,7 +38,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
         made.push("unmatched");
         return { count: 2, more: false };
       },
-      quarantined: async () => ({ count: 3, items: [] }),
+      quarantined: async () => ({ count: 3, promised: 0, items: [] }),
     },
   });
   rounds.start();
@@ -74,7 +74,7 @@ test("messages older than the operator says are deleted, page after page, and lo
         return { more: --pages > 0 };
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
-      quarantined: async () => ({ count: 0, items: [] }),
+      quarantined: async () => ({ count: 0, promised: 0, items: [] }),
     },
   });
   rounds.start();

@@ -16,6 +16,8 @@ export interface OpenedStore {
 /** A database of its own for one case; it can be closed and opened again. */
 export interface TestDatabase {
   open(clock: VirtualClock, lanes: LaneBounds, onFeed: (feed: Feed) => void): Promise<OpenedStore>;
+  /** A statement on its rows, beside the store: one that returns some. */
+  rows?(sql: string): Promise<readonly Record<string, unknown>[]>;
 }
 
 export type MakeDatabase = (t: TestContext) => Promise<TestDatabase>;
@@ -99,6 +101,10 @@ export class Bench {
     };
     this.#opened = await this.#database.open(this.clock, this.#lanes, onFeed);
     this.spilled.push(...this.#opened.spilled);
+  }
+
+  rows(sql: string): Promise<readonly Record<string, unknown>[]> {
+    return this.#database.rows!(sql);
   }
 
   async close(): Promise<void> {

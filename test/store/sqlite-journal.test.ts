@@ -6,9 +6,10 @@ import Database from "better-sqlite3";
 import fc from "fast-check";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { MAX_QUARANTINED } from "../../src/store/commands/quarantine.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { type Change, catchUp, Journal } from "../../src/store/sqlite/journal.ts";
+import { type Change, catchUp, JOURNAL_VERSION, Journal } from "../../src/store/sqlite/journal.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 
@@ -296,24 +297,184 @@ test("whatever states a message went through, a name that another has by now sta
   assert.equal(journal.last(), null);
 });
 
+/** Statements on the file, beside the service or while it is down. */
+function onFile(on: Embedded, sql: string, ...values: unknown[]): void {
+  const db = new Database(join(on.directory, "heliograph.sqlite"));
+  try {
+    if (values.length === 0) db.exec(sql);
+    else db.prepare(sql).run(...values);
+  } finally {
+    db.close();
+  }
+}
+
+/** Puts an entry into the journal of a service that is down. */
+function leave(on: Embedded, seq: number, changes: unknown, version = JOURNAL_VERSION): void {
+  const text = typeof changes === "string" ? changes : JSON.stringify(changes);
+  onFile(on, "INSERT INTO journal (seq, version, changes) VALUES (?, ?, ?)", seq, version, text);
+}
+
+const aside = async ({ bench }: Embedded): Promise<string[]> =>
+  (await bench.store.quarantined({ limit: 100 })).items.map(({ subject }) => subject).reverse();
+
+/** A table that refuses a row for what was never looked at before. */
+const REFUSES = (table: string, when: string): string =>
+  `CREATE TRIGGER refuses BEFORE INSERT ON ${table} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'not this one'); END`;
+
 test("a row that its table refuses is kept aside, and everything behind it is written, also after a crash", async (t) => {
   const on = await Embedded.start(t);
   const { bench } = on;
-  await bench.accept([bench.message(), bench.message(), bench.message()]);
-  const [bad, good, badToo] = bench.takeMessages().map(({ key }) => key);
-  // A time that is no number: the journal takes it, and the column does not.
-  await bench.store.postpone({ messages: [{ key: bad!, dueAtMs: Number.NaN }] });
-  await bench.store.postpone({ messages: [{ key: good!, dueAtMs: bench.clock.now() + 1_000 }] });
+  onFile(on, REFUSES("message", "NEW.recipient = '999'"));
+  for (const to of ["41790000001", "999", "41790000002"]) await bench.accept([bench.message({ to })]);
+  const [, bad] = bench.takeMessages();
   await bench.clock.advance(5_000);
-  const { nextDueAtMs } = await bench.store.claimDue({ nowMs: 0, limit: 10 });
-  assert.notEqual(nextDueAtMs, null);
-  assert.equal((await bench.store.quarantined({ limit: 10 })).items[0]?.subject, `message ${bad}`);
+  await bench.store.claimDue({ nowMs: 0, limit: 10 });
+  assert.deepEqual(await aside(on), [`message ${bad!.key}`]);
 
-  await bench.store.postpone({ messages: [{ key: badToo!, dueAtMs: Number.NaN }] });
+  await bench.accept([bench.message({ to: "999" })]);
+  const [badToo] = bench.takeMessages();
   await bench.restart();
-  assert.equal((await bench.store.quarantined({ limit: 10 })).items[0]?.subject, `message ${badToo}`);
+  assert.deepEqual(await aside(on), [`message ${bad!.key}`, `message ${badToo!.key}`]);
+  assert.deepEqual(on.query("SELECT recipient FROM message ORDER BY key"), [
+    { recipient: "41790000001" },
+    { recipient: "41790000002" },
+  ]);
   await bench.accept([bench.message()]);
   const { claimed } = await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
   assert.ok(claimed > 0, "work goes on");
-  assert.equal(on.query(`SELECT 1 FROM message WHERE key = ${good}`).length, 1);
+});
+
+test("what no table would take is refused before it is promised, and the others of the group go on", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.accept([bench.message(), bench.message()]);
+  const [{ key }, other] = bench.takeMessages() as [QueuedMessage, QueuedMessage];
+  for (const dueAtMs of [Number.NaN, 1.5, 2 ** 60])
+    await assert.rejects(bench.store.postpone({ messages: [{ key, dueAtMs }] }), /due_at_ms must be a whole number/);
+  const acceptance = (expiresAtMs: number) => bench.store.accept(bench.acceptance([bench.message()], { expiresAtMs }));
+  const [wrong, right] = [acceptance(Number.NaN), acceptance(bench.clock.now() + 1_000)];
+  await assert.rejects(wrong, /whole numbers/);
+  assert.equal((await right).kind, "accepted");
+  await bench.submit([other]);
+  await bench.restart();
+  assert.deepEqual(await aside(on), []);
+});
+
+test("a posting that cannot be written moves no money, and the balance is that of the table", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  onFile(on, REFUSES("posting", "NEW.kind = 'charge' AND NEW.part_count = 2"));
+  await bench.accept([bench.message()]);
+  await bench.accept([bench.message()], { partCount: 2 });
+  await bench.accept([bench.message()]);
+  assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
+  const faults = await bench.store.verifyLedger();
+  assert.deepEqual(faults, [`account ${bench.accountId} paid 20000 for messages that cost 40000`]);
+  await bench.accept([bench.message()]);
+  assert.equal(await bench.balance(), 1_000_000_000n - 30_000n);
+  assert.equal((await aside(on)).length, 1);
+});
+
+test("damage in the middle of the journal is set aside, whole, and what is before and behind it is written", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.accept([bench.message({ to: "41790000001" })]);
+  const [first] = bench.takeMessages();
+  await bench.accept([bench.message({ to: "41790000002" })]);
+  const [last] = bench.takeMessages();
+  await bench.close();
+  const [damaged, ...entries] = on.query("SELECT seq, changes FROM journal ORDER BY seq DESC") as {
+    seq: bigint;
+    changes: string;
+  }[];
+  assert.ok(entries.length > 0);
+  onFile(on, "UPDATE journal SET seq = seq + 10 WHERE seq = ?", damaged!.seq);
+  const cut = `[["message",["${first!.key}","${"x".repeat(50_000)}`;
+  leave(on, 5, cut);
+  leave(on, 6, [["wonder", 1], ["part gone", 999], null, "text", ["message", null], ["like", [0, last!.key]]]);
+  leave(on, 7, [
+    ["message changed", first!.key, { no_column: 1 }],
+    ["report changed", "1", { "tried = 1; --": 1 }],
+    ["message changed", { toString: 1 }, {}],
+    ["like", [4_000_000_000, 1]],
+    ["part", 1],
+    ["posting", { id: 77, amountMicros: "a lot" }],
+    ["posting", { id: 78, atMs: 1, kind: "funds", from: 1, to: 999, amountMicros: "1" }],
+  ]);
+  await bench.open();
+  assert.deepEqual(await aside(on), [
+    "entry 5 of the journal",
+    "wonder 1",
+    "a change of no kind",
+    "a change of no kind",
+    "message null",
+    `like 0`,
+    "report changed 1",
+    "message changed ",
+    "like 4000000000",
+    "part 1",
+    "posting 77",
+    "posting 78",
+    `message ${first!.key}`,
+  ]);
+  const { items, promised } = await bench.store.quarantined({ limit: 100 });
+  assert.equal(promised, items.length);
+  assert.equal(items.at(-1)!.detail, cut, "it is kept whole");
+  assert.equal(on.query("SELECT 1 FROM journal").length, 0);
+  assert.deepEqual(on.query("SELECT recipient FROM message ORDER BY key"), [
+    { recipient: "41790000001" },
+    { recipient: "41790000002" },
+  ]);
+  assert.deepEqual(await bench.store.verifyLedger(), []);
+});
+
+test("where it cannot be set aside, nothing leaves the journal", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.accept([bench.message()]);
+  await bench.close();
+  const before = on.query("SELECT * FROM journal").length;
+  leave(on, 100, "[[");
+  onFile(on, REFUSES("quarantine", "true"));
+  await assert.rejects(bench.open(), /not this one/);
+  assert.equal(on.query("SELECT * FROM journal").length, before + 1);
+  onFile(on, "DROP TRIGGER refuses");
+  await bench.open();
+  assert.equal(on.query("SELECT * FROM journal").length, 0);
+  assert.deepEqual(await aside(on), ["entry 100 of the journal"]);
+});
+
+test("what is set aside of the journal is not displaced by what carriers say", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.close();
+  leave(on, 100, "[[");
+  await bench.open();
+  const item = { atMs: 0, command: "received", subject: "1", reason: "r", detail: "{}" };
+  await bench.store.quarantine({ items: Array.from({ length: MAX_QUARANTINED + 5 }, () => item) });
+  const { count, promised } = await bench.store.quarantined({ limit: 1 });
+  assert.deepEqual([count, promised], [MAX_QUARANTINED + 1, 1]);
+});
+
+test("entries say their version; those from before there were any are read, and those of a newer one are left alone", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  await bench.accept([bench.message()]);
+  assert.deepEqual(on.query("SELECT DISTINCT version FROM journal"), [{ version: BigInt(JOURNAL_VERSION) }]);
+  await bench.close();
+  onFile(on, "UPDATE journal SET version = 0");
+  await bench.open();
+  assert.equal(on.query("SELECT 1 FROM message").length, 1);
+
+  await bench.accept([bench.message()]);
+  await bench.close();
+  const before = on.query("SELECT * FROM journal");
+  leave(on, 1_000, [["of another age", 1]], JOURNAL_VERSION + 1);
+  await assert.rejects(bench.open(), /a newer Heliograph than this one has left changes of version 2 in the journal/);
+  assert.equal(on.query("SELECT 1 FROM message").length, 1, "nothing was touched");
+  assert.equal(on.query("SELECT * FROM journal").length, before.length + 1);
+  onFile(on, "DELETE FROM journal WHERE seq = 1000");
+  await bench.open();
+  assert.equal(on.query("SELECT 1 FROM message").length, 2);
+  assert.deepEqual(await aside(on), []);
 });

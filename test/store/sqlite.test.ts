@@ -14,6 +14,7 @@ import { bulksContract } from "./contract-bulks.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
+import { moneyContract } from "./contract-money.ts";
 import { octetsContract } from "./contract-octets.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
@@ -28,6 +29,14 @@ const makeDatabase: MakeDatabase = async (t) => {
       const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
       return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
     },
+    async rows(sql) {
+      const db = new Database(join(directory, "heliograph.sqlite"));
+      try {
+        return db.prepare<[], Record<string, unknown>>(sql).all();
+      } finally {
+        db.close();
+      }
+    },
   };
 };
 
@@ -41,6 +50,7 @@ octetsContract("SQLite", makeDatabase);
 quarantineContract("SQLite", makeDatabase);
 receiptsContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
+moneyContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 

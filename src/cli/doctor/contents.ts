@@ -36,9 +36,9 @@ export async function lookAtBooks(store: Store, found: Findings): Promise<void> 
   }
 }
 
-/** What the store refused, and somebody should look at. */
+/** What the store refused, and somebody should look at. What it had promised weighs more: a client relies on it. */
 export async function lookAtQuarantine(store: Store, found: Findings): Promise<void> {
-  const { count, items } = await store.quarantined({ limit: TOLD });
+  const { count, promised, items } = await store.quarantined({ limit: TOLD });
   if (count === 0) {
     found.ok("quarantine", "the store has refused nothing");
     return;
@@ -46,11 +46,14 @@ export async function lookAtQuarantine(store: Store, found: Findings): Promise<v
   const told = items.map(({ atMs, command, subject, reason }) => {
     return `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`;
   });
-  found.warn(
-    "quarantine",
-    `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}`,
-    "look into the table quarantine, and report them",
-  );
+  const says = `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}`;
+  if (promised === 0) found.warn("quarantine", says, "look into the table quarantine, and report them");
+  else
+    found.wrong(
+      "quarantine",
+      `${says}. ${counted(promised, "is", "are")} of the journal, and in no table`,
+      "keep a copy of the data; detail in the table quarantine has each of the journal whole: make up for it (funds, messages), report it, and delete the row",
+    );
 }
 
 export async function lookAtCatalogue(

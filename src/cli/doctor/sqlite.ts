@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Settings } from "../../runtime/settings.ts";
 import { openDatabase, openToOthers } from "../../store/sqlite/database.ts";
+import { JOURNAL_VERSION, JournalOfNewer } from "../../store/sqlite/journal.ts";
 import { hasData } from "../support.ts";
 import type { Findings } from "./finding.ts";
 
@@ -27,7 +28,7 @@ export function lookAtSqlite(settings: Settings, found: Findings): boolean {
   }
   lookAtRights(data, found);
   lookAtDisk(data, found);
-  return lookAtSchema(data, found);
+  return lookAtSchema(data, found) && lookAtJournal(data, found);
 }
 
 function lookAtRights(data: string, found: Findings): void {
@@ -99,6 +100,23 @@ function lookAtSchema(data: string, found: Findings): boolean {
     return false;
   }
   return toldSchema(version, stepsIn(MIGRATIONS), found);
+}
+
+/** Whether it can be read here. What is damaged in it is set aside when the store is opened, and told of then. */
+function lookAtJournal(data: string, found: Findings): boolean {
+  const db = openDatabase(data);
+  try {
+    const newest = db.prepare<[], number | null>("SELECT max(version) FROM journal").pluck().get() ?? 0;
+    if (newest <= JOURNAL_VERSION) return true;
+    found.wrong(
+      "journal",
+      new JournalOfNewer(newest).message,
+      "nothing is lost: the newer Heliograph finishes what is there",
+    );
+    return false;
+  } finally {
+    db.close();
+  }
 }
 
 export function stepsIn(folder: string): number {

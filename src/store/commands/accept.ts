@@ -1,4 +1,5 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
+import { MAX_WALLET } from "../../ledger/money.ts";
 import type { Content } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { nthId } from "../../runtime/ids.ts";
@@ -39,12 +40,14 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
       };
     }
 
+    input.contents.forEach(checkNumbers);
     const bulk = bulks.join(accountId, bulkId, earliestSendAt(input));
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
     const purse = tables.purse(accountId);
     let available = purse.balanceMicros + purse.creditLimitMicros;
+    if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
     let chargedParts = 0;
     const lists = optOutLists(accountId).filter((list) => tables.hasOptOuts(list));
@@ -184,6 +187,12 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     keepReplay(tables, names, answer, receivedAtMs);
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+}
+
+/** What is accepted is promised, and a store refuses what is not whole only when it is written. */
+function checkNumbers({ sendAtMs, dueAtMs, expiresAtMs, partCount }: Content): void {
+  for (const value of [sendAtMs ?? 0, dueAtMs ?? 0, expiresAtMs, partCount])
+    if (!Number.isSafeInteger(value)) throw new RangeError(`a message must have whole numbers, not ${value}`);
 }
 
 /** When the first of the messages that wait is to go, or null if none waits. */

@@ -126,7 +126,11 @@ export function deliveryCommands(
   function conclude(row: MessageRow, made: Step, errorId: number, atMs: number, mccMnc: string | null): void {
     const statusId = STATUS[made.status].id;
     const reason = errorId === 0 ? reasonOf(statusId) : errorId;
-    const refunded = made.refund === true;
+    const { account_id: accountId, key, charged_micros, part_count: partCount } = row;
+    // Booked when it is booked: a statement of a time that is over does not change any more.
+    const refunded =
+      made.refund === true &&
+      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, now());
     // Where there is no URL the report waits to be fetched: by our time, for a network's own may be off by days.
     const toPull = row.notify_url === null;
     tables.changeMessage(row, {
@@ -141,11 +145,6 @@ export function deliveryCommands(
       pull: toPull ? 0 : null,
       pull_at_ms: toPull ? now() : null,
     });
-    if (refunded) {
-      const { account_id: accountId, key, charged_micros, part_count: partCount } = row;
-      // Booked when it is booked: a statement of a time that is over does not change any more.
-      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, now());
-    }
     report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
   }
 

@@ -1,5 +1,5 @@
 /** Money: postings between purses, and the check that they agree. */
-import { exchange, LARGEST_AMOUNT } from "../../ledger/money.ts";
+import { exchange, LARGEST_AMOUNT, MAX_WALLET } from "../../ledger/money.ts";
 import type { CommandHandlers } from "../port.ts";
 import type { Purse, Tables } from "../tables.ts";
 import type { Unit } from "../unit.ts";
@@ -18,17 +18,53 @@ export function alertBelow(unit: Unit, accountId: number, purse: Purse, amountMi
   );
 }
 
-/** Gives a message's charge back to its account. */
+/**
+ * Gives a message's charge back to its account, and says whether it could. A wallet that cannot hold it stays as it is, and the message charged:
+ * a message's end must not fail for it, and with it those of others.
+ */
 export function refund(
   tables: Tables,
   message: { accountId: number; key: string; amountMicros: bigint; partCount: number },
   atMs: number,
-): void {
+): boolean {
   const { accountId, key: messageKey, amountMicros, partCount } = message;
-  if (amountMicros === 0n) return;
+  if (amountMicros === 0n) return true;
   const purse = tables.purse(accountId);
+  if (purse.balanceMicros + amountMicros > MAX_WALLET) return false;
   const from = tables.servicePurse("revenue", purse.currency);
   tables.post({ atMs, kind: "refund", from, to: purse.id, amountMicros, messageKey, partCount });
+  return true;
+}
+
+/**
+ * Sums of amounts have no bound, and SQLite's sum() fails beyond 64 bits. So they are added up in two halves, the upper and the lower 32 bits,
+ * which would take 2^31 rows to overflow. A sum is nothing when its lower half is so many times 2^32 and its upper half just as many less.
+ */
+const HALF = 4_294_967_296n;
+const CARRIED = 2n ** 62n;
+const upper = (amount: string): string => `((${amount}) >> 32)`;
+const lower = (amount: string): string => `((${amount}) & ${HALF - 1n})`;
+const isNotNothing = (high: string, low: string): string =>
+  `((${low}) % ${HALF} <> 0 OR (${high}) + (${low}) / ${HALF} <> 0)`;
+/** `carried`: how many times 2^62 are to be added. */
+const halvesOf = (amount: string, name: string, carried = "0"): string =>
+  `CAST(sum(${upper(amount)} + ${carried} * ${CARRIED / HALF}) AS BIGINT) AS ${name}_high, CAST(sum(${lower(amount)}) AS BIGINT) AS ${name}_low`;
+const whole = (high: string, low: string): bigint => BigInt(high) * HALF + BigInt(low);
+
+/**
+ * Adds to what the messages of an account have cost that have left the store. In its whole life an account may spend more than 64 bits hold: at 2^62
+ * one is carried. Both databases take the statement, with their own marks for the values.
+ */
+export const keepCharge = (account: string, charged: string): string =>
+  `INSERT INTO retired_charge (account_id, charged_micros) VALUES (${account}, ${charged})
+   ON CONFLICT (account_id) DO UPDATE SET charged_micros = (retired_charge.charged_micros & ${CARRIED - 1n}) + excluded.charged_micros,
+     carried = retired_charge.carried + (retired_charge.charged_micros >> 62)`;
+
+/** An amount in as many pieces as that statement needs to take it. */
+export function* chargePieces(amountMicros: bigint): Generator<bigint> {
+  let left = amountMicros;
+  for (; left > CARRIED; left -= CARRIED) yield CARRIED;
+  if (left > 0n) yield left;
 }
 
 export function ledgerCommands({
@@ -42,29 +78,33 @@ export function ledgerCommands({
   const balanceOf = sql.prepare<[number], { balance: string; currency: string }>(
     "SELECT CAST(balance_micros AS TEXT) AS balance, currency FROM purse WHERE account_id = ?",
   );
-  const wrongPurses = sql.prepare<[], { fault: string }>(
-    `SELECT 'purse ' || purse.id || ' holds ' || balance_micros || ' but its postings sum to ' || posted AS fault
-     FROM (SELECT purse_id, sum(moved_micros) AS posted FROM (
+  const wrongPurses = sql.prepare<[], { faulty: number; balance: string; high: string; low: string }>(
+    `SELECT purse.id AS faulty, CAST(balance_micros AS TEXT) AS balance, CAST(posted_high AS TEXT) AS high, CAST(posted_low AS TEXT) AS low
+     FROM (SELECT purse_id, ${halvesOf("moved_micros", "posted")} FROM (
          SELECT to_purse AS purse_id, amount_micros AS moved_micros FROM posting
          UNION ALL SELECT from_purse, -amount_micros FROM posting
          UNION ALL SELECT id, 0 FROM purse) AS moves GROUP BY purse_id) AS sums
        JOIN purse ON purse.id = sums.purse_id
-     WHERE balance_micros <> posted`,
+     WHERE ${isNotNothing(`${upper("balance_micros")} - posted_high`, `${lower("balance_micros")} - posted_low`)}`,
   );
   const belowLimit = sql.prepare<[], { fault: string }>(
     `SELECT 'account ' || account.key || ' is below its credit limit' AS fault
      FROM purse JOIN account ON account.id = purse.account_id WHERE balance_micros < -credit_limit_micros`,
   );
   // Status 12, 14 and the like never cost anything; everything else was charged once and given back at most once.
-  const wrongCharges = sql.prepare<[], { fault: string }>(
-    `SELECT 'account ' || account_id || ' paid ' || paid || ' for messages that cost ' || cost AS fault
-     FROM (SELECT account_id, sum(paid_micros) AS paid, sum(cost_micros) AS cost FROM (
-         SELECT account_id, amount_micros AS paid_micros, 0 AS cost_micros FROM posting JOIN purse ON purse.id = from_purse
+  const wrongCharges = sql.prepare<
+    [],
+    { faulty: number; paidHigh: string; paidLow: string; costHigh: string; costLow: string }
+  >(
+    `SELECT account_id AS faulty, CAST(paid_high AS TEXT) AS "paidHigh", CAST(paid_low AS TEXT) AS "paidLow",
+       CAST(cost_high AS TEXT) AS "costHigh", CAST(cost_low AS TEXT) AS "costLow"
+     FROM (SELECT account_id, ${halvesOf("paid_micros", "paid")}, ${halvesOf("cost_micros", "cost", "carried")} FROM (
+         SELECT account_id, amount_micros AS paid_micros, 0 AS cost_micros, 0 AS carried FROM posting JOIN purse ON purse.id = from_purse
            WHERE kind = 'charge'
-         UNION ALL SELECT account_id, -amount_micros, 0 FROM posting JOIN purse ON purse.id = to_purse WHERE kind = 'refund'
-         UNION ALL SELECT account_id, 0, charged_micros FROM message
-         UNION ALL SELECT account_id, 0, charged_micros FROM retired_charge) AS sides GROUP BY account_id) AS sums
-     WHERE paid <> cost`,
+         UNION ALL SELECT account_id, -amount_micros, 0, 0 FROM posting JOIN purse ON purse.id = to_purse WHERE kind = 'refund'
+         UNION ALL SELECT account_id, 0, charged_micros, 0 FROM message
+         UNION ALL SELECT account_id, 0, charged_micros, carried FROM retired_charge) AS sides GROUP BY account_id) AS sums
+     WHERE ${isNotNothing("paid_high - cost_high", "paid_low - cost_low")}`,
   );
 
   return {
@@ -111,8 +151,14 @@ export function ledgerCommands({
     },
 
     async verifyLedger() {
-      const faults = [await wrongPurses.all(), await belowLimit.all(), await wrongCharges.all()];
-      return faults.flat().map(({ fault }) => fault);
+      const purses = (await wrongPurses.all()).map(({ faulty, balance, high, low }) => {
+        return `purse ${faulty} holds ${balance} but its postings sum to ${whole(high, low)}`;
+      });
+      const limits = (await belowLimit.all()).map(({ fault }) => fault);
+      const charges = (await wrongCharges.all()).map(({ faulty, paidHigh, paidLow, costHigh, costLow }) => {
+        return `account ${faulty} paid ${whole(paidHigh, paidLow)} for messages that cost ${whole(costHigh, costLow)}`;
+      });
+      return [...purses, ...limits, ...charges];
     },
   };
 }

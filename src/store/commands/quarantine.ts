@@ -1,6 +1,7 @@
 /**
  * What could not be recorded as it was said: a receipt, a carrier's answer or a row of the journal that the database refuses. It is kept
- * aside, so that nothing waits for it and somebody can look at it. Bounded in rows and in what each of them holds.
+ * aside, so that nothing waits for it and somebody can look at it. Bounded in rows and in what each of them holds. What is of the journal was
+ * promised to a client: there is no other copy of it, so it is kept whole and until somebody deletes it. Its bound is the journal's own.
  */
 import { boundedText } from "../../runtime/text.ts";
 import type { CommandHandlers, Quarantined } from "../port.ts";
@@ -15,13 +16,16 @@ const MAX_DETAIL = 4_000;
 export const QUARANTINE_COLUMNS = "at_ms, command, subject, reason, detail";
 
 /** The values of a row: whatever they were, they have a place in any database. */
-export function quarantineValues({ atMs, command, subject, reason, detail }: Omit<Quarantined, "id">) {
+export function quarantineValues(
+  { atMs, command, subject, reason, detail }: Omit<Quarantined, "id">,
+  maxDetail = MAX_DETAIL,
+) {
   return [
     atMs,
     command,
     boundedText(subject, MAX_SUBJECT),
     boundedText(reason, MAX_REASON),
-    boundedText(detail, MAX_DETAIL),
+    boundedText(detail, maxDetail),
   ] as const;
 }
 
@@ -29,17 +33,19 @@ export function quarantineCommands({ sql }: CommandParts): Pick<CommandHandlers,
   const insert = sql.prepare<[number, string, string, string, string], { id: number }>(
     `INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?) RETURNING id`,
   );
-  const dropUpTo = sql.prepare<[number]>("DELETE FROM quarantine WHERE id <= ?");
+  const dropUpTo = sql.prepare<[number]>("DELETE FROM quarantine WHERE id <= ? AND command <> 'journal'");
   const newest = sql.prepare<[number], Quarantined>(
     `SELECT id, at_ms AS "atMs", command, subject, reason, detail FROM quarantine ORDER BY id DESC LIMIT ?`,
   );
-  const count = sql.prepare<[], { count: number }>("SELECT count(*) AS count FROM quarantine");
+  const count = sql.prepare<[], { count: number; promised: number }>(
+    "SELECT count(*) AS count, count(CASE command WHEN 'journal' THEN 1 END) AS promised FROM quarantine",
+  );
   return {
     async quarantine({ items }) {
       let last = 0;
       for (const item of items) last = (await insert.get(...quarantineValues(item)))!.id;
       await dropUpTo.run(last - MAX_QUARANTINED);
     },
-    quarantined: async ({ limit }) => ({ count: (await count.get())!.count, items: await newest.all(limit) }),
+    quarantined: async ({ limit }) => ({ ...(await count.get())!, items: await newest.all(limit) }),
   };
 }

@@ -18,13 +18,6 @@ const MOST_PAGE_ROWS = 4_096;
 /** What is read whole is read in one go: the settings for lookups by key (postgres/link.ts) would make it crawl. */
 const SETTINGS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
-/** Each node has purses of the service's own (postgres/service-purses.ts); the embedded store has one of each. */
-const MERGED_PURSES = `(SELECT min(id) AS id, account_id, name, currency, CAST(sum(balance_micros) AS bigint) AS balance_micros
-  FROM purse GROUP BY account_id, name, currency) AS purse`;
-
-/** Columns that only PostgreSQL has. */
-const LEFT_OUT: Readonly<Record<string, readonly string[]>> = { purse: ["shard"] };
-
 export async function takeRows(
   options: Pick<BackupOptions, "fromName" | "onStep" | "onProgress" | "pageCharacters"> & {
     readonly url: string;
@@ -68,7 +61,6 @@ async function fill(
   const counts = new Map<string, number>();
   for (const { name } of COPIED) counts.set(name, await moment.count(name));
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const merged = await moment.mergedPurses();
   let done = 0;
   for (const table of COPIED) {
     const columns = columnsOf(db, table.name);
@@ -81,7 +73,7 @@ async function fill(
       for (const row of rows) insert.run(...columns.map((column) => row[column]));
     });
     for await (const rows of moment.pages(table, columns, types, pageCharacters)) {
-      write(table.name === "posting" ? rows.map((row) => withPurses(row, merged)) : rows);
+      write(rows);
       done += rows.length;
       onProgress?.({ table: table.name, done, total });
     }
@@ -90,11 +82,6 @@ async function fill(
   const { changes, starts, purpose } = await moment.counter();
   db.prepare("UPDATE counter SET changes = ?, starts = ?, purpose = ?").run(changes, starts, purpose);
   db.pragma("journal_mode = WAL");
-}
-
-function withPurses(row: Row, merged: ReadonlyMap<string, string>): Row {
-  const of = (purse: Row[string] | undefined) => merged.get(String(purse)) ?? purse!;
-  return { ...row, from_purse: of(row.from_purse), to_purse: of(row.to_purse) };
 }
 
 function columnsOf(db: Db, table: string): string[] {
@@ -110,8 +97,7 @@ function requireSame(
   types: ReadonlyMap<string, string>,
   name: string,
 ): void {
-  const there = [...types.keys()].filter((column) => LEFT_OUT[table]?.includes(column) !== true);
-  if (columns.toSorted().join() === there.toSorted().join()) return;
+  if (columns.toSorted().join() === [...types.keys()].toSorted().join()) return;
   throw new CopyRefused(
     `the tables in ${name} are not those of this version of Heliograph (${table} differs): make the backup with the version that runs on it, or run "heliograph migrate" first`,
   );
@@ -162,7 +148,7 @@ class Moment {
   }
 
   async count(table: string): Promise<number> {
-    const [row] = await this.#all<{ count: number }>(`SELECT count(*) AS count FROM ${readFrom(table)}`);
+    const [row] = await this.#all<{ count: number }>(`SELECT count(*) AS count FROM ${table}`);
     return row!.count;
   }
 
@@ -185,16 +171,6 @@ class Moment {
     return (await this.#all<CounterRow>("SELECT changes, starts, purpose FROM counter"))[0]!;
   }
 
-  /** The purses of the service's own, and the one that stands for them in the backup. */
-  async mergedPurses(): Promise<Map<string, string>> {
-    return new Map(
-      await this.pairs(
-        `SELECT CAST(id AS text) AS name, CAST(min(id) OVER (PARTITION BY name, currency) AS text) AS value
-         FROM purse WHERE account_id IS NULL`,
-      ),
-    );
-  }
-
   /** The next page is on its way while one is written. Pages grow or shrink towards so many characters. */
   async *pages(
     { name, key, instead }: CopiedTable,
@@ -207,7 +183,7 @@ class Moment {
       return `${types.get(column) === "bigint" ? `CAST(${value} AS text)` : value} AS ${column}`;
     });
     await this.#link.script(
-      `DECLARE all_of_${name} NO SCROLL CURSOR FOR SELECT ${read.join()} FROM ${readFrom(name)}
+      `DECLARE all_of_${name} NO SCROLL CURSOR FOR SELECT ${read.join()} FROM ${name}
        ORDER BY ${key.map((column) => `${name}.${column}`).join()}`,
     );
     const fetch = (count: number) => this.#all<Row>(`FETCH ${count} FROM all_of_${name}`);
@@ -224,10 +200,6 @@ class Moment {
     }
     await this.#link.script(`CLOSE all_of_${name}`);
   }
-}
-
-function readFrom(table: string): string {
-  return table === "purse" ? MERGED_PURSES : table;
 }
 
 function sizeOf(row: Row): number {

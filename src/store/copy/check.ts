@@ -11,21 +11,34 @@ export interface Comparison {
   readonly target: bigint | null;
 }
 
-/** The words are both engines'. A sum of amounts may be beyond 2^53, and so is read as text. */
+/**
+ * The words are both engines'. A sum of amounts may be beyond 64 bits, for which SQLite's sum() fails: so it is read as two, of the upper and of the
+ * lower 32 bits.
+ */
+const HALF = 4_294_967_296n;
+const sumOf = (column: string): string =>
+  `CAST(sum(${column} >> 32) AS TEXT) || ' ' || CAST(sum(${column} & ${HALF - 1n}) AS TEXT)`;
+
+function wholeOf(halves: string | undefined): bigint | null {
+  if (halves === undefined) return null;
+  const [high, low] = halves.split(" ") as [string, string];
+  return BigInt(high) * HALF + BigInt(low);
+}
+
 const SUMS: readonly { readonly what: string; readonly text: string }[] = [
   {
     what: "balances of",
-    text: `SELECT CASE WHEN account_id IS NULL THEN name ELSE 'accounts' END || ', ' || currency AS name, CAST(sum(balance_micros) AS TEXT) AS value
+    text: `SELECT CASE WHEN account_id IS NULL THEN name ELSE 'accounts' END || ', ' || currency AS name, ${sumOf("balance_micros")} AS value
       FROM purse GROUP BY 1 ORDER BY 1`,
   },
   {
     what: "postings:",
-    text: `SELECT kind || ', ' || currency AS name, CAST(sum(amount_micros) AS TEXT) AS value
+    text: `SELECT kind || ', ' || currency AS name, ${sumOf("amount_micros")} AS value
       FROM posting JOIN purse ON purse.id = from_purse GROUP BY 1 ORDER BY 1`,
   },
   {
     what: "charged to account",
-    text: "SELECT CAST(account_id AS TEXT) AS name, CAST(sum(charged_micros) AS TEXT) AS value FROM message GROUP BY account_id ORDER BY account_id",
+    text: `SELECT CAST(account_id AS TEXT) AS name, ${sumOf("charged_micros")} AS value FROM message GROUP BY account_id ORDER BY account_id`,
   },
 ];
 
@@ -43,13 +56,8 @@ export async function compare(source: Source, target: Pick<Target, "count" | "pa
     const here = new Map(source.pairs(text));
     const there = new Map(await target.pairs(text));
     for (const name of new Set([...here.keys(), ...there.keys()])) {
-      const [one, other] = [here.get(name), there.get(name)];
-      found.push({
-        what: `${what} ${name}`,
-        unit: "micros",
-        source: one === undefined ? null : BigInt(one),
-        target: other === undefined ? null : BigInt(other),
-      });
+      const [one, other] = [wholeOf(here.get(name)), wholeOf(there.get(name))];
+      found.push({ what: `${what} ${name}`, unit: "micros", source: one, target: other });
     }
   }
   return found;

@@ -4,6 +4,7 @@
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
+import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import { StoreUnavailable } from "../port.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
 
@@ -208,12 +209,7 @@ async function retireMessages(session: Session, range: Range): Promise<boolean> 
     from = next;
   }
   for (const [account, charged] of charges)
-    if (charged !== 0n)
-      await session.query(
-        `INSERT INTO retired_charge (account_id, charged_micros) VALUES ($1, $2)
-         ON CONFLICT (account_id) DO UPDATE SET charged_micros = retired_charge.charged_micros + excluded.charged_micros`,
-        [account, charged.toString()],
-      );
+    for (const piece of chargePieces(charged)) await session.query(keepCharge("$1", "$2"), [account, piece.toString()]);
   for (const { from, to } of pages)
     await session.query("DELETE FROM message_name WHERE message_key >= $1 AND message_key < $2", [from, to]);
   return true;

@@ -19,7 +19,16 @@ import {
   purseOf,
   type ReportRow,
 } from "../rows.ts";
-import type { Needs, NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
+import {
+  checkPosting,
+  type Needs,
+  type NewPart,
+  type NewPosting,
+  type NumberOnList,
+  type Purse,
+  type ReplayName,
+  type Tables,
+} from "../tables.ts";
 import { type ColumnTypes, insertRows, sendRows, updating } from "./columns.ts";
 import type { Session } from "./link.ts";
 import type { Partitions } from "./partitions.ts";
@@ -40,6 +49,9 @@ import {
   WANTED_PART,
   WRITE,
 } from "./statements.ts";
+
+/** SQLSTATE numeric_value_out_of_range. */
+const OUT_OF_RANGE = "22003";
 
 const partId = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 const bulkId = ({ accountId, bulkId }: BulkName): string => `${accountId} ${bulkId}`;
@@ -503,13 +515,15 @@ export class PostgresTables implements Tables {
   }
 
   post(posting: NewPosting): void {
-    this.#postings.push(posting);
     this.#moveInMemory(posting);
+    this.#postings.push(posting);
   }
 
-  #moveInMemory({ from, to, amountMicros }: NewPosting): void {
+  #moveInMemory(posting: NewPosting): void {
+    const { from, to, amountMicros } = posting;
     const source = this.#pursesById.get(from);
     const target = this.#pursesById.get(to);
+    checkPosting(posting, target);
     if (source !== undefined) source.balanceMicros -= amountMicros;
     if (target !== undefined) target.balanceMicros += amountMicros;
   }
@@ -518,7 +532,7 @@ export class PostgresTables implements Tables {
     this.#moveInMemory(posting);
     const session = this.#parts.session();
     const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, POSTING, [postingRow(posting)]);
-    await session.query(WRITE.move, movesOf([posting]));
+    await this.#move(session, [posting]);
     return rows[0]!.id;
   }
 
@@ -617,7 +631,7 @@ export class PostgresTables implements Tables {
         this.#unparked.map((id) => ({ id })),
       ),
       insertRows(session, WRITE.post, this.#postings.map(postingRow)),
-      this.#postings.length === 0 ? Promise.resolve() : session.query(WRITE.move, movesOf(this.#postings)),
+      this.#postings.length === 0 ? Promise.resolve() : this.#move(session, this.#postings),
       ...this.#sendBulks(session),
       send(WRITE.insertReplays, NEW_REPLAY, this.#newReplays),
       send(WRITE.insertReports, NEW_REPORT, this.#newReports),
@@ -635,6 +649,24 @@ export class PostgresTables implements Tables {
     ];
     this.#nothingToWrite();
     await Promise.all(sent);
+  }
+
+  /** Moves what the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
+  async #move(session: Session, postings: readonly NewPosting[]): Promise<void> {
+    const { servicePurses } = this.#parts;
+    const moves = new Map<number, bigint>();
+    for (const { from, to, amountMicros } of postings) {
+      moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
+      moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
+    }
+    const inOrder = [...moves].sort(([first], [second]) => first - second);
+    for (const [id, amount] of inOrder) servicePurses.moves(id, amount);
+    try {
+      await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
+    } catch (error) {
+      if ((error as { code?: string }).code === OUT_OF_RANGE) servicePurses.doubt();
+      throw error;
+    }
   }
 
   #sendBulks(session: Session): Promise<unknown>[] {
@@ -712,15 +744,4 @@ function postingRow(posting: NewPosting): object {
     description: description ?? null,
     actor_id: actorId ?? null,
   };
-}
-
-/** What the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
-function movesOf(postings: readonly NewPosting[]): [ids: number[], amounts: string[]] {
-  const moves = new Map<number, bigint>();
-  for (const { from, to, amountMicros } of postings) {
-    moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
-    moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
-  }
-  const inOrder = [...moves].sort(([first], [second]) => first - second);
-  return [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())];
 }

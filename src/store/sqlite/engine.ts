@@ -54,14 +54,17 @@ export class SqliteEngine implements Engine {
   constructor(options: SqliteOptions) {
     const db = openDatabase(options.directory);
     this.#db = db;
+    let unlock = (): void => undefined;
     try {
-      this.#unlock = options.mode === "deliver" ? lockDirectory(options.directory) : () => undefined;
+      if (options.mode === "deliver") unlock = lockDirectory(options.directory);
       migrate(db);
       catchUp(db, options.onFault);
     } catch (error) {
       db.close();
+      unlock();
       throw error;
     }
+    this.#unlock = unlock;
     // What is sealed anew must not stay behind in the file as it was.
     if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
     this.#delivers = options.mode === "deliver";

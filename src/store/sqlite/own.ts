@@ -1,6 +1,7 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { OwnCommands } from "../commands/all.ts";
+import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";
 
@@ -14,10 +15,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     `DELETE FROM incoming_message WHERE key IN
        (SELECT key FROM incoming_message WHERE key < ? AND to_fetch = 0 ORDER BY key LIMIT ?)`,
   );
-  const keepCharge = db.prepare<[number, bigint]>(
-    `INSERT INTO retired_charge (account_id, charged_micros) VALUES (?, ?)
-     ON CONFLICT (account_id) DO UPDATE SET charged_micros = charged_micros + excluded.charged_micros`,
-  );
+  const keep = db.prepare<[number, bigint]>(keepCharge("?", "?"));
 
   return {
     cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
@@ -33,7 +31,8 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
         const id = Number(accountId);
         charges.set(id, (charges.get(id) ?? 0n) + chargedMicros);
       }
-      for (const [accountId, chargedMicros] of charges) keepCharge.run(accountId, chargedMicros);
+      for (const [accountId, chargedMicros] of charges)
+        for (const piece of chargePieces(chargedMicros)) keep.run(accountId, piece);
       const { changes } = oldIncoming.run(firstIdAt(beforeMs), limit);
       return { more: rows.length === limit || changes === limit };
     },

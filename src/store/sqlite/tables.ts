@@ -26,11 +26,20 @@ import {
   type ReportRow,
   STATE_NUMBER,
 } from "../rows.ts";
-import type { NewPart, NewPosting, NumberOnList, Purse, ReplayName, Tables } from "../tables.ts";
+import {
+  checkPosting,
+  type NewPart,
+  type NewPosting,
+  type NumberOnList,
+  type Purse,
+  type ReplayName,
+  type Tables,
+} from "../tables.ts";
 import { ClaimedLanes, isWaiting } from "./claimed.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
-import { messageValues, type PartValues, type StoredPosting, WrittenRows } from "./written.ts";
+import type { StoredPosting } from "./wallets.ts";
+import { messageValues, type PartValues, WrittenRows } from "./written.ts";
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
@@ -170,13 +179,17 @@ export class SqliteTables implements Tables {
 
   /** A statement of SQL may have changed what was read. */
   dropRead(): void {
-    this.#purses = new Map();
-    this.#pursesById = new Map();
+    this.#dropWallets();
     this.#servicePurses = new Map();
     this.#optOutLists = new Map();
     this.#parkedCarriers = new Map();
     this.#partsWritten = PERHAPS;
     this.#claimed.clear();
+  }
+
+  #dropWallets(): void {
+    this.#purses = new Map();
+    this.#pursesById = new Map();
   }
 
   /** The last thing before the commit. */
@@ -321,7 +334,7 @@ export class SqliteTables implements Tables {
     row: unknown,
     write: () => void,
   ): void {
-    if (since < this.#seq) this.#written.promised(table, id, row, write);
+    if (since < this.#seq) this.#written.aside.promised(`${table} ${id}`, row, write);
     else write();
   }
 
@@ -347,8 +360,10 @@ export class SqliteTables implements Tables {
     const own = written.findIndex(({ since }) => since >= this.#seq);
     const promised = own < 0 ? written : written.slice(0, own);
     const postingOf = ({ posting }: { posting: StoredPosting }): StoredPosting => posting;
-    this.#written.post(promised.map(postingOf), true);
-    if (own >= 0) this.#written.post(written.slice(own).map(postingOf), false);
+    const all = this.#written.wallets.post(promised.map(postingOf), true);
+    if (own >= 0) this.#written.wallets.post(written.slice(own).map(postingOf), false);
+    // What was set aside has moved nothing, so the balances in memory are not those of the table.
+    if (!all) this.#dropWallets();
   }
 
   // --- The commands' side ------------------------------------------------------------------------------------------------
@@ -439,6 +454,8 @@ export class SqliteTables implements Tables {
   }
 
   insertPart({ carrierId, carrierMessageId, messageKey, counts, submittedAtMs, expiresAtMs }: NewPart): void {
+    requireWhole(submittedAtMs, "submitted_at_ms");
+    requireWhole(expiresAtMs, "expires_at_ms");
     const id = ++this.#lastPartId;
     const counted = counts ? 1 : 0;
     const times = [submittedAtMs, expiresAtMs] as const;
@@ -499,7 +516,7 @@ export class SqliteTables implements Tables {
   #readPurse(accountId: number): WorkingPurse {
     // What is on its way to or from it has to be in its balance.
     this.#writePostings(this.#seq);
-    const row = this.#written.purse(accountId);
+    const row = this.#written.wallets.ofAccount(accountId);
     if (row === undefined) throw new Error(`account ${accountId} has no purse`);
     const purse: WorkingPurse = purseOf(row);
     this.#pursesById.set(purse.id, purse);
@@ -507,7 +524,9 @@ export class SqliteTables implements Tables {
   }
 
   servicePurse(name: "payments" | "revenue", currency: string): number {
-    return remembered(this.#servicePurses, `${name} ${currency}`, () => this.#written.servicePurse(name, currency));
+    return remembered(this.#servicePurses, `${name} ${currency}`, () =>
+      this.#written.wallets.ofService(name, currency),
+    );
   }
 
   post(posting: NewPosting): void {
@@ -516,11 +535,12 @@ export class SqliteTables implements Tables {
 
   postNumbered(fresh: NewPosting): number {
     const { from, to, amountMicros } = fresh;
+    const source = this.#pursesById.get(from);
+    const target = this.#pursesById.get(to);
+    checkPosting(fresh, target);
     const posting = { ...fresh, id: ++this.#lastPostingId, amountMicros: amountMicros.toString() };
     this.#changes.push(["posting", posting]);
     this.#postings.push({ posting, since: this.#seq });
-    const source = this.#pursesById.get(from);
-    const target = this.#pursesById.get(to);
     if (source !== undefined) source.balanceMicros -= amountMicros;
     if (target !== undefined) target.balanceMicros += amountMicros;
     return posting.id;
@@ -561,6 +581,7 @@ export class SqliteTables implements Tables {
   }
 
   insertReport(fresh: NewReportRow): void {
+    requireWhole(fresh.due_at_ms, "due_at_ms");
     const row: ReportRow = { ...fresh, attempts: 0, dead_at_ms: null, reason: null, history: "[]", tried: 0 };
     this.#changes.push(["report", row]);
     this.#reports.set(row.id, { row, isNew: true, change: {}, since: this.#seq });
@@ -571,6 +592,7 @@ export class SqliteTables implements Tables {
     const kept = this.#reports.get(id);
     const known = kept?.row ?? this.report(id);
     if (known === undefined) return;
+    for (const [column, value] of Object.entries(change)) if (typeof value === "number") requireWhole(value, column);
     this.#changes.push(["report changed", id, change]);
     const row = { ...known, ...change };
     if (row.after_id === null) this.#following.delete(id);
@@ -625,9 +647,20 @@ function differences(row: MessageRow, wanted: MessageChange): MessageChange {
   const change: Record<string, unknown> = {};
   for (const column in wanted) {
     const value = wanted[column as keyof MessageChange];
-    if (value !== row[column as keyof MessageRow]) change[column] = value;
+    if (value === row[column as keyof MessageRow]) continue;
+    if (typeof value === "number") requireWhole(value, column);
+    change[column] = value;
   }
   return change;
+}
+
+/**
+ * The journal takes any number, and the columns of the tables only whole ones. So they are looked at before they are promised, wherever they come
+ * from another thread. What else the tables want is seen to by types (NOT NULL, texts), by what made the row (kinds, names that are
+ * taken, ids of other rows), or by `checkPosting`; commands/accept.ts looks at the numbers of new messages.
+ */
+function requireWhole(value: number, column: string): void {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${column} must be a whole number, not ${value}`);
 }
 
 function remembered<Key, Value>(known: Map<Key, Value>, key: Key, read: () => Value): Value {

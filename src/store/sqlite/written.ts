@@ -5,7 +5,6 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
-import { QUARANTINE_COLUMNS, quarantineValues } from "../commands/quarantine.ts";
 import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
@@ -15,19 +14,20 @@ import {
   type MessageChange,
   type MessageRow,
   type PartRow,
-  type PurseRow,
   REPORT_COLUMNS,
   type ReportRow,
 } from "../rows.ts";
 import type { Value } from "../sql.ts";
-import type { NewPosting, NumberOnList, ReplayName } from "../tables.ts";
-import { type Db, isRefusal } from "./database.ts";
+import type { NumberOnList, ReplayName } from "../tables.ts";
+import { Aside } from "./aside.ts";
+import type { Db } from "./database.ts";
+import { Wallets } from "./wallets.ts";
 
 type Columns = Readonly<Record<string, Value>>;
 
 /**
  * A message's values in the order of their columns, as the table and the journal take them. The journal of a service that was killed is read by
- * the next version too: another order needs another kind of entry there.
+ * the next version too: another order is another JOURNAL_VERSION.
  */
 export type MessageValues = readonly (string | number | null)[];
 
@@ -119,22 +119,30 @@ export type PartValues = readonly [
   expiresAtMs: number,
 ];
 
-export type StoredPosting = Omit<NewPosting, "amountMicros"> & { readonly id: number; readonly amountMicros: string };
-
 const places = (columns: string): string => columns.replaceAll(/\w+/g, "?");
+const BULK_NAMES = "state, send_at_ms, version, moved_version, holds, sent, turn";
 const REPORT_NAMES =
   "id, kind, account_id, url, content_type, items, attempts, due_at_ms, held_by, after_id, dead_at_ms, reason, history, tried";
 
+/** A change may come from the journal, where anything can be: SQL is made of known names only. */
+const CHANGEABLE: Readonly<Record<string, ReadonlySet<string>>> = {
+  message: new Set(`${MESSAGE_NAMES}, ${RARE_NAMES}`.split(",").map((name) => name.trim())),
+  report: new Set(REPORT_NAMES.split(", ")),
+  bulk: new Set(BULK_NAMES.split(", ")),
+};
+
 export class WrittenRows {
   readonly #db: Db;
-  readonly #onFault: (error: unknown) => void;
+  readonly aside: Aside;
+  readonly wallets: Wallets;
   readonly #updates = new Map<string, { run(...values: Value[]): unknown }>();
   readonly #statements;
 
   /** `onFault` is told of rows that their table refuses. */
   constructor(db: Db, onFault: (error: unknown) => void = () => undefined) {
     this.#db = db;
-    this.#onFault = onFault;
+    this.aside = new Aside(db, onFault);
+    this.wallets = new Wallets(db, this.aside);
     this.#statements = {
       insertUsual: db.prepare<Value[]>(
         `INSERT INTO message (${MESSAGE_NAMES}, flash, intermediate) VALUES (${places(MESSAGE_NAMES)}, 0, 0)
@@ -182,20 +190,6 @@ export class WrittenRows {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
-      purse: db.prepare<[number], PurseRow>(
-        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
-           account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
-         FROM purse JOIN account ON account.id = purse.account_id WHERE purse.account_id = ?`,
-      ),
-      servicePurse: db.prepare<[string, string], { id: number }>(
-        "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ?",
-      ),
-      openServicePurse: db.prepare<[string, string]>("INSERT INTO purse (name, currency) VALUES (?, ?)"),
-      post: db.prepare(
-        `INSERT INTO posting (id, at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-      ),
-      move: db.prepare<[bigint, number]>("UPDATE purse SET balance_micros = balance_micros + ? WHERE id = ?"),
       lastId: db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck(),
       bulk: db.prepare<[number, string], BulkRow>(
         `SELECT ${BULK_COLUMNS} FROM bulk WHERE account_id = ? AND bulk_id = ?`,
@@ -218,25 +212,7 @@ export class WrittenRows {
       ),
       deleteReport: db.prepare<[string]>("DELETE FROM report WHERE id = ?"),
       followers: db.prepare<[string], ReportRow>(`SELECT ${REPORT_COLUMNS} FROM report WHERE after_id = ?`),
-      now: db.prepare<[], number>("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)").pluck(),
-      setAside: db.prepare<Value[]>(`INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?)`),
     };
-  }
-
-  /**
-   * Writes a row whose command was answered long ago. One that its table refuses is kept aside: it would fail every time, and nothing
-   * behind it in the journal would reach its table any more. Only the statement that failed is taken back, not the transaction.
-   */
-  promised(table: string, id: string | number, row: unknown, write: () => void): void {
-    try {
-      write();
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const { message } = error as Error;
-      const told = { command: "journal", subject: `${table} ${id}`, reason: message, detail: JSON.stringify(row) };
-      this.#statements.setAside.run(...quarantineValues({ atMs: this.#statements.now.get()!, ...told }));
-      this.#onFault(new Error(`the table ${table} refused the row ${id}, which is kept aside: ${message}`));
-    }
   }
 
   /** Only the columns that change are named, so that only their indexes are touched. */
@@ -246,6 +222,8 @@ export class WrittenRows {
     const id = `${table} ${columns}`;
     let statement = this.#updates.get(id);
     if (statement === undefined) {
+      const unknown = columns.find((column) => !CHANGEABLE[table]!.has(column));
+      if (unknown !== undefined) throw new RangeError(`the table ${table} has no column ${JSON.stringify(unknown)}`);
       const set = columns.map((column) => `${column} = ?`).join(", ");
       statement = this.#db.prepare<Value[]>(`UPDATE ${table} SET ${set} WHERE ${where}`);
       this.#updates.set(id, statement);
@@ -327,33 +305,6 @@ export class WrittenRows {
 
   unpark(id: number): void {
     this.#statements.unpark.run(id);
-  }
-
-  purse(accountId: number): PurseRow | undefined {
-    return this.#statements.purse.get(accountId);
-  }
-
-  servicePurse(name: string, currency: string): number {
-    const row = this.#statements.servicePurse.get(name, currency);
-    return row?.id ?? Number(this.#statements.openServicePurse.run(name, currency).lastInsertRowid);
-  }
-
-  /** Money moves with its posting: one that is there already has moved it. `promised`: their commands were answered long ago. */
-  post(postings: readonly StoredPosting[], promised: boolean): void {
-    const moves = new Map<number, bigint>();
-    const move = (purse: number, amount: bigint): void => void moves.set(purse, (moves.get(purse) ?? 0n) + amount);
-    for (const posting of postings) {
-      const { id, atMs, kind, from, to, amountMicros, messageKey, partCount, description, actorId } = posting;
-      const told = [messageKey ?? null, partCount ?? null, description ?? null, actorId ?? null];
-      const insert = (): void => {
-        if (this.#statements.post.run(id, atMs, kind, from, to, amountMicros, ...told).changes === 0) return;
-        move(from, -BigInt(amountMicros));
-        move(to, BigInt(amountMicros));
-      };
-      if (promised) this.promised("posting", id, posting, insert);
-      else insert();
-    }
-    for (const [purse, amount] of moves) this.#statements.move.run(amount, purse);
   }
 
   /** The highest id that a row of the table has or had. */

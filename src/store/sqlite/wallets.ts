@@ -1,0 +1,123 @@
+/**
+ * The table `purse` and its postings. A posting and the two moves of it are written together or not at all.
+ *
+ * A wallet of the service's own takes what all accounts pay, so no bound on accounts keeps it within 64 bits. One that is full is left as it is,
+ * in a shard of its own, and postings to it go to a new one. That is decided here, when a posting is written: whoever promised it need not know.
+ */
+import { MAX_WALLET } from "../../ledger/money.ts";
+import type { PurseRow } from "../rows.ts";
+import type { Value } from "../sql.ts";
+import type { NewPosting } from "../tables.ts";
+import type { Aside } from "./aside.ts";
+import type { Db } from "./database.ts";
+
+export type StoredPosting = Omit<NewPosting, "amountMicros"> & { readonly id: number; readonly amountMicros: string };
+
+interface Wallet {
+  readonly id: number;
+  readonly isService: boolean;
+  readonly name: string;
+  readonly currency: string;
+  balanceMicros: bigint;
+  movedMicros: bigint;
+}
+
+const MAX_STORED = 2n ** 63n - 1n;
+
+const isStorable = (micros: bigint): boolean => micros <= MAX_STORED && micros >= -MAX_STORED;
+const isFull = ({ balanceMicros }: Wallet): boolean => balanceMicros >= MAX_WALLET || balanceMicros <= -MAX_WALLET;
+
+export class Wallets {
+  readonly #aside: Aside;
+  readonly #statements;
+
+  constructor(db: Db, aside: Aside) {
+    this.#aside = aside;
+    this.#statements = {
+      ofAccount: db.prepare<[number], PurseRow>(
+        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
+           account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
+         FROM purse JOIN account ON account.id = account_id WHERE account_id = ?`,
+      ),
+      ofService: db
+        .prepare<[string, string], number>(
+          "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ? AND shard = 0",
+        )
+        .pluck(),
+      open: db.prepare<[string, string]>("INSERT INTO purse (name, currency) VALUES (?, ?)"),
+      leave: db.prepare<[number]>("UPDATE purse SET shard = -id WHERE id = ?"),
+      byId: db.prepare<[number], { isService: number; name: string; currency: string; balance: string }>(
+        `SELECT account_id IS NULL AS isService, name, currency, CAST(balance_micros AS TEXT) AS balance FROM purse WHERE id = ?`,
+      ),
+      post: db.prepare<Value[]>(
+        `INSERT INTO posting (id, at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      ),
+      isPosted: db.prepare<[number], unknown>("SELECT 1 FROM posting WHERE id = ?"),
+      move: db.prepare<[bigint, number]>("UPDATE purse SET balance_micros = balance_micros + ? WHERE id = ?"),
+    };
+  }
+
+  ofAccount(accountId: number): PurseRow | undefined {
+    return this.#statements.ofAccount.get(accountId);
+  }
+
+  ofService(name: string, currency: string): number {
+    const { ofService, open } = this.#statements;
+    return ofService.get(name, currency) ?? Number(open.run(name, currency).lastInsertRowid);
+  }
+
+  /** `promised`: their commands were answered long ago, and what is refused is set aside. Says whether all were posted. */
+  post(postings: readonly StoredPosting[], promised: boolean): boolean {
+    const wallets = new Map<number, Wallet>();
+    let all = true;
+    for (const posting of postings) {
+      if (!promised) this.#post(posting, wallets);
+      else if (!this.#aside.promised(`posting ${posting.id}`, posting, () => this.#post(posting, wallets))) all = false;
+    }
+    for (const { id, movedMicros } of wallets.values())
+      if (movedMicros !== 0n) this.#statements.move.run(movedMicros, id);
+    return all;
+  }
+
+  /** Money moves with its posting: one that is there already has moved it. */
+  #post(posting: StoredPosting, wallets: Map<number, Wallet>): void {
+    const { id, atMs, kind, messageKey, partCount, description, actorId } = posting;
+    const amount = BigInt(posting.amountMicros);
+    const from = this.#placeOf(posting.from, wallets);
+    const to = this.#placeOf(posting.to, wallets);
+    if (!isStorable(from.balanceMicros - amount) || !isStorable(to.balanceMicros + amount)) {
+      if (this.#statements.isPosted.get(id) !== undefined) return;
+      throw new RangeError(`it would take the wallet ${from.id} or ${to.id} beyond what the store can hold`);
+    }
+    const told = [messageKey ?? null, partCount ?? null, description ?? null, actorId ?? null];
+    const row = [id, atMs, kind, from.id, to.id, posting.amountMicros, ...told];
+    if (this.#statements.post.run(...row).changes === 0) return;
+    from.balanceMicros -= amount;
+    from.movedMicros -= amount;
+    to.balanceMicros += amount;
+    to.movedMicros += amount;
+  }
+
+  /** The wallet of this id, or the one that has come in its place since it is full. */
+  #placeOf(id: number, wallets: Map<number, Wallet>): Wallet {
+    const wallet = this.#read(id, wallets);
+    if (!wallet.isService || !isFull(wallet)) return wallet;
+    const { name, currency } = wallet;
+    const current = this.#read(this.ofService(name, currency), wallets);
+    if (!isFull(current)) return current;
+    this.#statements.leave.run(current.id);
+    return this.#read(this.ofService(name, currency), wallets);
+  }
+
+  #read(id: number, wallets: Map<number, Wallet>): Wallet {
+    const known = wallets.get(id);
+    if (known !== undefined) return known;
+    const row = this.#statements.byId.get(id);
+    if (row === undefined) throw new RangeError(`there is no wallet ${id}`);
+    const { isService, name, currency, balance } = row;
+    const wallet = { id, isService: isService === 1, name, currency, balanceMicros: BigInt(balance), movedMicros: 0n };
+    wallets.set(id, wallet);
+    return wallet;
+  }
+}
