@@ -49,7 +49,9 @@ const CLAIM_AGAIN_MS = 500;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
-/** How long a stop waits for carriers to answer what they were handed. */
+/** Messages that are handed back in one transaction when this node ends. */
+const HAND_BACK_MESSAGES = 500;
+/** How long a stop waits for carriers to answer what they were handed, and how long it hands back. */
 const STOP_WAIT_MS = 2_000;
 /** The same for a carrier that goes over to other nodes. */
 const HAND_OVER_WAIT_MS = 5_000;
@@ -588,6 +590,9 @@ export class Dispatcher {
     const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
-    if (settled !== "too long") await store.handBack();
+    if (settled === "too long") return;
+    const handBackUntil = clock.monotonic() + STOP_WAIT_MS;
+    for (let more = true; more && clock.monotonic() < handBackUntil; )
+      ({ more } = await store.handBack({ limit: HAND_BACK_MESSAGES }));
   }
 }

@@ -621,8 +621,8 @@ export interface Store {
     limit: number;
     cursor: SweepCursor;
   }): Promise<{ cursor: SweepCursor; more: boolean }>;
-  /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
-  handBack(): Promise<void>;
+  /** Gives up ownership of what this node has not handed to a carrier, a page of it, so that the next start finds it at once. */
+  handBack(input: { limit: number }): Promise<{ more: boolean }>;
   /** The same for some messages, which another node is to send. */
   release(input: { keys: readonly MessageKey[] }): Promise<void>;
 

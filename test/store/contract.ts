@@ -315,15 +315,16 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(bench.takeMessages(), [message]);
     });
 
-    test("what is handed back is found by the next start", async (t) => {
+    test("what is handed back, page by page, is found by the next start", async (t) => {
       const bench = await Bench.start(t, make);
-      await bench.accept([bench.message(), bench.message()]);
+      await bench.accept(Array.from({ length: 4 }, () => bench.message()));
       const [first] = bench.takeMessages();
       await bench.submit([first!]);
-      await bench.store.handBack();
+      assert.deepEqual(await bench.store.handBack({ limit: 2 }), { more: true });
+      assert.deepEqual(await bench.store.handBack({ limit: 2 }), { more: false });
       await bench.restart();
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
-      assert.equal(bench.takeMessages().length, 1);
+      assert.equal(bench.takeMessages().length, 3);
     });
 
     test("an unknown outcome is counted on the message", async (t) => {

@@ -37,6 +37,7 @@ import { migrate } from "./migrate.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServicePurses } from "./service-purses.ts";
+import { leave, TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -103,6 +104,7 @@ export class PostgresEngine implements Engine {
   #group = 0;
   #unresolved: Unresolved | null = null;
   #watch: Watch | null = null;
+  #takeOver: TakeOver | null = null;
   #heartbeat: Heartbeat | null = null;
   #onDeposed: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
@@ -193,6 +195,15 @@ export class PostgresEngine implements Engine {
       send,
     });
     this.#watch.start();
+    this.#takeOver = new TakeOver({
+      leaseMs,
+      clock: systemClock,
+      log,
+      pool: this.#pool,
+      nodes: this.#nodes,
+      onFreed: () => this.#watch!.tell(),
+    });
+    this.#takeOver.start();
     const { connections, statementTimeoutMs, name = "heliograph" } = this.#options;
     this.#heartbeat = new Heartbeat({
       leaseMs,
@@ -414,13 +425,11 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#watch?.stop();
+    await this.#takeOver?.stop();
     await this.#heartbeat?.stop();
     if (this.#options.mode === "deliver" && !this.#deposed && !this.#closed) {
-      try {
-        await this.#pool.use((session) => this.#nodes.leave(session));
-      } catch (error) {
-        this.#options.log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
-      }
+      const { log } = this.#options;
+      await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
     }
     await this.abandon();
   }
@@ -429,6 +438,7 @@ export class PostgresEngine implements Engine {
   async abandon(): Promise<void> {
     this.#closed = true;
     await this.#watch?.stop();
+    await this.#takeOver?.stop();
     await this.#heartbeat?.stop();
     await this.#connection.close();
     await this.#pool.close();
