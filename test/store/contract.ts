@@ -700,56 +700,6 @@ export function storeContract(engine: string, make: MakeDatabase): void {
     });
   });
 
-  describe(`the store on ${engine}: old messages`, () => {
-    test("final messages leave when they are old, others stay, and the ledger still agrees", async (t) => {
-      const bench = await Bench.start(t, make);
-      const old = { expiresAtMs: NOW + 100 * 24 * HOUR };
-      await bench.accept([bench.message({ clientMessageId: "a" }), bench.message({ clientMessageId: "b" })], old);
-      const [first, second] = bench.takeMessages();
-      await bench.submit([first!]);
-      await bench.receive(bench.receipt(`${first!.key}.1`));
-      await bench.clock.advance(24 * HOUR);
-      await bench.accept([bench.message({ clientMessageId: "c" })]);
-      const [third] = bench.takeMessages();
-      await bench.submit([third!]);
-      await bench.receive(bench.receipt(`${third!.key}.1`));
-      const ids = async (): Promise<string[]> => {
-        const range = { sinceMs: NOW - HOUR, untilMs: NOW + 1_000 * HOUR, limit: 10, after: null };
-        const anything = {
-          from: null,
-          to: null,
-          statusIds: null,
-          mcc: null,
-          mnc: null,
-          bulkIds: null,
-          messageIds: null,
-        };
-        const { messages } = await bench.store.logs({ accountId: bench.accountId, ...range, ...anything });
-        return messages.map(({ messageId }) => messageId).sort();
-      };
-      const retire = async (beforeMs: number): Promise<void> => {
-        while ((await bench.store.retire({ beforeMs, limit: 1 })).more);
-      };
-
-      // The second day is over, but on the first one message is not final.
-      await retire(NOW + 2 * 24 * HOUR);
-      assert.ok((await ids()).includes("b"));
-      assert.ok(!(await ids()).includes("c"));
-      assert.deepEqual(await bench.store.verifyLedger(), []);
-
-      await bench.store.finish({ endings: [{ key: second!.key, event: "refused", errorId: 1, atMs: NOW }] });
-      await retire(NOW + 2 * 24 * HOUR);
-      assert.deepEqual(await ids(), []);
-      assert.deepEqual(await bench.store.verifyLedger(), []);
-      assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
-      assert.deepEqual(
-        await bench.accept([bench.message({ clientMessageId: "c" })]),
-        [ENROUTE],
-        "its name is free again",
-      );
-    });
-  });
-
   describe(`the store on ${engine}: accounts, money, catalogue`, () => {
     test("keys and usernames are unique, and a parent must be a reseller", async (t) => {
       const bench = await Bench.start(t, make);

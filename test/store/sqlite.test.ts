@@ -17,6 +17,7 @@ import { managingContract } from "./contract-managing.ts";
 import { octetsContract } from "./contract-octets.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
+import { retentionContract } from "./contract-retention.ts";
 import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
@@ -41,6 +42,7 @@ octetsContract("SQLite", makeDatabase);
 quarantineContract("SQLite", makeDatabase);
 receiptsContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
+retentionContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 

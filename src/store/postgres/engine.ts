@@ -36,6 +36,7 @@ import { Link } from "./link.ts";
 import { migrate } from "./migrate.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
+import { Retirement } from "./retirement.ts";
 import { ServicePurses } from "./service-purses.ts";
 import { leave, TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";
@@ -125,6 +126,7 @@ export class PostgresEngine implements Engine {
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
     const servicePurses = new ServicePurses(pool, nodes.slot);
     const ids = new IdSource(clock, nodes.slot, lastOwnId);
+    const retirement = new Retirement(partitions);
     this.#makeWorkspace = () =>
       new Workspace({
         lanes: this.#lanes,
@@ -135,6 +137,7 @@ export class PostgresEngine implements Engine {
         secrets: options.secrets ?? NO_KEYS,
         nodes,
         partitions,
+        retirement,
         servicePurses,
       });
     this.#writing = this.#makeWorkspace();
