@@ -100,7 +100,7 @@ export class Retirement {
     values: Moments,
   ): Promise<string | null> {
     const ends = (await this.#partitions.list(session, table)).map(({ to }) => to).filter((to) => to <= bound);
-    const end = ends.reduce((last, to) => (to > last ? to : last), 0n);
+    const end = ends.toSorted((one, other) => (one < other ? -1 : 1)).at(-1) ?? 0n;
     return deletePage(session, table, { after, end, limit }, values);
   }
 
