@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { MAX_SESSIONS } from "../../src/store/commands/accounts.ts";
 import { type ReplayGuard, SWEEP_START } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -726,6 +727,23 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal((await bench.store.findLogin({ username: "new" }))?.account.key, "NEW");
       assert.equal(await bench.store.findLogin({ username: "nobody" }), null);
       assert.equal(await bench.store.countAccounts({ kind: "client" }), 2);
+    });
+
+    test("of a user with too many sessions the oldest end, and nobody else's", async (t) => {
+      const bench = await Bench.start(t, make);
+      const other = { ...bench.session("other"), username: "reseller", accountId: bench.resellerId };
+      await bench.store.createSession(other);
+      const open = (index: number) =>
+        bench.store.createSession({ ...bench.session(`t${index}`), nowMs: NOW + Math.floor(index / 10) });
+      for (let index = 0; index < MAX_SESSIONS; index += 500)
+        await Promise.all(Array.from({ length: 500 }, (_, place) => open(index + place)));
+      const isThere = async (tokenHash: string): Promise<boolean> =>
+        (await bench.store.findSession({ tokenHash, nowMs: NOW, idleMs: HOUR, longestMs: HOUR })) !== null;
+      assert.deepEqual([await isThere("t0"), await isThere("t9")], [true, true]);
+      for (let index = 0; index < 10; index++) await open(MAX_SESSIONS + index);
+      assert.deepEqual([await isThere("t0"), await isThere("t9")], [false, false]);
+      assert.deepEqual([await isThere("t10"), await isThere(`t${MAX_SESSIONS}`)], [true, true]);
+      assert.equal(await isThere("other"), true);
     });
 
     test("a session ends when it is not used, when it is old, and when it is told to", async (t) => {

@@ -31,7 +31,7 @@ const FETCHED = "to_fetch = 0";
 /** A bounded number of rows is looked at, whatever is to be done with them: those that stay are not looked at again in the same pass. */
 function pageOf(table: string, isGone: string): string {
   return `SELECT CAST(max(key) AS TEXT) AS last, count(*) AS looked, coalesce(sum(gone), 0) AS over
-    FROM (SELECT key, (${isGone}) AS gone FROM ${table} WHERE key > @after AND key < @end ORDER BY key LIMIT @limit)`;
+    FROM (SELECT key, (${isGone}) AS gone FROM ${table} WHERE key > @after AND key < @end ORDER BY key LIMIT @limit) AS page`;
 }
 
 export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
