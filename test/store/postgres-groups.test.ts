@@ -179,8 +179,8 @@ test("a group that was still connecting when the close began is refused, and doe
     return rows.length > 0;
   });
   await lost.promise;
-  // The goodbye gets as far as the node's messages, and waits.
-  await session.script("BEGIN; SELECT 1 FROM message FOR UPDATE");
+  // The goodbye has deleted the node's row, and waits.
+  await session.script("BEGIN; LOCK TABLE gone_node IN EXCLUSIVE MODE");
   const refused = assert.rejects(node.store.countUnknown({ keys: ["1"] }), /being closed|was closed/);
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   const closed = node.engine.close();
