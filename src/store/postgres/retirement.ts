@@ -112,13 +112,12 @@ export class Retirement {
         if (range.to > firstKept) continue;
         const values = valuesOf(table, moments);
         const straggler = await firstStraggler(session, table, range, this.#stragglers.get(range.name) ?? null, values);
-        if (straggler !== null) {
-          this.#stragglers.set(range.name, straggler);
-          continue;
-        }
-        this.#stragglers.delete(range.name);
+        this.#stragglers.set(range.name, straggler ?? range.to.toString());
+        if (straggler !== null) continue;
         try {
-          if (!(await inTransaction(session, () => drop(session, table, range, values)))) continue;
+          const isGone = await inTransaction(session, () => drop(session, table, range, values));
+          this.#stragglers.delete(range.name);
+          if (!isGone) continue;
           this.#partitions.dropped(table, range);
           gone += 1;
         } catch (error) {

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../runtime/clock.ts";
 
 /** So long a look waits for one step: several times as long as all of them take on a database that is well. */
-export const PATIENCE_MS = 500;
+const PATIENCE_MS = 500;
 
 export class Step<Found> {
   readonly #clock: Clock;
