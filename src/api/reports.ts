@@ -7,7 +7,7 @@
 import { reportItem } from "../reports/item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Store } from "../store/port.ts";
+import { REPORT_FETCH_MS, type Store } from "../store/port.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readIds, readLimit } from "./query.ts";
@@ -22,8 +22,6 @@ export interface ReportParts {
 
 type Fetched = Awaited<ReturnType<Store["fetchReports"]>>["reports"][number];
 
-const REPORT_HOURS = 48;
-const HOUR_MS = 3_600_000;
 /** Reports in one command: other commands wait for it. */
 const PAGE_REPORTS = 100;
 /** Names in one command: each may stand for many messages that were rejected under it. */
@@ -54,7 +52,7 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
       const limit = readLimit(request.query);
       const accountId = accountOf(request).id;
       const nowMs = clock.now();
-      const moments = { nowMs, sinceMs: nowMs - REPORT_HOURS * HOUR_MS, againAtMs: nowMs + AGAIN_AFTER_MS };
+      const moments = { nowMs, sinceMs: nowMs - REPORT_FETCH_MS, againAtMs: nowMs + AGAIN_AFTER_MS };
       return turns.search(accountId, async (take) => {
         const found: Fetched[] = [];
         for (const names of pagesOf(messageIds)) {

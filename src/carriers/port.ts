@@ -39,6 +39,7 @@ export interface Receipt {
   readonly outcome: ReceiptOutcome;
   /** An id of the table in sms/errors.ts; 0 is no error. */
   readonly errorId: number;
+  /** When it came, by our clock: a network's own times cannot be relied on. How long the message is kept counts from it. */
   readonly atMs: number;
   /** Mobile country and network code, where the network tells. */
   readonly mccMnc: string | null;

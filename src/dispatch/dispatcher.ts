@@ -53,7 +53,9 @@ const CLAIM_AGAIN_MS = 500;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
-/** How long a stop waits for carriers to answer what they were handed. */
+/** Messages that are handed back in one transaction when this node ends. */
+const HAND_BACK_MESSAGES = 500;
+/** How long a stop waits for carriers to answer what they were handed, and how long it hands back. */
 const STOP_WAIT_MS = 2_000;
 /** The same for a carrier that goes over to other nodes. */
 const HAND_OVER_WAIT_MS = 5_000;
@@ -673,11 +675,20 @@ export class Dispatcher {
     const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
-    if (settled !== "too long") {
-      // The next start takes it all the same.
-      await store.handBack().catch((error: unknown) => log.warn({ err: error }, "what waits could not be handed back"));
-    }
+    if (settled !== "too long") await this.#handBack();
     return this.#inDoubt;
+  }
+
+  /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */
+  async #handBack(): Promise<void> {
+    const { clock, store, log } = this.#parts;
+    const untilMs = clock.monotonic() + STOP_WAIT_MS;
+    try {
+      for (let more = true; more && clock.monotonic() < untilMs; )
+        ({ more } = await store.handBack({ limit: HAND_BACK_MESSAGES }));
+    } catch (error) {
+      log.warn({ err: error }, "what waits could not be handed back");
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 /**
  * The rounds that end what has waited too long: messages past their validity that nobody has in memory, parts whose receipt never
  * came, long messages from phones of which a part is missing; that drop what matched nothing and is too old or too much; and, where the
- * operator says how long messages are kept, that delete the older ones. One node makes them for all, whatever else it does: the one
+ * operator says how long messages are kept, that delete those that ended longer ago. One node makes them for all, whatever else it does: the one
  * that leads.
  */
 import { type Clock, Repeating } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import { RETIRE_START, type RetireCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
 export interface RoundsParts {
@@ -19,7 +19,7 @@ export interface RoundsParts {
 }
 
 const DAY_MS = 86_400_000;
-/** How often it is looked whether messages have grown too old; while there are any, how many go at once, and how often in a round. */
+/** How often it is looked whether messages have grown too old; how many are looked at at once, and how often in a round. */
 const RETIRE_EVERY_MS = 3_600_000;
 const RETIRE_MESSAGES = 500;
 const RETIRE_PAGES = 100;
@@ -40,6 +40,7 @@ export class Rounds {
   #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
   #retireAtMs = 0;
+  #retireCursor: RetireCursor = RETIRE_START;
   #dropAtMs = 0;
   readonly counts = {
     /** Messages from phones, made whole here, to a number that is nobody's. */
@@ -103,8 +104,9 @@ export class Rounds {
     const beforeMs = nowMs - retentionDays * DAY_MS;
     for (let page = 0; page < RETIRE_PAGES; page++) {
       if (this.#stopping) return;
-      const { more } = await store.retire({ beforeMs, limit: RETIRE_MESSAGES });
-      if (more) continue;
+      const retired = await store.retire({ beforeMs, nowMs, limit: RETIRE_MESSAGES, cursor: this.#retireCursor });
+      this.#retireCursor = retired.cursor;
+      if (retired.more) continue;
       this.#retireAtMs = clock.monotonic() + RETIRE_EVERY_MS;
       return;
     }

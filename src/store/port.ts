@@ -144,6 +144,17 @@ export interface SweepCursor {
 
 export const SWEEP_START: SweepCursor = { afterPart: 0, upToPart: 0 };
 
+/** Where a pass over the old messages stands: behind which message, and behind which message from a phone. */
+export interface RetireCursor {
+  readonly message: MessageKey;
+  readonly incoming: MessageKey;
+}
+
+export const RETIRE_START: RetireCursor = { message: "0", incoming: "0" };
+
+/** How long a report that is not pushed waits to be fetched. */
+export const REPORT_FETCH_MS = 48 * 3_600_000;
+
 /** What a commit has for delivery on this node. It arrives in the order of the commits. */
 export interface Feed {
   readonly messages: readonly QueuedMessage[];
@@ -632,8 +643,8 @@ export interface Store {
     limit: number;
     cursor: SweepCursor;
   }): Promise<{ cursor: SweepCursor; more: boolean }>;
-  /** Gives up ownership of what this node has not handed to a carrier, so that the next start finds it at once. */
-  handBack(): Promise<void>;
+  /** Gives up ownership of what this node has not handed to a carrier, a page of it, so that the next start finds it at once. */
+  handBack(input: { limit: number }): Promise<{ more: boolean }>;
   /** The same for some messages, which another node is to send. */
   release(input: { keys: readonly MessageKey[] }): Promise<void>;
 
@@ -849,10 +860,15 @@ export interface Store {
   }): Promise<{ sealed: number; lost: string[]; next: SecretCursor | null }>;
 
   /**
-   * Deletes messages that are final, and messages from phones, of before a time: a page of them, or whole days. What they cost stays in
-   * the ledger.
+   * Deletes messages that ended before a time, and messages from phones that came before it: a page of them, or whole days. What has yet to be
+   * fetched stays. What they cost stays in the ledger. The answer says where the next page begins.
    */
-  retire(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
+  retire(input: {
+    beforeMs: number;
+    nowMs: number;
+    limit: number;
+    cursor: RetireCursor;
+  }): Promise<{ cursor: RetireCursor; more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
   forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
 

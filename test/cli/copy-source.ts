@@ -6,6 +6,7 @@ import pg from "pg";
 import { silentLog } from "../../src/runtime/log.ts";
 import { COPIED } from "../../src/store/copy/tables.ts";
 import { localStore } from "../../src/store/group.ts";
+import { RETIRE_START } from "../../src/store/port.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { catchUp } from "../../src/store/sqlite/journal.ts";
@@ -149,7 +150,8 @@ async function retireOne(bench: Bench): Promise<void> {
   await bench.receive(bench.receipt(`${messages[0]!.key}.1`));
   await bench.store.reportsDelivered({ ids: bench.takeReports().map(({ id }) => id) });
   await bench.clock.advance(3 * DAY);
-  await bench.store.retire({ beforeMs: bench.clock.now() - DAY, limit: 10 });
+  const nowMs = bench.clock.now();
+  await bench.store.retire({ beforeMs: nowMs - DAY, nowMs, limit: 10, cursor: RETIRE_START });
 }
 
 /** Accepted under a name, rejected under the same, and delivered with reports that wait to be fetched. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Rounds } from "../../src/dispatch/rounds.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { SWEEP_START } from "../../src/store/port.ts";
+import { RETIRE_START, SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SWEPT = { cursor: SWEEP_START, more: false };
@@ -32,7 +32,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
       },
       async retire() {
         made.push("retire");
-        return { more: false };
+        return { cursor: RETIRE_START, more: false };
       },
       async dropUnmatched() {
         made.push("unmatched");
@@ -59,6 +59,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
 test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
   const clock = new VirtualClock();
   const asked: number[] = [];
+  const cursors: string[] = [];
   let pages = 145;
   const rounds = new Rounds({
     clock,
@@ -69,9 +70,12 @@ test("messages older than the operator says are deleted, page after page, and lo
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: async () => SWEPT,
       sweepIncoming: async () => ({ unmatched: 0, more: false }),
-      async retire({ beforeMs }) {
-        asked.push(clock.now() - beforeMs);
-        return { more: --pages > 0 };
+      async retire({ beforeMs, nowMs, cursor }) {
+        assert.equal(nowMs, clock.now());
+        asked.push(nowMs - beforeMs);
+        cursors.push(cursor.message);
+        const more = --pages > 0;
+        return { cursor: more ? { message: String(asked.length), incoming: "0" } : RETIRE_START, more };
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
@@ -85,5 +89,7 @@ test("messages older than the operator says are deleted, page after page, and lo
   assert.deepEqual(new Set(asked), new Set([30 * 86_400_000]));
   await clock.advance(3_600_000);
   assert.equal(asked.length, 146);
+  const places = Array.from({ length: 145 }, (_, page) => String(page));
+  assert.deepEqual(cursors, [...places, "0"], "each page begins where the last one stopped");
   await rounds.stop();
 });

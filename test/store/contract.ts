@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { MAX_SESSIONS } from "../../src/store/commands/accounts.ts";
 import { type ReplayGuard, SWEEP_START } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -315,15 +316,16 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(bench.takeMessages(), [message]);
     });
 
-    test("what is handed back is found by the next start", async (t) => {
+    test("what is handed back, page by page, is found by the next start", async (t) => {
       const bench = await Bench.start(t, make);
-      await bench.accept([bench.message(), bench.message()]);
+      await bench.accept(Array.from({ length: 4 }, () => bench.message()));
       const [first] = bench.takeMessages();
       await bench.submit([first!]);
-      await bench.store.handBack();
+      assert.deepEqual(await bench.store.handBack({ limit: 2 }), { more: true });
+      assert.deepEqual(await bench.store.handBack({ limit: 2 }), { more: false });
       await bench.restart();
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
-      assert.equal(bench.takeMessages().length, 1);
+      assert.equal(bench.takeMessages().length, 3);
     });
 
     test("an unknown outcome is counted on the message", async (t) => {
@@ -756,56 +758,6 @@ export function storeContract(engine: string, make: MakeDatabase): void {
     });
   });
 
-  describe(`the store on ${engine}: old messages`, () => {
-    test("final messages leave when they are old, others stay, and the ledger still agrees", async (t) => {
-      const bench = await Bench.start(t, make);
-      const old = { expiresAtMs: NOW + 100 * 24 * HOUR };
-      await bench.accept([bench.message({ clientMessageId: "a" }), bench.message({ clientMessageId: "b" })], old);
-      const [first, second] = bench.takeMessages();
-      await bench.submit([first!]);
-      await bench.receive(bench.receipt(`${first!.key}.1`));
-      await bench.clock.advance(24 * HOUR);
-      await bench.accept([bench.message({ clientMessageId: "c" })]);
-      const [third] = bench.takeMessages();
-      await bench.submit([third!]);
-      await bench.receive(bench.receipt(`${third!.key}.1`));
-      const ids = async (): Promise<string[]> => {
-        const range = { sinceMs: NOW - HOUR, untilMs: NOW + 1_000 * HOUR, limit: 10, after: null };
-        const anything = {
-          from: null,
-          to: null,
-          statusIds: null,
-          mcc: null,
-          mnc: null,
-          bulkIds: null,
-          messageIds: null,
-        };
-        const { messages } = await bench.store.logs({ accountId: bench.accountId, ...range, ...anything });
-        return messages.map(({ messageId }) => messageId).sort();
-      };
-      const retire = async (beforeMs: number): Promise<void> => {
-        while ((await bench.store.retire({ beforeMs, limit: 1 })).more);
-      };
-
-      // The second day is over, but on the first one message is not final.
-      await retire(NOW + 2 * 24 * HOUR);
-      assert.ok((await ids()).includes("b"));
-      assert.ok(!(await ids()).includes("c"));
-      assert.deepEqual(await bench.store.verifyLedger(), []);
-
-      await bench.store.finish({ endings: [{ key: second!.key, event: "refused", errorId: 1, atMs: NOW }] });
-      await retire(NOW + 2 * 24 * HOUR);
-      assert.deepEqual(await ids(), []);
-      assert.deepEqual(await bench.store.verifyLedger(), []);
-      assert.equal(await bench.balance(), 1_000_000_000n - 20_000n);
-      assert.deepEqual(
-        await bench.accept([bench.message({ clientMessageId: "c" })]),
-        [ENROUTE],
-        "its name is free again",
-      );
-    });
-  });
-
   describe(`the store on ${engine}: accounts, money, catalogue`, () => {
     test("keys and usernames are unique, and a parent must be a reseller", async (t) => {
       const bench = await Bench.start(t, make);
@@ -832,6 +784,23 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal((await bench.store.findLogin({ username: "new" }))?.account.key, "NEW");
       assert.equal(await bench.store.findLogin({ username: "nobody" }), null);
       assert.equal(await bench.store.countAccounts({ kind: "client" }), 2);
+    });
+
+    test("of a user with too many sessions the oldest end, and nobody else's", async (t) => {
+      const bench = await Bench.start(t, make);
+      const other = { ...bench.session("other"), username: "reseller", accountId: bench.resellerId };
+      await bench.store.createSession(other);
+      const open = (index: number) =>
+        bench.store.createSession({ ...bench.session(`t${index}`), nowMs: NOW + Math.floor(index / 10) });
+      for (let index = 0; index < MAX_SESSIONS; index += 500)
+        await Promise.all(Array.from({ length: 500 }, (_, place) => open(index + place)));
+      const isThere = async (tokenHash: string): Promise<boolean> =>
+        (await bench.store.findSession({ tokenHash, nowMs: NOW, idleMs: HOUR, longestMs: HOUR })) !== null;
+      assert.deepEqual([await isThere("t0"), await isThere("t9")], [true, true]);
+      for (let index = 0; index < 10; index++) await open(MAX_SESSIONS + index);
+      assert.deepEqual([await isThere("t0"), await isThere("t9")], [false, false]);
+      assert.deepEqual([await isThere("t10"), await isThere(`t${MAX_SESSIONS}`)], [true, true]);
+      assert.equal(await isThere("other"), true);
     });
 
     test("a session ends when it is not used, when it is old, and when it is told to", async (t) => {

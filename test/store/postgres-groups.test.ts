@@ -182,8 +182,8 @@ test("a group that was still connecting when the close began is refused, and doe
     return rows.length > 0;
   });
   await lost.promise;
-  // The goodbye gets as far as the node's messages, and waits.
-  await session.script("BEGIN; SELECT 1 FROM message FOR UPDATE");
+  // The goodbye has deleted the node's row, and waits.
+  await session.script("BEGIN; LOCK TABLE gone_node IN EXCLUSIVE MODE");
   const refused = assert.rejects(
     node.store.again({ messages: [{ key: "1", unknown: true, taken: null }] }),
     /being closed|was closed/,

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
+import { RETIRE_START, type RetireCursor } from "../../src/store/port.ts";
 import { Pool, type Session } from "../../src/store/postgres/connection.ts";
-import { Partitions } from "../../src/store/postgres/partitions.ts";
+import { firstKey, Partitions } from "../../src/store/postgres/partitions.ts";
+import { Retirement } from "../../src/store/postgres/retirement.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 const DAY_MS = 86_400_000;
@@ -58,8 +60,11 @@ async function column(pool: Pool, text: string): Promise<unknown[]> {
   return rows.map(({ value }) => value);
 }
 
-const retire = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> =>
-  pool.use((session) => node.retire(beforeMs, session));
+/** Whatever ended before this time may go. */
+const retire = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> => {
+  const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
+  return pool.use((session) => new Retirement(node).dropWhole(session, firstKept, [beforeMs, beforeMs]));
+};
 
 const partitions = (pool: Pool, table: string): Promise<unknown[]> =>
   column(
@@ -239,4 +244,66 @@ test("partitions of a month fit in between those of a day, and the other way rou
   const places = await column(pool, "SELECT CAST(tableoid::regclass AS text) AS value FROM message ORDER BY key");
   assert.equal(new Set(places).size, 4, "what lies on both sides of the one day is not in one partition");
   assert.equal((await partitions(pool, "message")).length, 6);
+});
+
+test("a partition whose last days are young loses none of its rows; some days after its last it loses all but its stragglers", async (t) => {
+  const pool = openPool(t, await postgresUrl(t));
+  const months = new Partitions(pool, 30);
+  const key = (place: number): string => (BigInt(keyAt(NOON_MS)) + BigInt(place)).toString();
+  await months.ensure([key(0)]);
+  const bounds = await pool.use((session) => months.list(session, "message"));
+  const endMs = Number(bounds[0]!.to >> 21n);
+  await pool.use(async (session) => {
+    for (const place of [0, 1, 2])
+      await insert(session, { key: key(place), chargedMicros: "7", name: `name ${place}` });
+    await insert(session, { key: key(3), chargedMicros: "7", name: "straggler", state: SUBMITTED });
+  });
+  const retirement = new Retirement(months);
+  const pass = async (beforeMs: number): Promise<unknown[]> => {
+    await pool.use(async (session) => {
+      for (let cursor: RetireCursor = RETIRE_START, more = true; more; )
+        ({ cursor, more } = await retirement.retire(session, { beforeMs, nowMs: beforeMs, limit: 2, cursor }));
+    });
+    return column(pool, "SELECT client_message_id AS value FROM message_name ORDER BY message_key");
+  };
+  const all = ["name 0", "name 1", "name 2", "straggler"];
+  assert.deepEqual(await pass(endMs - DAY_MS), all);
+  assert.deepEqual(await pass(endMs), all, "it may still go whole");
+  assert.deepEqual(await pass(endMs + 5 * DAY_MS), ["straggler"]);
+  assert.deepEqual(await column(pool, "SELECT key::text AS value FROM message"), [key(3)]);
+  assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), [21]);
+  await pool.use((session) => session.query("UPDATE message SET state = 4"));
+  assert.deepEqual(await pass(endMs + 5 * DAY_MS), []);
+  assert.deepEqual(await partitions(pool, "message"), []);
+  assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), [28]);
+});
+
+test("what is before the first message that has to stay is not looked at again", async (t) => {
+  const pool = openPool(t, await postgresUrl(t));
+  const node = new Partitions(pool, 1);
+  const key = (place: number): string => (BigInt(keyAt(NOON_MS)) + BigInt(place)).toString();
+  await node.ensure([key(0)]);
+  const retirement = new Retirement(node);
+  await pool.use(async (session) => {
+    for (const place of [0, 1, 2, 3]) await insert(session, { key: key(place), state: place < 2 ? DONE : SUBMITTED });
+    const looked: unknown[] = [];
+    const watched: Session = {
+      alive: true,
+      script: (text) => session.script(text),
+      query(text, values = []) {
+        if (text.includes("AS straggler") && text.includes("FROM message")) looked.push(values[0]);
+        return session.query(text, values);
+      },
+    };
+    const firstKept = firstKey(Math.floor(NOON_MS / DAY_MS) + 9);
+    const drop = (): Promise<number> => retirement.dropWhole(watched, firstKept, [NOON_MS, NOON_MS]);
+    await drop();
+    await drop();
+    await session.query("UPDATE message SET state = 4 WHERE key = $1", [key(2)]);
+    await drop();
+    await drop();
+    assert.deepEqual(looked.slice(1), [key(2), key(2), key(3)]);
+    await session.query("UPDATE message SET state = 4");
+    assert.equal(await drop(), 1);
+  });
 });

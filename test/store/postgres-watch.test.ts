@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
 import { Lease } from "../../src/runtime/lease.ts";
-import { silentLog } from "../../src/runtime/log.ts";
+import { type Log, silentLog } from "../../src/runtime/log.ts";
 import type { BindClaim, BindShare, Feed } from "../../src/store/port.ts";
 import { Connection, Pool, type Session } from "../../src/store/postgres/connection.ts";
 import { FIRST_LANE, waitingLanes } from "../../src/store/postgres/lanes.ts";
 import { Nodes, TOOL_SLOT } from "../../src/store/postgres/nodes.ts";
 import { Partitions } from "../../src/store/postgres/partitions.ts";
-import { Watch } from "../../src/store/postgres/watch.ts";
+import { Watch, type WatchParts } from "../../src/store/postgres/watch.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -46,7 +46,12 @@ interface Watching {
 }
 
 /** A watch whose looks are real and whose time is the test's. It serves the carrier "served". */
-async function startWatch(t: TestContext, url: string, nodes: Nodes): Promise<Watching> {
+async function startWatch(
+  t: TestContext,
+  url: string,
+  nodes: Nodes,
+  { log = silentLog, roles = ["dispatch"] }: Partial<Pick<WatchParts, "log" | "roles">> = {},
+): Promise<Watching> {
   const clock = new VirtualClock(NOW);
   const feeds: Feed[] = [];
   const pool = new Pool(optionsOf(url), "test");
@@ -56,8 +61,8 @@ async function startWatch(t: TestContext, url: string, nodes: Nodes): Promise<Wa
     url,
     leaseMs: LEASE_MS,
     clock,
-    log: silentLog,
-    roles: ["dispatch"],
+    log,
+    roles,
     pool,
     nodes,
     partitions,
@@ -148,6 +153,41 @@ test("what waits for a carrier that is not in the catalogue is the leader's, and
   };
   assert.deepEqual(await seenBy(leading), ["gone", "served"]);
   assert.deepEqual(await seenBy(following), ["served"]);
+});
+
+test("a step of the look that is slow, or fails, keeps nothing of the others; it is told once, and made when it can be", async (t) => {
+  const url = await postgresUrl(t);
+  const session = await sessionOf(t, url);
+  const holding = await sessionOf(t, url);
+  const warnings: string[] = [];
+  const warn = (_: unknown, text?: string): void => void warnings.push(text ?? "");
+  const log: Log = { debug() {}, info() {}, error() {}, warn };
+  const watching = await startWatch(t, url, await join(session), { log, roles: ["dispatch", "reports"] });
+  const { clock, feeds } = watching;
+  const after = async (isSeen: (feed: Feed) => boolean): Promise<void> => {
+    const before = feeds.length;
+    await eventually(async () => {
+      await clock.advance(100);
+      return feeds.slice(before).some(isSeen);
+    });
+  };
+
+  await holding.script("BEGIN; LOCK TABLE report IN ACCESS EXCLUSIVE MODE");
+  await spill(session, [{ carrierId: "served", accountId: 1 }]);
+  for (let look = 0; look < 3; look++) await after(({ spilled }) => spilled.length === 1);
+  await holding.script("ALTER TABLE report RENAME TO report_elsewhere; COMMIT");
+  await eventually(async () => {
+    await clock.advance(100);
+    return warnings.length > 0;
+  });
+  for (let look = 0; look < 3; look++) await after(({ spilled }) => spilled.length === 1);
+  assert.deepEqual(warnings, ["could not see which reports are due; trying again"]);
+
+  await session.script("ALTER TABLE report_elsewhere RENAME TO report");
+  await session.query(
+    `INSERT INTO report (id, kind, account_id, url, content_type, items, due_at_ms) VALUES (1, 'delivery', 1, 'x', 'x', '[]', 0)`,
+  );
+  await after(({ reportsWait }) => reportsWait === true);
 });
 
 // --- Its place among the nodes ---------------------------------------------------------------------------------------------

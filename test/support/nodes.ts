@@ -3,6 +3,7 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { Connection } from "../../src/store/postgres/connection.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
+import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
 
 /** Every node is deposed, as if its lease had run out and another had taken over. */
 export async function takeOverFromAll(url: string): Promise<void> {
@@ -13,5 +14,6 @@ export async function takeOverFromAll(url: string): Promise<void> {
   const reaper = new Nodes({ name: "test", roles: [], leaseMs: 0, lease: new Lease() });
   reaper.touched(Lease.moment());
   await reaper.deposeDead(session);
+  for (const { epoch } of await goneNodes(session)) while ((await freePage(session, epoch)).more);
   await connection.close();
 }

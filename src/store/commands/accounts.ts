@@ -74,6 +74,13 @@ export function unparsed(thing: unknown): string | null {
 /** A session's last use is written at most this often. */
 const USED_RESOLUTION_MS = 1_000;
 
+/**
+ * Sessions that one user may have, so that all of them can be ended in one statement: past that the oldest end. A login ends so many of them at
+ * most: there may be more from before there was a bound.
+ */
+export const MAX_SESSIONS = 5_000;
+const END_SESSIONS = 100;
+
 type AccountCommand =
   | "createAccount"
   | "findLogin"
@@ -123,6 +130,10 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
   const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
   const insertSession = sql.prepare<[string, number, string, number, number, number]>(
     "INSERT INTO session (token_hash, account_id, username, with_factor, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const endOldest = sql.prepare<[string, number, number, string]>(
+    `DELETE FROM session WHERE token_hash IN
+       (SELECT token_hash FROM session WHERE username = ? ORDER BY created_at_ms DESC LIMIT ? OFFSET ?) AND token_hash <> ?`,
   );
   const session = sql.prepare<[string], AccountRow & { withFactor: number; createdAtMs: number; usedAtMs: number }>(
     `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, with_factor AS "withFactor", session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
@@ -248,6 +259,7 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
 
     async createSession({ tokenHash, accountId, username, withFactor, nowMs, event }) {
       await insertSession.run(tokenHash, accountId, username, withFactor ? 1 : 0, nowMs, nowMs);
+      await endOldest.run(username, END_SESSIONS, MAX_SESSIONS, tokenHash);
       if (event !== null) await noteLogin({ ...event, atMs: nowMs });
     },
 

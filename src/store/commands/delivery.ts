@@ -90,7 +90,9 @@ export function deliveryCommands(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
-  const disown = sql.prepare<[number]>("UPDATE message SET owner = NULL WHERE state = 1 AND owner = ?");
+  const owned = sql.prepare<[number, number], MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
+  );
 
   function leaveLane(row: MessageRow): void {
     const lane = laneOf(row);
@@ -439,8 +441,10 @@ export function deliveryCommands(
       return { cursor, more: !isLastPage || expired.length === limit };
     },
 
-    async handBack() {
-      await disown.run(epoch);
+    async handBack({ limit }) {
+      const rows = tables.adopt(await owned.all(epoch, limit));
+      for (const row of rows) tables.changeMessage(row, { owner: null });
+      return { more: rows.length === limit };
     },
 
     release({ keys }) {

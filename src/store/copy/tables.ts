@@ -60,7 +60,13 @@ export const COUNTER = { name: "counter", watched: ["changes", "starts", "purpos
 export const BY_DAY: readonly string[] = ["message", "incoming_message"];
 
 /** Tables of the target that the source does not have: names are made from the messages, the others say who runs. */
-export const TARGET_ONLY: readonly string[] = ["message_name", "node", "carrier_bind", "heliograph_schema"];
+export const TARGET_ONLY: readonly string[] = [
+  "message_name",
+  "node",
+  "gone_node",
+  "carrier_bind",
+  "heliograph_schema",
+];
 
 /** The source's journal is empty when it is copied: all of it is in the other tables by then. */
 export const SOURCE_ONLY: readonly string[] = ["journal"];

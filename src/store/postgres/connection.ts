@@ -6,7 +6,7 @@ import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port.ts";
-import { asConnectError, faultReason } from "./faults.ts";
+import { asConnectError, faultReason, PoolBusy } from "./faults.ts";
 import { Link, type Session } from "./link.ts";
 
 export { asStoreError, type FaultKind, faultKind } from "./faults.ts";
@@ -198,7 +198,7 @@ export class Pool {
     return new Promise((take, refuse) => {
       const limit = this.#clock.after(this.#options.statementTimeoutMs || LONGEST_WAIT_MS, () => {
         this.#waiters.delete(waiter);
-        refuse(new StoreUnavailable("every connection to the database is busy"));
+        refuse(new PoolBusy("every connection to the database is busy"));
       });
       const waiter = { take, refuse, limit };
       this.#waiters.add(waiter);

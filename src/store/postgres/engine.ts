@@ -36,7 +36,9 @@ import { Link } from "./link.ts";
 import { migrate } from "./migrate.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
+import { Retirement } from "./retirement.ts";
 import { ServicePurses } from "./service-purses.ts";
+import { leave, TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -103,6 +105,7 @@ export class PostgresEngine implements Engine {
   #group = 0;
   #unresolved: Unresolved | null = null;
   #watch: Watch | null = null;
+  #takeOver: TakeOver | null = null;
   #heartbeat: Heartbeat | null = null;
   #onDeposed: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
@@ -123,6 +126,7 @@ export class PostgresEngine implements Engine {
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
     const servicePurses = new ServicePurses(pool, nodes.slot);
     const ids = new IdSource(clock, nodes.slot, lastOwnId);
+    const retirement = new Retirement(partitions);
     this.#makeWorkspace = () =>
       new Workspace({
         lanes: this.#lanes,
@@ -133,6 +137,7 @@ export class PostgresEngine implements Engine {
         secrets: options.secrets ?? NO_KEYS,
         nodes,
         partitions,
+        retirement,
         servicePurses,
       });
     this.#writing = this.#makeWorkspace();
@@ -193,6 +198,15 @@ export class PostgresEngine implements Engine {
       send,
     });
     this.#watch.start();
+    this.#takeOver = new TakeOver({
+      leaseMs,
+      clock: systemClock,
+      log,
+      pool: this.#pool,
+      nodes: this.#nodes,
+      onFreed: () => this.#watch!.tell(),
+    });
+    this.#takeOver.start();
     const { connections, statementTimeoutMs, name = "heliograph" } = this.#options;
     this.#heartbeat = new Heartbeat({
       leaseMs,
@@ -414,13 +428,11 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#watch?.stop();
+    await this.#takeOver?.stop();
     await this.#heartbeat?.stop();
     if (this.#options.mode === "deliver" && !this.#deposed && !this.#closed) {
-      try {
-        await this.#pool.use((session) => this.#nodes.leave(session));
-      } catch (error) {
-        this.#options.log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
-      }
+      const { log } = this.#options;
+      await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
     }
     await this.abandon();
   }
@@ -429,6 +441,7 @@ export class PostgresEngine implements Engine {
   async abandon(): Promise<void> {
     this.#closed = true;
     await this.#watch?.stop();
+    await this.#takeOver?.stop();
     await this.#heartbeat?.stop();
     await this.#connection.close();
     await this.#pool.close();

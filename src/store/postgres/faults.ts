@@ -33,6 +33,9 @@ const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 const DRIVER =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|received (unexpected|invalid)|SASL)/i;
 
+/** A statement, or its wait for a lock, that took longer than it may: the database is there, and may well serve others. */
+const SLOW = new Set(["57014", "55P03"]);
+
 /** What statements hear behind one that has failed. */
 export const BEHIND_A_FAILURE = "25P02";
 const TAKEN = "23505";
@@ -64,6 +67,15 @@ export function faultKind(fault: unknown): FaultKind {
 /** Node's own errors of a wrong argument have a code too; all others with such a code are of sockets, files and certificates. */
 function isOfCode(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** Every connection was in use for as long as a statement may take. */
+export class PoolBusy extends StoreUnavailable {}
+
+/** Of what is "away": it speaks of one statement or of this process, not of the database. */
+export function isSlow(fault: unknown): boolean {
+  const error = firstFault(fault);
+  return error instanceof PoolBusy || (error instanceof Error && SLOW.has(codeOf(error) ?? ""));
 }
 
 /** What may work later becomes StoreUnavailable; what is refused stays what it is. */

@@ -4,8 +4,9 @@
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { asStoreError, type Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { faultKind } from "./faults.ts";
+import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
 
 export interface HeartbeatParts {
@@ -21,12 +22,14 @@ const LONGEST_PAUSE_MS = 1_000;
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
+  readonly #faults: LookFaults;
   #timer: Timer | null = null;
   #beating: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
+    this.#faults = new LookFaults(parts);
   }
 
   start(): void {
@@ -40,12 +43,13 @@ export class Heartbeat {
 
   /** Never rejects: a database that is away is asked again in a moment. */
   async #beat(): Promise<void> {
-    const { connection, nodes, log, onDeposed } = this.#parts;
+    const { connection, nodes, onDeposed } = this.#parts;
     try {
       if (!(await nodes.renew(await connection.session()))) onDeposed();
     } catch (error) {
+      // Also when it was slow: nothing here waits for others, so the database stood still.
       if (faultKind(error) === "away") nodes.lostTouch();
-      log.debug({ err: asStoreError(error) }, "the lease could not be renewed");
+      this.#faults.note("renew the lease", error);
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * The nodes that share the database. Each has an *epoch*, a number that no other start ever had, under which it owns messages, reports and
- * carriers' connections, and a lease that it renews. Whose lease is over is deposed: its row goes, and what it owned is free.
+ * carriers' connections, and a lease that it renews. Whose lease is over is deposed: its row goes, and with it all that it may do. What it owned
+ * is then freed by whoever lives (takeover.ts).
  *
  *   join ──▶ renew, renew, renew ──▶ leave
  *                 └── too late ──▶ deposed: every transaction of the node changes its row, and so finds that it is gone
@@ -134,7 +135,7 @@ export class Nodes {
     return rows[0]?.group ?? null;
   }
 
-  /** Takes over from nodes whose lease is over. Returns their names. */
+  /** Fences the nodes whose lease is over: from the commit on they can do nothing. Returns their names. */
   async deposeDead(session: Session): Promise<string[]> {
     const asked = Lease.moment();
     if (this.#inTouchSince === null || asked - this.#inTouchSince < this.#leaseNs) return [];
@@ -143,7 +144,7 @@ export class Nodes {
       const { rows } = await session.query<{ epoch: number; name: string }>(DEAD, [this.#epoch]);
       // What was answered late was asked of a database that stood still: the others' renewals may stand behind our question.
       const dead = Lease.moment() - asked > this.#leaseNs / 4n && this.#leaseNs > 0n ? [] : rows;
-      for (const { epoch } of dead) await forget(session, epoch);
+      for (const { epoch } of dead) await fence(session, epoch);
       await session.script("COMMIT");
       return dead.map(({ name }) => name);
     } catch (error) {
@@ -152,12 +153,17 @@ export class Nodes {
     }
   }
 
-  /** The end of this node: what it still had is free at once. */
+  /** The end of this node: it fences itself. What it still had is for `gone_node` to say. */
   async leave(session: Session): Promise<void> {
     this.#options.lease.end();
     await session.script("BEGIN");
-    await forget(session, this.#epoch);
-    await session.script("COMMIT");
+    try {
+      await fence(session, this.#epoch);
+      await session.script("COMMIT");
+    } catch (error) {
+      await session.script("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
   }
 
   /** As it was at the last look, which is not long ago; null before the first. */
@@ -232,10 +238,14 @@ export class Nodes {
   }
 }
 
-/** The row first: a transaction of the node that is under way holds it, and is over before we go on. */
-async function forget(session: Session, epoch: number): Promise<void> {
-  await session.query("DELETE FROM node WHERE epoch = $1", [epoch]);
-  await session.query("UPDATE message SET owner = NULL WHERE state = 1 AND owner = $1", [epoch]);
-  await session.query("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by = $1", [epoch]);
+/**
+ * The row first: a transaction of the node that is under way holds it, and is over before we go on. All of this is a few rows; what the node
+ * owned may be very many, and is freed later.
+ */
+async function fence(session: Session, epoch: number): Promise<void> {
+  await session.query(
+    "WITH gone AS (DELETE FROM node WHERE epoch = $1 RETURNING epoch, name) INSERT INTO gone_node (epoch, name) SELECT epoch, name FROM gone",
+    [epoch],
+  );
   await session.query("DELETE FROM carrier_bind WHERE epoch = $1", [epoch]);
 }

@@ -1,17 +1,16 @@
 /**
- * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when their last one
- * is over and old. Dropping a table costs nothing; deleting its rows would cost as much as writing them.
+ * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when all in them
+ * is old (retirement.ts).
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import { StoreUnavailable } from "../port.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
 
-const TABLES = ["message", "incoming_message"] as const;
-type Table = (typeof TABLES)[number];
+export const TABLES = ["message", "incoming_message"] as const;
+export type Table = (typeof TABLES)[number];
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** A key is its time in milliseconds, shifted by as much (runtime/ids.ts). */
 const KEY_SHIFT = 21n;
 const KEYS_A_DAY = BigInt(DAY_MS) << KEY_SHIFT;
@@ -33,16 +32,8 @@ const MOST_TRIES = 20;
 const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
-/** So many rows are summed up in one statement: each stays far below its time limit, however large the day was. */
-const PAGE = 50_000;
-/**
- * Detaching locks the whole table for a moment, and everyone who comes later queues up behind us while we wait for those who came
- * before. Shorter than the database's second until it looks for deadlocks, so that it is never a writer who has to give way.
- */
-const DETACH_WAIT_MS = 500;
-
 /** A partition's keys: from the first on, and before the last. */
-interface Range {
+export interface Range {
   readonly name: string;
   readonly from: bigint;
   readonly to: bigint;
@@ -125,29 +116,15 @@ export class Partitions {
     await new Promise<void>((resolve) => this.#clock.after((longest / 2) * (1 + this.#random.next()), resolve));
   }
 
-  /**
-   * Drops the partitions that are wholly before this time and have nothing unfinished; the others stay for the next round. What their messages were
-   * charged stays in the sums of `retired_charge`, their names are free again. Returns how many went.
-   */
-  async retire(beforeMs: number, session: Session): Promise<number> {
-    const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
-    let gone = 0;
-    for (const table of TABLES)
-      for (const range of await partitionsOf(session, table)) {
-        if (range.to > firstKept) continue;
-        try {
-          if (!(await inTransaction(session, () => retire(session, table, range)))) continue;
-          this.#known.set(
-            table,
-            this.#known.get(table)!.filter(({ name }) => name !== range.name),
-          );
-          gone += 1;
-        } catch (error) {
-          // Another node was there first, or the table was too busy: the next round sees to it.
-          if (!isRace(error)) throw error;
-        }
-      }
-    return gone;
+  /** Of this table, as it is now. */
+  async list(session: Session, table: Table): Promise<readonly Range[]> {
+    return partitionsOf(session, table);
+  }
+
+  /** It is dropped. */
+  dropped(table: Table, gone: Range): void {
+    const left = this.#known.get(table)!.filter(({ name }) => name !== gone.name);
+    this.#known.set(table, left);
   }
 }
 
@@ -175,56 +152,7 @@ async function create(session: Session, table: Table, { from, to }: Pick<Range, 
   await session.script(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
 }
 
-async function retire(session: Session, table: Table, range: Range): Promise<boolean> {
-  const { name } = range;
-  // One node at a time: two that have read the partition would wait for each other to let go of it. Nobody else writes this table.
-  await session.script("LOCK TABLE retired_charge IN SHARE ROW EXCLUSIVE MODE NOWAIT");
-  const finished = table === "message" ? await retireMessages(session, range) : await allFetched(session, range);
-  if (!finished) return false;
-  await session.script(`SET LOCAL lock_timeout = ${DETACH_WAIT_MS}`);
-  await session.script(`ALTER TABLE ${table} DETACH PARTITION ${name}`);
-  await session.script(`DROP TABLE ${name}`);
-  return true;
-}
-
-/** Adds up the charges of a day and forgets its names; says no at the first page with a message that is not done. */
-async function retireMessages(session: Session, range: Range): Promise<boolean> {
-  const end = range.to.toString();
-  const charges = new Map<string, bigint>();
-  const pages: { from: string; to: string }[] = [];
-  for (let from = range.from.toString(); ; ) {
-    const { rows } = await session.query<{ account: string; charged: string; last: string; unfinished: number }>(
-      `SELECT CAST(account_id AS text) AS account, CAST(sum(charged_micros) AS text) AS charged, CAST(max(max(key)) OVER () AS text) AS last,
-         count(*) FILTER (WHERE state <> 4) AS unfinished
-       FROM (SELECT key, account_id, charged_micros, state FROM message WHERE key >= $1 AND key < $2 ORDER BY key LIMIT ${PAGE}) AS page
-       GROUP BY account_id`,
-      [from, end],
-    );
-    const [first] = rows;
-    if (first === undefined) break;
-    if (rows.some(({ unfinished }) => unfinished > 0)) return false;
-    for (const { account, charged } of rows) charges.set(account, (charges.get(account) ?? 0n) + BigInt(charged));
-    const next = (BigInt(first.last) + 1n).toString();
-    pages.push({ from, to: next });
-    from = next;
-  }
-  for (const [account, charged] of charges)
-    for (const piece of chargePieces(charged)) await session.query(keepCharge("$1", "$2"), [account, piece.toString()]);
-  for (const { from, to } of pages)
-    await session.query("DELETE FROM message_name WHERE message_key >= $1 AND message_key < $2", [from, to]);
-  return true;
-}
-
-/** Of messages from phones, those wait that somebody has yet to fetch. */
-async function allFetched(session: Session, { from, to }: Range): Promise<boolean> {
-  const { rows } = await session.query(
-    "SELECT 1 FROM incoming_message WHERE key >= $1 AND key < $2 AND to_fetch = 1 LIMIT 1",
-    [from.toString(), to.toString()],
-  );
-  return rows.length === 0;
-}
-
-async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
   await session.script("BEGIN");
   try {
     const result = await work();
@@ -236,10 +164,12 @@ async function inTransaction<Result>(session: Session, work: () => Promise<Resul
   }
 }
 
-function isRace(error: unknown): boolean {
+/** Another node was there first, or somebody held what was wanted. */
+export function isRace(error: unknown): boolean {
   return faultKind(error) === "again" || RACES.has((error as { code?: string }).code ?? "");
 }
 
-function firstKey(day: number): bigint {
+/** The first key of a day, counted from 1970. */
+export function firstKey(day: number): bigint {
   return BigInt(day) * KEYS_A_DAY;
 }

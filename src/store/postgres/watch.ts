@@ -1,18 +1,20 @@
 /**
- * What a node does about the others all the time: it takes over from the dead, and tells delivery what waits in the store and nobody has in
- * memory. It looks several times a second at the least, and at once when another node says that there is something
- * (LISTEN and NOTIFY; a database without them is only looked at).
+ * What a node sees of the others all the time: who they are, what they have changed, and what waits in the store and nobody has in memory, which
+ * it tells delivery. It looks several times a second at the least, and at once when another node says that there is something (LISTEN and
+ * NOTIFY; a database without them is only looked at). A look is several steps, and each is made whatever becomes of the others.
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { SendCall } from "../group.ts";
 import type { Feed, LaneName, PartName, Role } from "../port.ts";
 import type { Unit } from "../unit.ts";
-import { asStoreError, faultKind, type Pool, type Session } from "./connection.ts";
-import { FIRST_LANE, waitingLanes } from "./lanes.ts";
+import type { Pool, Session } from "./connection.ts";
+import { FIRST_LANE, type WaitingLane, waitingLanes } from "./lanes.ts";
 import { Listener } from "./listener.ts";
+import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
+import { Step } from "./step.ts";
 
 export interface WatchParts {
   readonly url: string;
@@ -45,6 +47,8 @@ const LANES_A_LOOK = 200;
 export class Watch {
   readonly #parts: WatchParts;
   readonly #listener: Listener;
+  readonly #faults: LookFaults;
+  readonly #steps;
   #timer: Timer | null = null;
   #telling: Timer | null = null;
   #looking: Promise<void> = Promise.resolve();
@@ -63,8 +67,44 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    const { url, clock, log } = parts;
+    const { url, clock, log, nodes } = parts;
     this.#listener = new Listener({ url, channel: CHANNEL, clock, log, onNews: () => this.#soon() });
+    this.#faults = new LookFaults(parts);
+    this.#steps = {
+      cluster: this.#step("see which nodes there are", (session) => nodes.cluster(session)),
+      changes: this.#step(
+        "see what others have changed",
+        (session) => this.#seeChanges(session),
+        () => {
+          this.#changes = null;
+        },
+      ),
+      lanes: this.#step("see which lanes wait in the store", (session) => this.#seeLanes(session)),
+      due: this.#step("see which messages are due", earliestDue),
+      reports: this.#step("see which reports are due", anyReportDue),
+      partitions: new Step(
+        clock,
+        () => this.#makePartitions(),
+        (error) => this.#faults.note("make the partitions of the coming days", error),
+      ),
+    };
+  }
+
+  /** Each has a session of its own: one that is slow keeps it, and the next gets another. */
+  #step<Found>(
+    what: string,
+    work: (session: Session) => Promise<Found>,
+    onFault: () => void = () => undefined,
+  ): Step<Found> {
+    const { clock, pool } = this.#parts;
+    return new Step(
+      clock,
+      () => pool.use(work),
+      (error) => {
+        onFault();
+        this.#faults.note(what, error);
+      },
+    );
   }
 
   start(): void {
@@ -81,7 +121,7 @@ export class Watch {
   changed(): void {
     this.#changes = null;
     this.#ownChanges++;
-    this.#tell();
+    this.tell();
   }
 
   /** A transaction of this node has been committed: the others hear of what is not for this one. */
@@ -96,10 +136,11 @@ export class Watch {
       unit.reportsWait ||
       (!dispatches && unit.earliestDueAtMs !== null) ||
       [...unit.spilled.values()].some(({ carrierId }) => !dispatches || !serves(carrierId));
-    if (forOthers) this.#tell();
+    if (forOthers) this.tell();
   }
 
-  #tell(): void {
+  /** The others hear that there is something, and so does this node. */
+  tell(): void {
     if (this.#telling !== null || this.#stopped) return;
     const { clock, pool } = this.#parts;
     this.#telling = clock.after(NEWS_GATHER_MS, () => {
@@ -134,45 +175,51 @@ export class Watch {
     });
   }
 
-  /** Never rejects: a database that is away is asked again at the next look. */
+  /** Never rejects: what failed is tried again at the next look. */
   async #lookAround(): Promise<void> {
-    const { nodes, pool, partitions, clock, log, onFeed } = this.#parts;
-    try {
-      await pool.use(async (session) => {
-        for (const name of await nodes.deposeDead(session))
-          log.warn({ node: name }, "took over from a node that is gone");
-        this.#dispatchNodes = (await nodes.cluster(session)).nodes.dispatch;
-        const ownChanges = this.#ownChanges;
-        const changes = await changeCounter(session);
-        this.#changes = ownChanges === this.#ownChanges ? changes : null;
-        this.#lookedAtMs = clock.monotonic();
-        onFeed(await this.#waiting(session));
-      });
-      if (clock.monotonic() < this.#partitionsAtMs) return;
-      await partitions.ensureAhead(clock.now());
-      this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
-    } catch (error) {
-      this.#changes = null;
-      if (faultKind(error) === "away") nodes.lostTouch();
-      log.debug({ err: asStoreError(error) }, "could not look what waits in the store");
-    }
+    const { roles, onFeed } = this.#parts;
+    const { cluster, changes, lanes, due, reports, partitions } = this.#steps;
+    const dispatches = roles.includes("dispatch");
+    const nodes = await cluster.take();
+    if (nodes !== null) this.#dispatchNodes = nodes.nodes.dispatch;
+    await changes.take();
+    const spilled = dispatches ? this.#ours((await lanes.take()) ?? []) : [];
+    const dueAtMs = dispatches ? ((await due.take())?.atMs ?? null) : null;
+    const reportsWait = roles.includes("reports") && (await reports.take()) === true;
+    // Also with nothing in it the feed is a sign that the lease was renewed.
+    onFeed({ messages: [], reports: [], spilled, earliestDueAtMs: dueAtMs, ...(reportsWait ? { reportsWait } : {}) });
+    await partitions.take();
   }
 
-  /** What is in the store for whoever takes it. Also with nothing in it the feed is a sign that the lease was renewed. */
-  async #waiting(session: Session): Promise<Feed> {
-    const { roles, serves, onSpilled, nodes } = this.#parts;
-    const dispatches = roles.includes("dispatch");
-    const lanes = dispatches ? await waitingLanes(session, this.#lane, LANES_A_LOOK) : [];
+  async #seeChanges(session: Session): Promise<void> {
+    const ownChanges = this.#ownChanges;
+    const changes = await changeCounter(session);
+    this.#changes = ownChanges === this.#ownChanges ? changes : null;
+    this.#lookedAtMs = this.#parts.clock.monotonic();
+  }
+
+  async #seeLanes(session: Session): Promise<WaitingLane[]> {
+    const lanes = await waitingLanes(session, this.#lane, LANES_A_LOOK);
     this.#lane = lanes.length < LANES_A_LOOK ? FIRST_LANE : lanes.at(-1)!;
-    // What waits for a carrier that is gone from the catalogue is the leader's to send elsewhere.
+    return lanes;
+  }
+
+  /** What waits for a carrier that is gone from the catalogue is the leader's to send elsewhere. */
+  #ours(lanes: readonly WaitingLane[]): LaneName[] {
+    const { serves, onSpilled, nodes } = this.#parts;
     const leads = nodes.knownCluster?.leads === true;
-    const spilled = lanes
+    const ours = lanes
       .filter(({ carrierId, isKnown }) => serves(carrierId) || (leads && !isKnown))
       .map(({ accountId, carrierId }) => ({ accountId, carrierId }));
-    for (const lane of spilled) onSpilled(lane);
-    const due = dispatches ? await earliestDue(session) : null;
-    const reportsWait = roles.includes("reports") && (await anyReportDue(session));
-    return { messages: [], reports: [], spilled, earliestDueAtMs: due, ...(reportsWait ? { reportsWait } : {}) };
+    for (const lane of ours) onSpilled(lane);
+    return ours;
+  }
+
+  async #makePartitions(): Promise<void> {
+    const { partitions, clock } = this.#parts;
+    if (clock.monotonic() < this.#partitionsAtMs) return;
+    await partitions.ensureAhead(clock.now());
+    this.#partitionsAtMs = clock.monotonic() + PARTITIONS_EVERY_MS;
   }
 
   async stop(): Promise<void> {
@@ -181,6 +228,7 @@ export class Watch {
     this.#telling?.cancel();
     await this.#listener.stop();
     await this.#looking;
+    await Promise.all(Object.values(this.#steps).map((step) => step.ended()));
   }
 }
 
@@ -190,13 +238,13 @@ async function changeCounter(session: Session): Promise<number> {
 }
 
 /** When the next message is due, or 0 when a bulk's messages have to follow it. */
-async function earliestDue(session: Session): Promise<number | null> {
+async function earliestDue(session: Session): Promise<{ readonly atMs: number | null }> {
   const { rows } = await session.query<{ due: number | null; turns: boolean }>(
     `SELECT (SELECT min(due_at_ms) FROM message WHERE state = 0) AS due,
        EXISTS (SELECT 1 FROM bulk WHERE turn IS NOT NULL) AS turns`,
   );
   const { due, turns } = rows[0]!;
-  return turns ? 0 : due;
+  return { atMs: turns ? 0 : due };
 }
 
 async function anyReportDue(session: Session): Promise<boolean> {

@@ -8,6 +8,7 @@ import { Unit } from "../unit.ts";
 import type { Session } from "./link.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
+import type { Retirement } from "./retirement.ts";
 import type { ServicePurses } from "./service-purses.ts";
 import { PostgresSql } from "./sql.ts";
 import { PostgresTables } from "./tables.ts";
@@ -15,6 +16,7 @@ import { PostgresTables } from "./tables.ts";
 export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
   readonly nodes: Nodes;
   readonly partitions: Partitions;
+  readonly retirement: Retirement;
   readonly servicePurses: ServicePurses;
 }
 
@@ -26,7 +28,7 @@ export class Workspace {
   #unit = new Unit();
 
   constructor(parts: WorkspaceParts) {
-    const { nodes, partitions, servicePurses, lanes } = parts;
+    const { nodes, partitions, retirement, servicePurses, lanes } = parts;
     const session = (): Session => this.#session!;
     this.tables = new PostgresTables({ session, partitions, servicePurses });
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
@@ -39,10 +41,7 @@ export class Workspace {
         unit.onCommit(() => lanes.setServed(served));
         return shares;
       },
-      retire: async ({ beforeMs }) => {
-        await partitions.retire(beforeMs, session());
-        return { more: false };
-      },
+      retire: (input) => retirement.retire(session(), input),
     });
   }
 

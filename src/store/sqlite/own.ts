@@ -2,20 +2,74 @@
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { OwnCommands } from "../commands/all.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
+import { RETIRE_START } from "../port.ts";
+import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";
 
+/** The rows of a page: those behind `after` and before `end`. */
+interface PageBounds {
+  readonly after: bigint;
+  readonly end: bigint;
+  readonly limit: number;
+}
+
+interface Page {
+  /** Null when there is none. */
+  readonly last: string | null;
+  readonly looked: number;
+  readonly over: number;
+}
+
+interface OverBefore {
+  readonly before: number;
+  readonly unfetched: number;
+}
+
+const OVER = isOver("@before", "@unfetched");
+const FETCHED = "to_fetch = 0";
+
+/** A bounded number of rows is looked at, whatever is to be done with them: those that stay are not looked at again in the same pass. */
+function pageOf(table: string, isGone: string): string {
+  return `SELECT CAST(max(key) AS TEXT) AS last, count(*) AS looked, coalesce(sum(gone), 0) AS over
+    FROM (SELECT key, (${isGone}) AS gone FROM ${table} WHERE key > @after AND key < @end ORDER BY key LIMIT @limit) AS page`;
+}
+
 export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
-  const oldMessages = db.prepare<[bigint, number], { accountId: number; chargedMicros: bigint }>(
-    `DELETE FROM message WHERE key IN (SELECT key FROM message WHERE key < ? AND state = 4 ORDER BY key LIMIT ?)
+  const messagePage = db.prepare<[PageBounds & OverBefore], Page>(pageOf("message", OVER));
+  const dropMessages = db.prepare<
+    [OverBefore & { after: bigint; last: bigint }],
+    { accountId: bigint; chargedMicros: bigint }
+  >(
+    `DELETE FROM message WHERE key > @after AND key <= @last AND ${OVER}
      RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
   );
   // Those that somebody has yet to fetch wait.
-  const oldIncoming = db.prepare<[bigint, number]>(
-    `DELETE FROM incoming_message WHERE key IN
-       (SELECT key FROM incoming_message WHERE key < ? AND to_fetch = 0 ORDER BY key LIMIT ?)`,
+  const incomingPage = db.prepare<[PageBounds], Page>(pageOf("incoming_message", FETCHED));
+  const dropIncoming = db.prepare<[{ after: bigint; last: bigint }]>(
+    `DELETE FROM incoming_message WHERE key > @after AND key <= @last AND ${FETCHED}`,
   );
-  const keep = db.prepare<[number, bigint]>(keepCharge("?", "?"));
+  const keep = db.prepare<[bigint, bigint]>(keepCharge("?", "?"));
+
+  function retireMessages(bounds: PageBounds, over: OverBefore): Page {
+    const page = messagePage.get({ ...bounds, ...over })!;
+    if (page.over === 0) return page;
+    // What the journal still has of them would bring them back.
+    tables.flush();
+    const gone = dropMessages.safeIntegers().all({ ...over, after: bounds.after, last: BigInt(page.last!) });
+    const charges = new Map<bigint, bigint>();
+    for (const { accountId, chargedMicros } of gone)
+      charges.set(accountId, (charges.get(accountId) ?? 0n) + chargedMicros);
+    for (const [accountId, chargedMicros] of charges)
+      for (const piece of chargePieces(chargedMicros)) keep.run(accountId, piece);
+    return page;
+  }
+
+  function retireIncoming(bounds: PageBounds): Page {
+    const page = incomingPage.get(bounds)!;
+    if (page.over > 0) dropIncoming.run({ after: bounds.after, last: BigInt(page.last!) });
+    return page;
+  }
 
   return {
     cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
@@ -23,18 +77,17 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     shareBinds: ({ claims }) =>
       claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),
 
-    retire({ beforeMs, limit }) {
-      tables.flush();
-      const rows = oldMessages.safeIntegers().all(firstIdAt(beforeMs), limit);
-      const charges = new Map<number, bigint>();
-      for (const { accountId, chargedMicros } of rows) {
-        const id = Number(accountId);
-        charges.set(id, (charges.get(id) ?? 0n) + chargedMicros);
-      }
-      for (const [accountId, chargedMicros] of charges)
-        for (const piece of chargePieces(chargedMicros)) keep.run(accountId, piece);
-      const { changes } = oldIncoming.run(firstIdAt(beforeMs), limit);
-      return { more: rows.length === limit || changes === limit };
+    retire({ beforeMs, nowMs, limit, cursor }) {
+      // Once in a pass: what is so old has been in its table for long, unless little has happened since.
+      if (cursor.message === RETIRE_START.message) tables.flush();
+      // Nothing ends before it was accepted, so what was accepted later need not be looked at.
+      const end = firstIdAt(beforeMs);
+      const over = { before: beforeMs, unfetched: unfetchedBefore(nowMs) };
+      const messages = retireMessages({ after: BigInt(cursor.message), end, limit }, over);
+      const incoming = retireIncoming({ after: BigInt(cursor.incoming), end, limit });
+      if (messages.looked < limit && incoming.looked < limit) return { cursor: RETIRE_START, more: false };
+      const next = { message: messages.last ?? cursor.message, incoming: incoming.last ?? cursor.incoming };
+      return { cursor: next, more: true };
     },
   };
 }

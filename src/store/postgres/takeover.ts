@@ -1,0 +1,167 @@
+/**
+ * Takes over from nodes that are gone, in two steps. First the node is fenced (nodes.ts): its row goes, in a short transaction, and from then
+ * on it can do nothing. Then what it owned is freed, a page at a time. `gone_node` names the fenced nodes that still own something, so any node
+ * can go on where another one died.
+ *
+ *   lease over, or leave ──▶ fenced: in gone_node ──▶ page, page, page ──▶ nothing left: not in gone_node any more
+ *
+ * All this has a loop of its own: however long it takes, the looks of the watch go on.
+ */
+import { type Clock, Repeating } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import { asStoreError, type Pool, type Session } from "./connection.ts";
+import { LookFaults } from "./look-faults.ts";
+import type { Nodes } from "./nodes.ts";
+
+export interface TakeOverParts {
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pool: Pool;
+  readonly nodes: Nodes;
+  /** Something is free that others may want. */
+  readonly onFreed: () => void;
+}
+
+export interface GoneNode {
+  readonly epoch: number;
+  readonly name: string;
+}
+
+const LOOK_EVERY_MS = 500;
+/** Messages, and as many reports, that one transaction frees: far below a statement's time limit on any database. */
+const PAGE = 500;
+/** How long a node that ends frees what it owned. The others do the rest. */
+const LEAVE_MS = 5_000;
+
+const GONE = "SELECT epoch, name FROM gone_node ORDER BY epoch";
+/** One node frees at a time; the others pass on. */
+const TAKE = "SELECT 1 FROM gone_node WHERE epoch = $1 FOR UPDATE SKIP LOCKED";
+// What another transaction has locked waits for the next page: nothing here waits for anybody.
+const FREE_MESSAGES = `WITH page AS MATERIALIZED (
+    SELECT key FROM message WHERE state = 1 AND owner = $1 LIMIT ${PAGE} FOR UPDATE SKIP LOCKED)
+  UPDATE message SET owner = NULL FROM page WHERE message.key = page.key`;
+const FREE_REPORTS = `WITH page AS MATERIALIZED (
+    SELECT id FROM report WHERE held_by = $1 LIMIT ${PAGE} FOR UPDATE SKIP LOCKED)
+  UPDATE report SET held_by = NULL, tried = 1 FROM page WHERE report.id = page.id`;
+const NOTHING_LEFT = `DELETE FROM gone_node WHERE epoch = $1
+  AND NOT EXISTS (SELECT 1 FROM message WHERE state = 1 AND owner = $1) AND NOT EXISTS (SELECT 1 FROM report WHERE held_by = $1)`;
+
+export class TakeOver {
+  readonly #parts: TakeOverParts;
+  readonly #faults: LookFaults;
+  #repeating: Repeating | null = null;
+  #stopped = false;
+
+  constructor(parts: TakeOverParts) {
+    this.#parts = parts;
+    this.#faults = new LookFaults(parts);
+  }
+
+  start(): void {
+    const { clock, leaseMs } = this.#parts;
+    this.#repeating = new Repeating(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
+      await this.#fence();
+      await this.#freeAll();
+    });
+  }
+
+  async #fence(): Promise<void> {
+    const { nodes, pool, log } = this.#parts;
+    try {
+      for (const name of await pool.use((session) => nodes.deposeDead(session)))
+        log.warn({ node: name }, "took over from a node that is gone");
+    } catch (error) {
+      this.#faults.note("fence nodes that are gone", error);
+    }
+  }
+
+  /** Each node's on its own: one whose rows are locked keeps nothing of the others. */
+  async #freeAll(): Promise<void> {
+    const { pool } = this.#parts;
+    try {
+      const gone = await pool.use(goneNodes);
+      for (const node of gone) await this.#free(node);
+    } catch (error) {
+      this.#faults.note("look for nodes that are gone", error);
+    }
+  }
+
+  async #free({ epoch, name }: GoneNode): Promise<void> {
+    const { pool, log, onFreed } = this.#parts;
+    try {
+      for (let more = true; more && !this.#stopped; ) {
+        // A session for each page: whoever reads gets his turn in between.
+        const page = await pool.use((session) => freePage(session, epoch));
+        if (page.freed > 0) onFreed();
+        if (page.isLast) log.info({ node: name }, "all that a node which is gone had is free");
+        more = page.more;
+      }
+    } catch (error) {
+      this.#faults.note(`free what ${name} had`, error);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#repeating?.stop();
+  }
+}
+
+export async function goneNodes(session: Session): Promise<GoneNode[]> {
+  return (await session.query<GoneNode>(GONE)).rows;
+}
+
+export interface FreedPage {
+  readonly freed: number;
+  /** Another page may find something: this one was full. */
+  readonly more: boolean;
+  /** Nothing is left, and the node is forgotten. */
+  readonly isLast: boolean;
+}
+
+const NOT_OURS: FreedPage = { freed: 0, more: false, isLast: false };
+
+/** Frees some of what the fenced node owned. */
+export async function freePage(session: Session, epoch: number): Promise<FreedPage> {
+  await session.script("BEGIN");
+  try {
+    const { rows } = await session.query(TAKE, [epoch]);
+    const page = rows.length === 0 ? NOT_OURS : await freeSome(session, epoch);
+    await session.script("COMMIT");
+    return page;
+  } catch (error) {
+    await session.script("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}
+
+async function freeSome(session: Session, epoch: number): Promise<FreedPage> {
+  const { count: messages } = await session.query(FREE_MESSAGES, [epoch]);
+  const { count: reports } = await session.query(FREE_REPORTS, [epoch]);
+  const more = messages === PAGE || reports === PAGE;
+  const isLast = !more && (await session.query(NOTHING_LEFT, [epoch])).count === 1;
+  return { freed: messages + reports, more, isLast };
+}
+
+/** The end of this node: it is fenced, and in the time that there is it frees what it had. */
+export async function leave({
+  pool,
+  nodes,
+  clock,
+  log,
+}: Pick<TakeOverParts, "pool" | "nodes" | "clock" | "log">): Promise<void> {
+  try {
+    await pool.use((session) => nodes.leave(session));
+  } catch (error) {
+    log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
+    return;
+  }
+  try {
+    const untilMs = clock.monotonic() + LEAVE_MS;
+    for (let more = true; more && clock.monotonic() < untilMs; )
+      more = (await pool.use((session) => freePage(session, nodes.epoch))).more;
+  } catch (error) {
+    log.warn({ err: asStoreError(error) }, "could not free all that this node had; the next one to look does");
+  }
+}
