@@ -2,6 +2,8 @@
  * What the store's thread and the thread for checkpoints have to know of each other, in memory that both see: whose turn it is to bring the log
  * into the database file, and how often that failed over there. Only one of them may do it while the log is being mended (write-ahead-log.ts).
  */
+import { isIoError } from "./database.ts";
+
 const FREE = 0;
 const THREAD_AT_WORK = 1;
 const STORE_HOLDS = 2;
@@ -22,13 +24,13 @@ export class CheckpointTurn {
     this.#cells = new Int32Array(memory);
   }
 
-  /** For the thread: does the work unless the store holds the turn. A failure is counted before it is thrown on. */
+  /** For the thread: does the work unless the store holds the turn. An I/O error is counted before it is thrown on; a disk without room loses nothing. */
   work(checkpoint: () => void): void {
     if (Atomics.compareExchange(this.#cells, TURN, FREE, THREAD_AT_WORK) !== FREE) return;
     try {
       checkpoint();
     } catch (error) {
-      Atomics.add(this.#cells, FAULTS, 1);
+      if (isIoError(error)) Atomics.add(this.#cells, FAULTS, 1);
       throw error;
     } finally {
       Atomics.store(this.#cells, TURN, FREE);
@@ -36,7 +38,7 @@ export class CheckpointTurn {
     }
   }
 
-  /** For the store: how often a checkpoint has failed in the thread. */
+  /** For the store: how many I/O errors the thread has met. */
   get faults(): number {
     return Atomics.load(this.#cells, FAULTS);
   }
