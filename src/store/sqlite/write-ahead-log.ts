@@ -12,7 +12,7 @@
  *
  * SQLite does its automatic checkpoints without telling of their errors, so they are off, and are done here.
  */
-import { closeSync, fstatSync, openSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, statfsSync, statSync, writeSync } from "node:fs";
 import type { Clock } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
@@ -109,14 +109,14 @@ export class WriteAheadLog {
   begin(): void {
     if (this.#size.get()!.log === 0) return;
     try {
-      if (!this.#checkpointWhole()) this.distrust(new Error("another process reads from it since before the start"));
+      if (!this.#beginAnew()) this.distrust(new Error("another process reads from it since before the start"));
     } catch (error) {
       const { message } = error as Error;
       throw new Error(`what an earlier process has left in the log cannot be brought into the database: ${message}`);
     }
   }
 
-  /** Sets how the next transaction is committed. An error leaves it as it was, so that the next one tries again. */
+  /** Sets how the next transaction is committed: everyone who begins one says so. An error leaves it as it was, so that the next one tries again. */
   synchronous(mode: "FULL" | "NORMAL"): void {
     if (this.#synchronous === mode) return;
     this.#db.pragma(`synchronous = ${mode}`);
@@ -132,7 +132,7 @@ export class WriteAheadLog {
     distrust.nextTryMs = nowMs + RETRY_EVERY_MS;
     try {
       this.#db.pragma(`busy_timeout = ${RETRY_WAIT_MS}`);
-      if (!this.#checkpointWhole()) {
+      if (!this.#bringAll()) {
         distrust.failingSinceMs = null;
         return false;
       }
@@ -160,18 +160,22 @@ export class WriteAheadLog {
     );
   }
 
-  /** False when another process reads from the log, or holds it otherwise. */
-  #checkpointWhole(): boolean {
+  /** A whole checkpoint. False when another process reads from the log, or holds it otherwise. */
+  #bringAll(): boolean {
     if (this.#turn?.hold() === false) return false;
     try {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       this.synchronous("FULL");
       bringAllOnceMore(this.#options.directory);
-      const [{ busy }] = this.#db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
-      return busy === 0;
+      return this.#beginAnew();
     } finally {
       this.#turn?.release();
     }
+  }
+
+  #beginAnew(): boolean {
+    const [{ busy }] = this.#db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+    return busy === 0;
   }
 
   /** After a commit: what SQLite would do by itself, with its errors heard. The commit is flushed, so whoever waits for it may be told. */
@@ -198,7 +202,8 @@ export class WriteAheadLog {
 
   /** Before the connection ends: the last one brings the log over, and of a log that is not trusted all of it. */
   end(): void {
-    if (this.#distrust !== null) bringAllOnceMore(this.#options.directory);
+    if (this.#distrust !== null && existsSync(indexFileOf(this.#options.directory)))
+      bringAllOnceMore(this.#options.directory);
   }
 }
 
@@ -210,18 +215,29 @@ function isFull(directory: string): boolean {
 /** Where SQLite's index of the log says how many of its pages are in the database file: "nBackfill" of https://sqlite.org/walformat.html. */
 const BROUGHT_OVER_AT = 96;
 
-/** One for each index, open for as long as the process lives: to close a file gives up what locks the process has on it, SQLite's among them. */
+/** For each index the file as it was opened. It stays open: to close a file gives up all locks that the process has on it, SQLite's among them. */
 const openIndexes = new Map<string, number>();
+
+function indexOf(directory: string): number {
+  const file = indexFileOf(directory);
+  const known = openIndexes.get(file);
+  if (known !== undefined) {
+    if (fstatSync(known).ino === statSync(file).ino) return known;
+    // The last connection took that one away, and nobody has a lock on it.
+    openIndexes.delete(file);
+    closeSync(known);
+  }
+  const index = openSync(file, "r+");
+  openIndexes.set(file, index);
+  return index;
+}
 
 /**
  * Has the next checkpoint bring over all of the log. SQLite counts pages as brought over before the database file is flushed, so if that flush
  * fails a later checkpoint would leave them out, and they may be missing in the file.
  */
 function bringAllOnceMore(directory: string): void {
-  const file = indexFileOf(directory);
-  const index = openIndexes.get(file) ?? openSync(file, "r+");
-  openIndexes.set(file, index);
-  writeSync(index, Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
+  writeSync(indexOf(directory), Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
 }
 
 /** The same for a process that has not opened the database yet. Where nobody else has it open either, SQLite makes the index anew. */
