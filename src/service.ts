@@ -21,7 +21,7 @@ import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.
 export interface ServiceOptions {
   readonly settings: Settings;
   readonly sandbox: boolean;
-  /** A thread died, or other nodes have taken over (Deposed): nothing works any more, and the process should end. */
+  /** A thread died, or other nodes have taken over (Deposed), or nothing can be kept (StoreLost): nothing works any more, and the process should end. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -47,12 +47,18 @@ export class LeftInDoubt extends Error {
   }
 }
 
-/** Listens to what the store's thread says after its greeting. From the first word of being deposed on nothing is sent. */
-export function heedStore(thread: Pick<Worker, "on">, lease: Lease, onDeposed: (error: Deposed) => void): void {
+/** The store can keep nothing more, and may be able to after a new start. */
+export class StoreLost extends Error {}
+
+const ENDS: Readonly<Record<StoreNews["kind"], new (reason: string) => Error>> = { deposed: Deposed, lost: StoreLost };
+
+/** Listens to what the store's thread says after its greeting. From the first word of being deposed, or of a lost store, on nothing is sent. */
+export function heedStore(thread: Pick<Worker, "on">, lease: Lease, onEnd: (error: Error) => void): void {
   thread.on("message", (news: StoreNews) => {
-    if (news.kind !== "deposed") return;
+    const End = ENDS[news.kind];
+    if (End === undefined) return;
     lease.end();
-    onDeposed(new Deposed(news.reason));
+    onEnd(new End(news.reason));
   });
 }
 

@@ -1,4 +1,4 @@
-/** `heliograph migrate`: brings the store's schema up to date. The service does so itself at its start. */
+/** `heliograph migrate`: brings the store's schema up to date, while no service runs on it. The service does so itself at its start. */
 import { Command } from "commander";
 import { migrateStore } from "../store/open.ts";
 import { withExample } from "./example.ts";
@@ -6,7 +6,7 @@ import { type CommonOptions, cannotOpen, requireData, say, settingsOf, withStore
 
 export function migrateCommand(): Command {
   const command = new Command("migrate").description(
-    "Bring the store's schema up to date (the service does so at its start).",
+    "Bring the store's schema up to date, with every service on it stopped (the service does so at its start).",
   );
   return withExample(withStoreOptions(command), "heliograph migrate --data /var/lib/heliograph").action(
     async (options: CommonOptions) => {

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { Deposed, LeftInDoubt, startService } from "../service.ts";
+import { Deposed, LeftInDoubt, StoreLost, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -90,7 +90,8 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
     sandbox,
     onFailure(error) {
       // Whatever was accepted is on disk: the next start goes on from there.
-      if (!(error instanceof Deposed)) log.error({ err: error }, "a part of the service died; ending");
+      if (!(error instanceof Deposed || error instanceof StoreLost))
+        log.error({ err: error }, "a part of the service died; ending");
       process.exit(endedBy(error));
     },
   });
@@ -115,9 +116,13 @@ export function endedBy(error: Error): number {
     );
     return NOT_WRITTEN;
   }
-  if (!(error instanceof Deposed)) return 1;
-  complain(
-    `heliograph: other nodes have taken over what this one had (${error.message}), so it ends; a supervisor should start it again\n`,
-  );
+  const says = whyItEnds(error);
+  if (says === null) return 1;
+  complain(`heliograph: ${says}, so it ends; a supervisor should start it again\n`);
   return TRY_AGAIN;
+}
+
+function whyItEnds(error: Error): string | null {
+  if (error instanceof Deposed) return `other nodes have taken over what this one had (${error.message})`;
+  return error instanceof StoreLost ? `the store can keep nothing more (${error.message})` : null;
 }

@@ -648,7 +648,7 @@ export class Dispatcher {
     this.#dueTimer?.cancel();
     for (const timer of this.#aside) timer.cancel();
     await this.#sweeping?.stop();
-    const { clock, store, log } = this.#parts;
+    const { clock, log } = this.#parts;
     const desks = [...this.#desks.values()];
     const busy = () => desks.some((desk) => desk.inFlight > 0);
     const deadline = clock.monotonic() + STOP_WAIT_MS;

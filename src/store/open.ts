@@ -11,7 +11,8 @@ import type { LaneName, Role, SecretCount, SecretCursor, Store } from "./port.ts
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
-import { migrate as migrateSqlite, openDatabase, openToOthers } from "./sqlite/database.ts";
+import type { CheckpointTurn } from "./sqlite/checkpoint-turn.ts";
+import { migrateAlone, openDatabase, openToOthers } from "./sqlite/database.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
 
 export interface StoreOptions {
@@ -33,10 +34,15 @@ export interface OpenStore {
   /** Lanes with messages that nobody has in memory. */
   readonly spilled: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
-  start(events: EngineEvents): void;
-  /** Whether another thread does most of the store's checkpoints; null where it has none to do. */
-  readonly leaveCheckpoints: ((toAnother: boolean) => void) | null;
+  start(events: StoreEvents): void;
+  /** Leaves most of the store's checkpoints to another thread, or with null no more; null where it has none to do. */
+  readonly leaveCheckpoints: ((turn: CheckpointTurn | null) => void) | null;
   close(): Promise<void>;
+}
+
+export interface StoreEvents extends EngineEvents {
+  /** Nothing more can be kept here: the process should end, and be started anew. */
+  readonly onLost?: (reason: string) => void;
 }
 
 const NOTHING = { lane: 0, total: 0 };
@@ -116,7 +122,7 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
   if (store.url !== "") return migratePostgres({ url: store.url, leaseMs: node.leaseMs });
   const db = openDatabase(store.data);
   try {
-    return migrateSqlite(db);
+    return migrateAlone(db, store.data);
   } finally {
     db.close();
   }
@@ -132,6 +138,9 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver === null ? "tool" : "deliver",
     onFault,
+    onDistrust: (error) =>
+      log.error({ err: error }, "the store's log may not be on the disk; nothing is accepted until it is whole again"),
+    onTrust: () => log.warn("the store's log is whole again"),
   });
   if (deliver !== null) {
     for (const says of openToOthers(settings.store.data))
@@ -144,8 +153,10 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
     node: 0,
     lastKey: engine.lastKey(),
     spilled: deliver === null ? [] : engine.spilledLanes(),
-    start: () => undefined,
-    leaveCheckpoints: (toAnother) => engine.leaveCheckpoints(toAnother),
+    start: ({ onLost }) => {
+      if (onLost !== undefined) engine.onLost(onLost);
+    },
+    leaveCheckpoints: (turn) => engine.leaveCheckpoints(turn),
     close: async () => {
       try {
         engine.settle();

@@ -899,3 +899,12 @@ export type CommandHandlers = {
 
 /** The store cannot be reached now; the same call may work later. */
 export class StoreUnavailable extends Error {}
+
+/** The schema is older than this program's, and somebody works with it as it is. */
+export class MigrationRefused extends Error {
+  constructor(who: string) {
+    super(
+      `its schema is older than this version's, and ${who}: use the version that runs on it, or stop that first and then start this one (or run "heliograph migrate")`,
+    );
+  }
+}

@@ -7,23 +7,36 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Repeating, systemClock } from "../runtime/clock.ts";
+import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../store/sqlite/database.ts";
 
 export interface CheckpointThreadData {
   readonly directory: string;
+  /** The memory of the turn, which the store's thread sees too: it must know of a checkpoint that failed before it commits anything more. */
+  readonly turn: SharedArrayBuffer;
+}
+
+/** What the thread says: a checkpoint failed. It goes on. */
+export interface CheckpointFault {
+  readonly message: string;
 }
 
 /** Pages of log that are brought over at once, at least. */
 const DUE_PAGES = 1_000;
 const LOOK_EVERY_MS = 50;
 
-const { directory } = workerData as CheckpointThreadData;
+const { directory, turn: memory } = workerData as CheckpointThreadData;
+const turn = new CheckpointTurn(memory);
 const db = openDatabase(directory);
 
 const looking = new Repeating(systemClock, LOOK_EVERY_MS, async () => {
-  // Pages in the log, and how many of them are in the file.
-  const [{ log, checkpointed }] = db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }];
-  if (log - checkpointed >= DUE_PAGES) db.pragma("wal_checkpoint(PASSIVE)");
+  try {
+    // Pages in the log, and how many of them are in the file.
+    const [{ log, checkpointed }] = db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }];
+    if (log - checkpointed >= DUE_PAGES) turn.work(() => db.pragma("wal_checkpoint(PASSIVE)"));
+  } catch (error) {
+    parentPort!.postMessage({ message: (error as Error).message } satisfies CheckpointFault);
+  }
 });
 
 parentPort!.once("message", async () => {

@@ -9,7 +9,8 @@ import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { openStore } from "../store/open.ts";
 import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
-import type { CheckpointThreadData } from "./checkpoint.ts";
+import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
+import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./forms.ts";
 import { serveCalls } from "./rpc.ts";
 
@@ -35,9 +36,9 @@ export type StoreGreeting =
     }
   | { kind: "failed"; reason: string };
 
-/** What it may say after that: others have taken this node for dead, and all that was its own is theirs. */
+/** What it may say after that: others have taken this node for dead, and all that was its own is theirs; or nothing more can be kept here. */
 export interface StoreNews {
-  readonly kind: "deposed";
+  readonly kind: "deposed" | "lost";
   readonly reason: string;
 }
 
@@ -45,19 +46,23 @@ export interface StoreNews {
 const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
 
 /** Starts the thread for the checkpoints of the embedded store, and returns how it is stopped. Without it commits do them, as they must. */
-function startCheckpoints(leave: (toAnother: boolean) => void): () => Promise<void> {
-  const data: CheckpointThreadData = { directory: settings.store.data };
+function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => Promise<void> {
+  const turn = new CheckpointTurn();
+  const data: CheckpointThreadData = { directory: settings.store.data, turn: turn.memory };
   const worker = new Worker(new URL("./checkpoint.ts", import.meta.url), { name: "checkpoint", workerData: data });
   const ended = new Promise<void>((resolve) => {
     worker.once("exit", () => {
-      leave(false);
+      leave(null);
       resolve();
     });
   });
   worker.on("error", (error) =>
     log.warn({ err: error }, "the thread for checkpoints failed; commits do them from now on"),
   );
-  leave(true);
+  worker.on("message", ({ message }: CheckpointFault) =>
+    log.warn(`the log could not be brought into the database file: ${message}`),
+  );
+  leave(turn);
   return () => {
     worker.postMessage("stop");
     return ended;
@@ -105,6 +110,7 @@ try {
     onFeed,
     send,
     onDeposed: (reason) => parentPort!.postMessage({ kind: "deposed", reason } satisfies StoreNews),
+    onLost: (reason) => parentPort!.postMessage({ kind: "lost", reason } satisfies StoreNews),
   });
 } catch (error) {
   parentPort!.postMessage({ kind: "failed", reason: (error as Error).message } satisfies StoreGreeting);

@@ -22,6 +22,23 @@ test("when the store's thread says so, the lease is over before anyone is told",
   assert.equal(told[0].message, "it was not heard of for 10 seconds");
 });
 
+test("a store that can keep nothing more ends the lease and the process too", (t) => {
+  const thread = new EventEmitter();
+  const lease = Lease.endless();
+  const told: Error[] = [];
+  heedStore(thread as never, lease, (error) => told.push(error));
+  thread.emit("message", { kind: "lost", reason: "the disk has failed" });
+  assert.equal(lease.holds(), false);
+  const written: string[] = [];
+  t.mock.method(process.stderr, "write", (text: string) => written.push(text));
+  const code = endedBy(told[0]!);
+  t.mock.restoreAll();
+  assert.equal(code, 75);
+  assert.deepEqual(written, [
+    "heliograph: the store can keep nothing more (the disk has failed), so it ends; a supervisor should start it again\n",
+  ]);
+});
+
 test("the process ends with the code that asks for another start, and says why", (t) => {
   const written: string[] = [];
   t.mock.method(process.stderr, "write", (text: string) => written.push(text));

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { LARGEST_AMOUNT, MAX_WALLET } from "../../src/ledger/money.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { RETIRE_START } from "../../src/store/port.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MAX_STORED = 2n ** 63n - 1n;
@@ -121,7 +122,8 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
         const messages = bench.takeMessages();
         await bench.submit(messages);
         await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
-        await bench.store.retire({ beforeMs: bench.clock.now() + 3 * day, limit: 100 });
+        const later = bench.clock.now() + 3 * day;
+        await bench.store.retire({ beforeMs: later, nowMs: later, limit: 100, cursor: RETIRE_START });
         assert.deepEqual(await bench.rows("SELECT 1 FROM message"), []);
       };
       await leave();

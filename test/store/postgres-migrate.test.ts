@@ -1,15 +1,16 @@
 /** The schema on PostgreSQL comes about once, whoever starts when. */
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
-const STEPS = readdirSync(join(import.meta.dirname, "../../src/store/postgres/migrations")).length;
+const MIGRATIONS = join(import.meta.dirname, "../../src/store/postgres/migrations");
+const STEPS = readdirSync(MIGRATIONS).length;
 const LEASE_MS = 60_000;
 
 function connect(t: TestContext, url: string): Promise<Session> {
@@ -69,6 +70,35 @@ test("data from a newer version is refused and left alone", async (t) => {
   });
   const { rows } = await session.query("SELECT version FROM heliograph_schema");
   assert.deepEqual(rows, [{ version: STEPS + 1 }]);
+});
+
+/** The database as the version before this one's last step has left it. */
+async function makeOlder(session: Session): Promise<void> {
+  await session.script(
+    "CREATE TABLE heliograph_schema (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)",
+  );
+  for (const file of readdirSync(MIGRATIONS).sort().slice(0, -1))
+    await session.script(readFileSync(join(MIGRATIONS, file), "utf8"));
+  await session.query("INSERT INTO heliograph_schema (id, version) VALUES (1, $1)", [STEPS - 1]);
+}
+
+test("nothing is migrated under nodes that are alive; where they are dead, or there is nothing to do, they are not in the way", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const session = await connect(t, url);
+  await makeOlder(session);
+  await session.script(
+    `INSERT INTO node (epoch, slot, name, roles, alive_until) VALUES (1, 0, 'old node', 'api', clock_timestamp() + interval '1 hour')`,
+  );
+  await assert.rejects(
+    migrate({ url, leaseMs: LEASE_MS }),
+    (error) => error instanceof MigrationRefused && /nodes run on it \(old node\)/.test(error.message),
+  );
+  const { rows } = await session.query("SELECT version FROM heliograph_schema");
+  assert.deepEqual(rows, [{ version: STEPS - 1 }]);
+  await session.script("UPDATE node SET alive_until = clock_timestamp() - interval '1 hour'");
+  assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 1);
+  await session.script("UPDATE node SET alive_until = clock_timestamp() + interval '1 hour'");
+  assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 0);
 });
 
 test("without a database it says that the store is away", async () => {

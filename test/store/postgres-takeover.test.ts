@@ -152,7 +152,10 @@ test("from the fence on a node does nothing with what it still owns", async (t) 
 
   assert.equal(await count(session, "message WHERE owner IS NOT NULL"), 2, "nothing is freed yet");
   await assert.rejects(bench.submit([first!]), StoreUnavailable);
-  await assert.rejects(bench.store.countUnknown({ keys: [second!.key] }), StoreUnavailable);
+  await assert.rejects(
+    bench.store.again({ messages: [{ key: second!.key, unknown: true, taken: null }] }),
+    StoreUnavailable,
+  );
   await assert.rejects(bench.accept([bench.message()]), StoreUnavailable);
   assert.equal(lease.holds(), false, "nor does it hand anything to a carrier");
   assert.equal(await count(session, "part"), 0);

@@ -1,12 +1,21 @@
 /** The store's contract on SQLite, and what only SQLite has to show. */
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import { systemClock } from "../../src/runtime/clock.ts";
+import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
-import { DataDirectoryInUse, isRefusal, migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { migrateStore } from "../../src/store/open.ts";
+import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
+import {
+  DataDirectoryInUse,
+  isRefusal,
+  lockDirectory,
+  migrate,
+  openDatabase,
+} from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
@@ -55,6 +64,7 @@ moneyContract("SQLite", makeDatabase);
 retentionContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
+const MIGRATIONS = join(import.meta.dirname, "../../src/store/sqlite/migrations");
 
 test("a data directory serves one process at a time, and is free when that one ends", async (t) => {
   const directory = await temporaryDirectory(t);
@@ -108,6 +118,26 @@ test("data of a newer version is left alone", async (t) => {
   migrate(db);
   db.pragma("user_version = 9999");
   assert.throws(() => migrate(db), /newer Heliograph/);
+});
+
+test("a command of a newer version leaves the store of a running service as it is, and migrates it when the service has ended", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const unlock = lockDirectory(directory);
+  const older = openDatabase(directory);
+  const steps = readdirSync(MIGRATIONS).sort();
+  for (const step of steps.slice(0, -1)) older.exec(readFileSync(join(MIGRATIONS, step), "utf8"));
+  older.pragma(`user_version = ${steps.length - 1}`);
+  const version = () => older.pragma("user_version", { simple: true });
+  const command = () => new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "tool" });
+  const settings = readSettings({ environment: {}, flags: { store: { data: directory } } });
+  assert.throws(command, MigrationRefused);
+  await assert.rejects(migrateStore(settings), /a service runs on .*: use the version that runs on it/);
+  assert.equal(version(), steps.length - 1);
+  unlock();
+  assert.equal(await migrateStore(settings), 1);
+  command().close();
+  assert.equal(version(), steps.length);
+  older.close();
 });
 
 test("postings cannot be changed or deleted, not even by hand", async (t) => {

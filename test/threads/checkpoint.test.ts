@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { CheckpointTurn } from "../../src/store/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import type { CheckpointThreadData } from "../../src/threads/checkpoint.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
@@ -19,7 +20,7 @@ test("the log is brought into the file beside whoever writes, who then begins it
   const write = db.prepare("INSERT INTO page VALUES (zeroblob(4000))");
   const sizeOfLog = () => (db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }])[0];
 
-  const workerData: CheckpointThreadData = { directory };
+  const workerData: CheckpointThreadData = { directory, turn: new CheckpointTurn().memory };
   const worker = new Worker(new URL("../../src/threads/checkpoint.ts", import.meta.url), { workerData });
   t.after(() => worker.terminate());
   const version = db.pragma("data_version", { simple: true });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { StoreUnavailable } from "../port.ts";
+import { MigrationRefused, StoreUnavailable } from "../port.ts";
 import { asStoreError, type ConnectionOptions } from "./connection.ts";
 import { Link, type Session } from "./link.ts";
 
@@ -66,8 +66,17 @@ async function takeSteps(session: Session): Promise<number> {
   const { rows } = await session.query<{ version: number }>("SELECT version FROM heliograph_schema FOR UPDATE");
   const applied = rows[0]!.version;
   if (applied > files.length) throw new Error("the data is from a newer Heliograph than this one");
+  if (applied > 0 && applied < files.length) await requireNoNodes(session);
   for (const file of files.slice(applied)) await session.script(readFileSync(join(MIGRATIONS, file), "utf8"));
   await session.query("UPDATE heliograph_schema SET version = $1", [files.length]);
   await session.script("COMMIT");
   return files.length - applied;
+}
+
+/** Nodes of the older version must not find another schema than their own under them. Those that died are in the way until their lease is over. */
+async function requireNoNodes(session: Session): Promise<void> {
+  const { rows } = await session.query<{ name: string }>(
+    "SELECT name FROM node WHERE alive_until > clock_timestamp() ORDER BY epoch",
+  );
+  if (rows.length > 0) throw new MigrationRefused(`nodes run on it (${rows.map(({ name }) => name).join(", ")})`);
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { makePrivateDirectory, makePrivateFile, protectFile, tooOpen } from "../../runtime/private-files.ts";
+import { MigrationRefused } from "../port.ts";
 
 export type Db = Database.Database;
 
@@ -14,10 +15,18 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
+/** A command looks whether the directory is free, and has it for that moment. */
+const LOCK_WAIT_MS = 500;
+
 const DATABASE = "heliograph.sqlite";
 const LOCK = "heliograph.lock";
 /** What SQLite puts beside a database, with the rights of the database. */
 const BESIDE = ["-wal", "-shm", "-journal"];
+
+/** The index of SQLite's log, in memory that all who have the database open share. */
+export function indexFileOf(directory: string): string {
+  return join(directory, `${DATABASE}-shm`);
+}
 
 /** There are messages and secrets in these files. They are made before SQLite would make them with the rights that the umask leaves. */
 function keepPrivate(directory: string, name: string): string {
@@ -36,6 +45,10 @@ export function openToOthers(directory: string): string[] {
 
 /** Busy, full or damaged: whatever is asked, the answer is the same. */
 const FOR_ALL = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL|CORRUPT|NOTADB)/;
+/** What stands in the way of writing only. */
+const READABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/;
+/** The disk failed, or seems to have. */
+const IO_ERROR = /^SQLITE_IOERR/;
 /** These are about values. */
 const REFUSED = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/;
 /** The driver says it with a TypeError, as it says of a value that has no place. */
@@ -44,6 +57,16 @@ const NOT_OPEN = /database connection is (not open|busy)/;
 /** Whether everything would fail now, not only what was asked. */
 export function failsForAll(error: unknown): boolean {
   return error instanceof Database.SqliteError && FOR_ALL.test(error.code);
+}
+
+/** Whether something may be missing on the disk that a flush was to bring there (write-ahead-log.ts). */
+export function isIoError(error: unknown): boolean {
+  return error instanceof Database.SqliteError && IO_ERROR.test(error.code);
+}
+
+/** Whether the database is there, and only cannot be written to: the disk is full, or ill. Who is in the way of others is gone soon. */
+export function canBeRead(error: unknown): boolean {
+  return error instanceof Database.SqliteError && READABLE.test(error.code);
 }
 
 /**
@@ -55,11 +78,13 @@ export function isRefusal(error: unknown): boolean {
   return !(error instanceof TypeError && NOT_OPEN.test(error.message));
 }
 
+/** For the command line writing beside a running service. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
 export function openDatabase(directory: string): Db {
-  // The time-out is for the command line writing beside a running service.
-  const db = new Database(keepPrivate(directory, DATABASE), { timeout: 5_000 });
+  const db = new Database(keepPrivate(directory, DATABASE), { timeout: BUSY_TIMEOUT_MS });
   db.pragma("journal_mode = WAL");
-  // FULL flushes the log at every commit: a 200 is sent only for what a power cut leaves behind.
+  // FULL flushes the log at every commit: a 200 is sent only for what a power cut leaves behind. write-ahead-log.ts has the rule.
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
   db.pragma("temp_store = MEMORY");
@@ -67,11 +92,18 @@ export function openDatabase(directory: string): Db {
   return db;
 }
 
-/** Brings the schema up to date and returns how many steps that took. Safe to run twice, and by two processes at once. */
-export function migrate(db: Db): number {
-  const files = readdirSync(MIGRATIONS)
+function migrations(): string[] {
+  return readdirSync(MIGRATIONS)
     .filter((name) => /^\d{3}-.*\.sql$/.test(name))
     .sort();
+}
+
+/**
+ * Brings the schema up to date and returns how many steps that took. Safe to run twice. For whoever holds the directory (`lockDirectory`): a
+ * service must not find another schema than its own under it.
+ */
+export function migrate(db: Db): number {
+  const files = migrations();
   return db
     .transaction(() => {
       const applied = db.pragma("user_version", { simple: true }) as number;
@@ -83,12 +115,32 @@ export function migrate(db: Db): number {
     .immediate();
 }
 
+/** The same for a command that works beside a service: it takes the directory for as long as it migrates, and refuses where it cannot. */
+export function migrateAlone(db: Db, directory: string): number {
+  const applied = db.pragma("user_version", { simple: true }) as number;
+  const known = migrations().length;
+  if (applied === known) return 0;
+  if (applied > known) return migrate(db);
+  let unlock: () => void;
+  try {
+    unlock = lockDirectory(directory);
+  } catch (error) {
+    if (error instanceof DataDirectoryInUse) throw new MigrationRefused(`a service runs on ${directory}`);
+    throw error;
+  }
+  try {
+    return migrate(db);
+  } finally {
+    unlock();
+  }
+}
+
 /**
  * Holds the data directory for this process. The lock is an open transaction on a file beside the database, so the
  * operating system drops it however the process ends.
  */
-export function lockDirectory(directory: string): () => void {
-  const lock = new Database(keepPrivate(directory, LOCK), { timeout: 0 });
+export function lockDirectory(directory: string, waitMs = LOCK_WAIT_MS): () => void {
+  const lock = new Database(keepPrivate(directory, LOCK), { timeout: waitMs });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch {

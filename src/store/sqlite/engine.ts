@@ -11,15 +11,27 @@ import type { CommandParts } from "../commands/parts.ts";
 import { flushReports } from "../commands/reports.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import { type CommandHandlers, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
+import { type CommandHandlers, type CommandName, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { Unit } from "../unit.ts";
-import { type Db, failsForAll, isRefusal, lockDirectory, migrate, openDatabase } from "./database.ts";
+import type { CheckpointTurn } from "./checkpoint-turn.ts";
+import {
+  canBeRead,
+  DataDirectoryInUse,
+  type Db,
+  failsForAll,
+  isRefusal,
+  lockDirectory,
+  migrate,
+  migrateAlone,
+  openDatabase,
+} from "./database.ts";
 import { catchUp } from "./journal.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
+import { distrustFound, type LogEvents, WriteAheadLog } from "./write-ahead-log.ts";
 
-export interface SqliteOptions {
+export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
   readonly directory: string;
   readonly clock: Clock;
   readonly lanes: LaneBounds;
@@ -34,8 +46,8 @@ export interface SqliteOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-/** Pages of SQLite's log that a commit brings into the file: SQLite's own choice, and what may be left to another thread. */
-const CHECKPOINT_PAGES = { own: 1_000, left: 8_000 };
+/** These write no more than when something was last used, so their answers stand without it. */
+const ANSWERED_UNKEPT: ReadonlySet<CommandName> = new Set(["findSession", "findApiKey"]);
 
 /** The one machine's number among nodes (runtime/ids.ts). */
 const NODE = 0;
@@ -49,26 +61,38 @@ export class SqliteEngine implements Engine {
   readonly #handlers: CommandHandlers;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
+  readonly #log: WriteAheadLog;
+  /** Why the last transaction that wrote failed for everybody; null when it did not. */
+  #blocked: unknown = null;
   #unit = new Unit();
 
   constructor(options: SqliteOptions) {
-    const db = openDatabase(options.directory);
-    this.#db = db;
-    let unlock = (): void => undefined;
-    try {
-      if (options.mode === "deliver") unlock = lockDirectory(options.directory);
-      migrate(db);
-      catchUp(db, options.onFault);
-    } catch (error) {
-      db.close();
-      unlock();
-      throw error;
-    }
-    this.#unlock = unlock;
-    // What is sealed anew must not stay behind in the file as it was.
-    if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
+    const { directory } = options;
     this.#delivers = options.mode === "deliver";
     this.#onFault = options.onFault ?? (() => undefined);
+    const unlock = lockIfFree(directory, this.#delivers);
+    let db: Db | null = null;
+    try {
+      // Whoever is alone here trusts nothing that was left in the log.
+      if (unlock !== null) distrustFound(directory);
+      db = openDatabase(directory);
+      this.#log = new WriteAheadLog({ ...options, db, checkpoints: unlock !== null });
+      if (unlock !== null) this.#log.begin();
+      if (this.#delivers) migrate(db);
+      else {
+        unlock?.();
+        migrateAlone(db, directory);
+      }
+      this.#catchUp(db);
+    } catch (error) {
+      db?.close();
+      unlock?.();
+      throw error;
+    }
+    this.#db = db;
+    this.#unlock = this.#delivers ? unlock! : () => undefined;
+    // What is sealed anew must not stay behind in the file as it was.
+    if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
     this.#tables = new SqliteTables({
       db,
       now: () => options.clock.now(),
@@ -89,6 +113,15 @@ export class SqliteEngine implements Engine {
       secrets: options.secrets ?? NO_KEYS,
     };
     this.#handlers = allCommands(this.#parts, ownCommands(db, this.#tables));
+  }
+
+  /** A tool that cannot write may still read. */
+  #catchUp(db: Db): void {
+    try {
+      catchUp(db, this.#onFault);
+    } catch (error) {
+      if (this.#delivers || !canBeRead(error)) throw error;
+    }
   }
 
   /** This process is the only one here (it has the lock), so whatever an earlier one owned is free. */
@@ -134,14 +167,21 @@ export class SqliteEngine implements Engine {
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
+    const reads = calls.every(isRead);
+    if (!this.#log.isTrusted) {
+      if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
+      this.#tables.forget();
+    }
+    if (reads && this.#blocked !== null) return this.#answerReads(calls, this.#blocked);
     try {
-      return await this.#transaction(calls);
+      return await this.#transaction(calls, reads);
     } catch (error) {
       // A database that is busy, full or broken is so for all of them, and trying each would block everyone for long.
-      if (calls.length === 1 || failsForAll(error)) {
-        const told = asStoreError(error);
-        return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
+      if (canBeRead(error)) {
+        this.#blocked = error;
+        return this.#answerReads(calls, error);
       }
+      if (calls.length === 1 || failsForAll(error)) return { outcomes: failedFor(calls, error), feed: null };
       // One command is bad: each on its own, so that only the bad ones fail.
       const outcomes: Outcome[] = [];
       let feed: Feed | null = null;
@@ -154,33 +194,84 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  async #transaction(calls: readonly Call[]): Promise<GroupResult> {
+  async #transaction(calls: readonly Call[], reads: boolean): Promise<GroupResult> {
     const unit = new Unit();
     this.#unit = unit;
-    const reads = calls.every(({ command }) => LOOKS.has(command));
     // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place. For that the tables have to
     // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
-    if (reads && !this.#delivers) catchUp(this.#db, this.#onFault);
     const writes = !reads || (this.#delivers && this.#tables.isBehind);
-    this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
+      this.#log.synchronous("FULL");
+      if (reads && !this.#delivers) catchUp(this.#db, this.#onFault);
+      this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
       const outcomes: Outcome[] = [];
-      for (const call of calls) {
-        const handler = this.#handlers[call.command] as (input: unknown) => unknown;
-        const answer = handler(call.input);
-        outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
-      }
+      for (const call of calls) outcomes.push({ ok: true, value: await this.#handle(call) });
       const reports = flushReports(this.#parts, unit);
       if (writes) this.#tables.commit();
       this.#db.exec("COMMIT");
-      return { outcomes, feed: unit.feed(reports) };
+      const feed = unit.feed(reports);
+      if (!writes) return { outcomes, feed };
+      this.#blocked = null;
+      // The other thread may have failed meanwhile. Then this is done, and may be lost again: nobody is told that it is kept.
+      if (!this.#log.restore()) return { outcomes: failedFor(calls, this.#log.reason), feed };
+      this.#log.checkpointIfDue();
+      return { outcomes, feed };
     } catch (error) {
-      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
-      this.#tables.forget();
+      this.#log.heed(error);
+      this.#rollback();
       unit.rollback();
       throw error;
     }
+  }
+
+  #handle({ command, input }: Call): unknown {
+    return (this.#handlers[command] as (input: unknown) => unknown)(input);
+  }
+
+  /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */
+  #rollback(): void {
+    this.#tables.forget();
+    if (!this.#db.inTransaction) return;
+    try {
+      this.#db.exec("ROLLBACK");
+    } catch (error) {
+      this.#log.distrust(error);
+    }
+  }
+
+  /**
+   * Nothing can be written, so only reads are answered. What the tables lack is brought into a transaction that is rolled back: all its pages stay
+   * in memory, and not a byte goes to the disk.
+   */
+  async #answerReads(calls: readonly Call[], error: unknown): Promise<GroupResult> {
+    const outcomes = failedFor(calls, error);
+    const answered = calls.flatMap((call, index) =>
+      isRead(call) || ANSWERED_UNKEPT.has(call.command) ? [{ call, index }] : [],
+    );
+    if (answered.length === 0) return { outcomes, feed: null };
+    this.#unit = new Unit();
+    try {
+      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      this.#db.pragma("cache_spill = OFF");
+      this.#db.exec("BEGIN IMMEDIATE");
+      this.#tables.begin();
+      for (const { call, index } of answered) {
+        try {
+          outcomes[index] = { ok: true, value: await this.#handle(call) };
+        } catch (fault) {
+          outcomes[index] = { ok: false, error: asStoreError(fault) };
+        }
+      }
+    } catch (fault) {
+      this.#log.heed(fault);
+      for (const { index } of answered) outcomes[index] = { ok: false, error: asStoreError(fault) };
+    } finally {
+      this.#rollback();
+      this.#unit.rollback();
+      this.#db.pragma("cache_spill = ON");
+    }
+    return { outcomes, feed: null };
   }
 
   /**
@@ -188,40 +279,73 @@ export class SqliteEngine implements Engine {
    * next flush is for all before it.
    */
   rest(): boolean {
-    if (!this.#db.open || !this.#tables.isDue) return false;
+    if (!this.#db.open || !this.#tables.isDue || !this.#log.isTrusted) return false;
     try {
-      this.#db.pragma("synchronous = NORMAL");
+      this.#log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
       this.#tables.writeSome();
       this.#db.exec("COMMIT");
+      this.#log.checkpointIfDue();
       return this.#tables.isDue;
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
-      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
-      this.#tables.forget();
+      this.#log.heed(error);
+      this.#rollback();
       return false;
-    } finally {
-      this.#db.pragma("synchronous = FULL");
     }
   }
 
-  /** Writes what is only in the journal to its tables. */
+  /** Writes what is only in the journal to its tables. Where nothing can be written it stays there. */
   settle(): void {
-    catchUp(this.#db, this.#onFault);
     this.#tables.forget();
+    if (!this.#log.restore()) return;
+    try {
+      catchUp(this.#db, this.#onFault);
+    } catch (error) {
+      if (!canBeRead(error)) throw error;
+      this.#onFault(error);
+      this.#log.heed(error);
+    }
   }
 
-  /** Another thread brings the log into the file (threads/checkpoint.ts), or has ceased to. */
-  leaveCheckpoints(toAnother: boolean): void {
-    if (!this.#db.open) return;
-    this.#db.pragma(`wal_autocheckpoint = ${toAnother ? CHECKPOINT_PAGES.left : CHECKPOINT_PAGES.own}`);
+  /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
+  leaveCheckpoints(turn: CheckpointTurn | null): void {
+    if (this.#db.open) this.#log.leaveCheckpoints(turn);
+  }
+
+  /** Tells when nothing more can be kept here and the process should end. */
+  onLost(tell: (reason: string) => void): void {
+    this.#log.onLost(tell);
   }
 
   close(): void {
-    this.#db.close();
-    this.#unlock();
+    try {
+      this.#log.end();
+    } finally {
+      this.#db.close();
+      this.#unlock();
+    }
+  }
+}
+
+function isRead({ command }: Call): boolean {
+  return LOOKS.has(command);
+}
+
+function failedFor(calls: readonly Call[], error: unknown): Outcome[] {
+  const told = asStoreError(error);
+  return calls.map(() => ({ ok: false, error: told }));
+}
+
+/** Takes the directory. A tool does without where a service has it. */
+function lockIfFree(directory: string, required: boolean): (() => void) | null {
+  try {
+    return required ? lockDirectory(directory) : lockDirectory(directory, 0);
+  } catch (error) {
+    if (!required && error instanceof DataDirectoryInUse) return null;
+    throw error;
   }
 }
 
