@@ -57,7 +57,7 @@ export async function runProgram(
 
 /** Starts `heliograph` with these arguments, and settings in the environment, and waits until it listens. */
 export async function startChild(
-  t: TestContext,
+  t: Pick<TestContext, "after">,
   args: readonly string[],
   settings: Record<string, string> = {},
 ): Promise<Child> {
