@@ -15,7 +15,7 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { check, FAULTS, type Findings } from "./check.ts";
 import { Disk, MANNERS, type Manner } from "./disk.ts";
-import { type Failure, LIVES, type Run, record, type Told, TRACE } from "./run.ts";
+import { type Failure, type Run, record, type Told, TRACE } from "./run.ts";
 import { type Entry, type FlushKind, readTrace } from "./trace.ts";
 
 const OPTIONS = {
@@ -37,15 +37,8 @@ const HELP = `npm run powercut -- [options]
   --replay DIR   cuts the power in kept traces, with the same --seed in the same places
 `;
 
-/** Where flushes fail, in turn; a failed flush of the directory is left out, as SQLite and file systems with a journal do not depend on it. */
-const PLACES: readonly { readonly flush: FlushKind; readonly tells: Failure["tells"] }[] = [
-  { flush: "commit", tells: "all" },
-  { flush: "commit", tells: "caller" },
-  { flush: "log", tells: "all" },
-  { flush: "log", tells: "caller" },
-  { flush: "database", tells: "all" },
-  { flush: "commit", tells: "all" },
-];
+/** Which flushes fail, in turn. One of the directory is left out: SQLite takes no notice of it, and on file systems with a journal nothing depends on it. */
+const PLACES: readonly FlushKind[] = ["commit", "commits", "log", "database", "commits"];
 
 /** What is kept of a run beside its trace. */
 interface Kept {
@@ -106,18 +99,16 @@ function compile(directory: string): string | null {
   }
 }
 
-/** Somewhere in the first four fifths of what the plain run had of such flushes, in a life that had some: another run may have fewer. */
+/** Among the first flushes of a life that had some in the plain run: another run may have fewer, and messages are to come after it. */
 function placeOf(number: number, plain: readonly Entry[]): Failure | null {
   const random = seededRandom(seed + number);
-  const { flush, tells } = PLACES[(number - 1) % PLACES.length]!;
-  const lives = flushesByLife(plain, flush);
-  const first = Math.floor(random.next() * LIVES);
-  for (let turn = 0; turn < LIVES; turn++) {
-    const life = (first + turn) % LIVES;
-    const most = Math.ceil((lives[life] ?? 0) * 0.8);
-    if (most > 0) return { life, flush, tells, number: 1 + Math.floor(random.next() * most) };
-  }
-  return null;
+  const flush = PLACES[(number - 1) % PLACES.length]!;
+  const lives = flushesByLife(plain, flush).map((count, life) => ({ life, most: Math.ceil(count * 0.6) }));
+  const often = lives.filter(({ most }) => most > 1);
+  const choice = often.length > 0 ? often : lives.filter(({ most }) => most > 0);
+  const chosen = choice[Math.floor(random.next() * choice.length)];
+  if (chosen === undefined) return null;
+  return { life: chosen.life, flush, number: 1 + Math.floor(random.next() * chosen.most) };
 }
 
 /** How many flushes of this kind each life had. Within a life their numbers grow. */
@@ -153,8 +144,7 @@ async function recordOne(
 
 function nameOf({ failure }: Kept): string {
   if (failure === null) return "no flush fails";
-  const { life, flush, number, tells } = failure;
-  return `${flush} ${number} of start ${life + 1} fails, ${tells === "all" ? "all hear" : "one hears"}`;
+  return `${failure.flush} ${failure.number} of start ${failure.life + 1} fails`;
 }
 
 /** Cuts the power in each run, prints the table, and says whether anything was wrong. */
@@ -206,13 +196,20 @@ async function replay(directory: string, kept: Kept, points: number) {
   return { accepted: run.accepted.length, entries: entries.length, failed, cuts: points, ...counts, found };
 }
 
-/** In order of the trace, by seed. Where a flush fails the cuts are behind it: before it, it is a plain run. */
+/**
+ * In order of the trace, by seed. Where a flush fails the cuts are behind it, as before it the run is a plain one; every other cut is before the
+ * checkpoint that brings all into the database, and with that makes up for the failure.
+ */
 function cutsOf(entries: readonly Entry[], points: number, runSeed: number): Cut[] {
   const random = seededRandom(runSeed);
   const from = entries.findIndex(({ kind }) => kind === "flush failed") + 1;
+  const checkpoint = entries.findIndex(
+    (entry, index) => index >= from && entry.kind === "flushed" && entry.flush === "database",
+  );
+  const ends = [entries.length, from === 0 || checkpoint < 0 ? entries.length : checkpoint];
   const cuts = Array.from({ length: points }, (_, index) => ({
-    entries: from + Math.floor(random.next() * (entries.length - from + 1)),
-    manner: MANNERS[index % MANNERS.length]!,
+    entries: from + Math.floor(random.next() * (ends[index % 2]! - from + 1)),
+    manner: MANNERS[Math.floor(random.next() * MANNERS.length)]!,
     seed: Math.floor(random.next() * 1_000_000),
   }));
   return cuts.sort((one, other) => one.entries - other.entries);

@@ -7,8 +7,8 @@
  *   POWERCUT_TRACE      the file that entries are appended to
  *   POWERCUT_END        when this file exists, the process is killed at its next entry
  *   POWERCUT_FAIL       KIND:N, the N-th flush of that kind fails with EIO, once (the kinds are below)
- *   POWERCUT_TELLS      "all": every descriptor that is open on the file hears of the failure at its next flush, as on Linux from 4.13 on;
- *                       "caller": nobody else does, as on Linux before that
+ *
+ * Of a failed flush every descriptor hears that was open on the file, at its next flush, as on Linux from 4.13 on (Node needs 4.18).
  *
  * Every call but a flush is made and written down under one lock, so that the order of the entries is that of the effects. A flush has an
  * entry when it begins and one when it has ended: what was written before the first is on disk from the second on.
@@ -41,9 +41,15 @@ struct entry {
   uint64_t length; /* of what follows: data, or a path, or two paths with a zero between them */
 };
 
-/* A commit is flushed by the thread that wrote the log; a checkpoint flushes the log from another thread, and then the database. */
-enum { COMMIT = 1, LOG, DATABASE, DIRECTORY, OTHER, FLUSH_KINDS };
-static const char *const FLUSH_NAMES[] = { "", "commit", "log", "database", "directory", "other" };
+/*
+ * A commit is flushed by the thread that wrote the log, or several are at once: those before it were not to be flushed by themselves. A
+ * checkpoint flushes the log from another thread, and then the database.
+ */
+enum { COMMIT = 1, COMMITS, LOG, DATABASE, DIRECTORY, OTHER, FLUSH_KINDS };
+static const char *const FLUSH_NAMES[] = { "", "commit", "commits", "log", "database", "directory", "other" };
+
+/* SQLite's log: behind its header, frames with a head of this size. In the head of a commit's last frame octets 4 to 7 are not all 0. */
+#define FRAME_HEAD 24
 
 #define MAX_FILES 1024
 #define MAX_DESCRIPTORS 4096
@@ -53,6 +59,7 @@ struct known {
   ino_t ino;
   pid_t writer; /* the thread that wrote last */
   int flush;
+  int commits; /* since the last flush */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,7 +72,6 @@ static int file_count;
 static uint64_t flush_count;
 static int fail_kind;
 static long fail_at;
-static int tells_all;
 static long flushes_of[FLUSH_KINDS];
 static ino_t untold[MAX_DESCRIPTORS]; /* by descriptor: the file of whose failed flush it has yet to hear */
 
@@ -134,8 +140,6 @@ __attribute__((constructor)) static void begin(void) {
     fail_kind = kind;
     fail_at = atol(fail + length + 1);
   }
-  const char *tells = getenv("POWERCUT_TELLS");
-  tells_all = tells == NULL || strcmp(tells, "all") == 0;
   struct stat stats;
   if (stat(directory, &stats) != 0) give_up("there is no such directory");
   add(&stats, DIRECTORY);
@@ -195,7 +199,7 @@ int close(int fd) {
 /* Writes the pieces at the offset; without one (-1) where the descriptor stands. */
 static ssize_t write_pieces(int fd, const struct iovec *pieces, int count, off_t offset) {
   struct known *file;
-  if (trace < 0 || fd == trace) goto plain;
+  if (trace < 0) goto plain;
   pthread_mutex_lock(&lock);
   file = find_descriptor(fd);
   if (file == NULL) {
@@ -217,6 +221,9 @@ static ssize_t write_pieces(int fd, const struct iovec *pieces, int count, off_t
       to += length;
     }
     file->writer = gettid();
+    uint32_t size_after = 0;
+    if (file->flush == COMMIT && written == FRAME_HEAD) memcpy(&size_after, data + 4, sizeof size_after);
+    if (size_after != 0) file->commits++;
     note((struct entry){ WRITTEN, 0, file->ino, (uint64_t)begin, at, (uint64_t)written }, data);
     free(data);
   }
@@ -264,31 +271,33 @@ static int flush(int fd, long call) {
     pthread_mutex_unlock(&lock);
     return (int)syscall(call, fd);
   }
-  int kind = file->flush == COMMIT && file->writer != gettid() ? LOG : file->flush;
+  int kind = file->flush;
+  if (kind == COMMIT) kind = file->writer != gettid() ? LOG : file->commits > 1 ? COMMITS : COMMIT;
+  file->commits = 0;
   ino_t ino = file->ino;
   uint64_t number = ++flush_count;
   note((struct entry){ FLUSH_BEGUN, (uint32_t)kind, ino, number, now(), 0 }, NULL);
   if (kind == fail_kind && ++flushes_of[kind] == fail_at) {
-    if (tells_all) tell_later(fd, file);
+    tell_later(fd, file);
     note((struct entry){ FLUSH_FAILED, (uint32_t)kind, ino, number, now(), 0 }, NULL);
     pthread_mutex_unlock(&lock);
     errno = EIO;
     return -1;
   }
-  int is_untold = fd < MAX_DESCRIPTORS && untold[fd] == ino;
-  if (is_untold) untold[fd] = 0;
   pthread_mutex_unlock(&lock);
   int result = (int)syscall(call, fd);
   if (result != 0) return result;
-  /* The error of before: the file system returns it and leaves its own log and the disk's cache unflushed, so this one promises nothing. */
-  if (is_untold) {
-    errno = EIO;
-    return -1;
-  }
   pthread_mutex_lock(&lock);
-  note((struct entry){ FLUSHED, (uint32_t)kind, ino, number, now(), 0 }, NULL);
+  /*
+   * The error of another flush, from before this one or during it: the file system returns it, and leaves its own log and the disk's cache
+   * unflushed. So this flush promises nothing.
+   */
+  int is_untold = fd < MAX_DESCRIPTORS && untold[fd] == ino;
+  if (is_untold) untold[fd] = 0;
+  else note((struct entry){ FLUSHED, (uint32_t)kind, ino, number, now(), 0 }, NULL);
   pthread_mutex_unlock(&lock);
-  return 0;
+  if (is_untold) errno = EIO;
+  return is_untold ? -1 : 0;
 }
 
 int fsync(int fd) {

@@ -18,8 +18,6 @@ export interface Failure {
   readonly life: number;
   readonly flush: FlushKind;
   readonly number: number;
-  /** Who hears of it: everybody who has the file open, as on Linux from 4.13 on, or only the caller, as before. */
-  readonly tells: "all" | "caller";
 }
 
 /** What a client knows, and since when, in nanoseconds of the clock that the trace has. */
@@ -37,7 +35,8 @@ export interface Run {
   readonly refused: number;
 }
 
-export const LIVES = 3;
+/** Up to which share of the messages each life goes. */
+const LIVES = [0.2, 0.5, 1];
 const SENDERS = 4;
 /** More lives than are meant: a service may end by itself when a flush fails, and is started again. */
 const MAX_LIVES = 10;
@@ -68,7 +67,7 @@ export async function record(options: RunOptions): Promise<Run> {
   const load = new Load(options, receiver);
   const cleanups: (() => unknown)[] = [() => receiver.stop()];
   try {
-    for (let life = 0; life < MAX_LIVES && (life < LIVES || !load.isDone); life++)
+    for (let life = 0; life < MAX_LIVES && (life < LIVES.length || !load.isDone); life++)
       await live({ ...options, data, load, life, cleanups });
     await compare(join(options.directory, TRACE), data);
   } finally {
@@ -98,7 +97,7 @@ async function live({ recorder, directory, failure, messages, data, load, life, 
         POWERCUT_DIRECTORY: data,
         POWERCUT_TRACE: join(directory, TRACE),
         POWERCUT_END: end,
-        ...(fails === null ? {} : { POWERCUT_FAIL: `${fails.flush}:${fails.number}`, POWERCUT_TELLS: fails.tells }),
+        ...(fails === null ? {} : { POWERCUT_FAIL: `${fails.flush}:${fails.number}` }),
       },
     );
   } catch (error) {
@@ -111,13 +110,13 @@ async function live({ recorder, directory, failure, messages, data, load, life, 
   try {
     if (life === 0) await answerSoon(child.url);
     const sending = load.sendUntilGone(child.url);
-    const enough = life < LIVES - 1 ? (messages * (life + 1)) / LIVES : messages;
+    const enough = messages * (LIVES[life] ?? 1);
     await Promise.race([sending, eventually(async () => load.sent >= enough, PATIENCE_MS)]);
     if (life === 0) {
       await writeFile(end, "");
       await ended;
       await rm(end);
-    } else if (life < LIVES - 1) {
+    } else if (life < LIVES.length - 1) {
       child.process.kill("SIGTERM");
       await ended;
     } else {

@@ -13,11 +13,11 @@ const KINDS = [
   "unlinked",
   "renamed",
 ] as const;
-export const FLUSHES = ["", "commit", "log", "database", "directory", "other"] as const;
+const FLUSHES = ["", "commit", "commits", "log", "database", "directory", "other"] as const;
 
 /**
- * What a flush is for. A commit flushes SQLite's log from the thread that wrote it; a checkpoint first flushes the log, from its own thread, and
- * then the database.
+ * What a flush is for. A commit flushes SQLite's log from the thread that wrote it, and with it commits before it that were not flushed by themselves;
+ * a checkpoint first flushes the log, from its own thread, and then the database.
  */
 export type FlushKind = Exclude<(typeof FLUSHES)[number], "">;
 
