@@ -4,7 +4,8 @@
  * (disk.ts). What is left is opened as after a real cut, and every message whose 200 had arrived must be in it (check.ts). A plain run comes first,
  * then runs in which one flush fails, each at another place.
  *
- * It needs Linux and a C compiler, and ends by itself. The exit code is 1 if anything is lost; then the traces are kept, and can be replayed.
+ * It needs Linux and a C compiler, and ends by itself. The exit code is 1 if anything is wrong, and then the traces are kept and can
+ * be replayed; it is 2 where it cannot run.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,6 +19,7 @@ import { Disk, MANNERS, type Manner } from "./disk.ts";
 import { type Failure, type Run, record, type Told, TRACE } from "./run.ts";
 import { type Entry, type FlushKind, readTrace } from "./trace.ts";
 
+const EXIT = { lost: 1, usage: 2 };
 const OPTIONS = {
   messages: { type: "string", default: "3000" },
   cuts: { type: "string", default: "240" },
@@ -57,12 +59,20 @@ interface Cut {
 }
 
 const { values } = parseArgs({ options: OPTIONS });
-const seed = Number(values.seed);
-const cuts = Number(values.cuts);
-const failures = Number(values.failures);
+const seed = wholeNumber("seed", 1_000_000_000);
+const messages = wholeNumber("messages", 9_000);
+const cuts = wholeNumber("cuts", 100_000);
+const failures = wholeNumber("failures", 1_000);
 if (values.help) process.stdout.write(HELP);
 else if (values.replay !== undefined) await replayAll(values.replay);
 else await recordAll();
+
+function wholeNumber(name: "seed" | "messages" | "cuts" | "failures", most: number): number {
+  const value = Number(values[name]);
+  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
+  console.error(`--${name} must be a whole number from 0 to ${most}`);
+  process.exit(EXIT.usage);
+}
 
 async function recordAll(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "heliograph-powercut-"));
@@ -94,7 +104,7 @@ function compile(directory: string): string | null {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no C compiler (cc)" : message;
     console.error(`Power cuts are replayed on Linux, with a C compiler, and ${why}.`);
-    process.exitCode = 1;
+    process.exitCode = EXIT.usage;
     return null;
   }
 }
@@ -133,7 +143,6 @@ async function recordOne(
   if (number > 0 && failure === null) return [];
   const directory = join(runs, String(number).padStart(3, "0"));
   mkdirSync(directory);
-  const messages = Number(values.messages);
   const run = await record({ recorder, directory, seed: seed + number, messages, failure });
   const plain = (told: readonly Told[]) => told.map(({ messageId, atNs }) => [messageId, String(atNs)] as const);
   const kept: Kept = { failure, accepted: plain(run.accepted), reported: plain(run.reported), refused: run.refused };
@@ -162,7 +171,7 @@ async function replayAll(runs: string): Promise<boolean> {
   }
   console.table(rows);
   console.log(`${sum.cuts} power cuts, ${sum.wrong} with something wrong (seed ${seed})`);
-  if (sum.wrong > 0) process.exitCode = 1;
+  if (sum.wrong > 0) process.exitCode = EXIT.lost;
   return sum.wrong > 0;
 }
 

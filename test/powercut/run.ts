@@ -5,6 +5,8 @@
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { systemClock } from "../../src/runtime/clock.ts";
 import { type Random, seededRandom } from "../../src/runtime/random.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { OPERATOR } from "../support/operator.ts";
@@ -43,6 +45,9 @@ const MAX_LIVES = 10;
 /** Nothing here takes nearly as long. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 20;
+/** So long without a report, and no more will come. */
+const QUIET_LOOKS = 20;
+const LOOK_EVERY_MS = 100;
 const PENDING_ENROUTE = 7;
 /** As long as they may be for one part and for one message: SQLite's log is to grow until checkpoints are due. */
 const TEXT = "Your code is 482913. ".repeat(7);
@@ -87,25 +92,24 @@ interface Life extends RunOptions {
 async function live({ recorder, directory, failure, messages, data, load, life, cleanups }: Life): Promise<void> {
   const end = join(directory, "end");
   const fails = failure?.life === life ? failure : null;
-  let child: Child;
-  try {
-    child = await startChild(
-      { after: (clean) => cleanups.push(clean as () => unknown) },
-      ["sandbox", "--port", "0", "--data", data],
-      {
-        LD_PRELOAD: recorder,
-        POWERCUT_DIRECTORY: data,
-        POWERCUT_TRACE: join(directory, TRACE),
-        POWERCUT_END: end,
-        ...(fails === null ? {} : { POWERCUT_FAIL: `${fails.flush}:${fails.number}` }),
-      },
-    );
-  } catch (error) {
-    // A flush that fails while it starts may well end it. Whatever else does would do so again.
-    if (fails === null) throw error;
-    return;
-  }
-  const watchdog = setTimeout(() => void child.end("SIGKILL"), PATIENCE_MS);
+  const starting = startChild(
+    { after: (clean) => cleanups.push(clean as () => unknown) },
+    ["sandbox", "--port", "0", "--data", data],
+    {
+      LD_PRELOAD: recorder,
+      POWERCUT_DIRECTORY: data,
+      POWERCUT_TRACE: join(directory, TRACE),
+      POWERCUT_END: end,
+      ...(fails === null ? {} : { POWERCUT_FAIL: `${fails.flush}:${fails.number}` }),
+    },
+  );
+  // A flush that fails while it starts may well end it. Whatever else does would do so again.
+  const child = await soonEnough(starting).catch((error) => {
+    if (fails === null || error instanceof Stuck) throw error;
+    return null;
+  });
+  if (child === null) return;
+  const watchdog = systemClock.after(PATIENCE_MS, () => void child.end("SIGKILL"));
   const ended = new Promise((resolve) => child.process.once("close", resolve));
   try {
     if (life === 0) await answerSoon(child.url);
@@ -126,9 +130,28 @@ async function live({ recorder, directory, failure, messages, data, load, life, 
       await ended;
     }
     await sending;
-    if (child.process.signalCode === "SIGKILL" && life > 0) throw new Error(`the run is stuck: ${child.output()}`);
+    if (child.process.signalCode === "SIGKILL" && life > 0) throw new Stuck(child.output());
   } finally {
-    clearTimeout(watchdog);
+    watchdog.cancel();
+  }
+}
+
+class Stuck extends Error {
+  constructor(output: string) {
+    super(`the run is stuck: ${output}`);
+  }
+}
+
+async function soonEnough<Result>(work: Promise<Result>): Promise<Result> {
+  const patience = new AbortController();
+  const late = setTimeout(PATIENCE_MS, null, { signal: patience.signal }).then(() =>
+    Promise.reject(new Stuck("it does not start")),
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    patience.abort();
+    late.catch(() => undefined);
   }
 }
 
@@ -195,7 +218,7 @@ class Load implements Run {
       }
     } else {
       this.refused++;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await setTimeout(PAUSE_MS);
     }
     return true;
   }
@@ -209,15 +232,15 @@ class Load implements Run {
   }
 
   /** Waits until every accepted message is reported, or nothing more happens: what a failed flush has taken is never reported. */
-  async comeToRest({ process: { exitCode } }: Child): Promise<void> {
+  async comeToRest({ process: child }: Child): Promise<void> {
     const isWhole = (): boolean => {
       const reported = new Set(this.reported.map(({ messageId }) => messageId));
       return this.accepted.every(({ messageId }) => reported.has(messageId));
     };
-    for (let looks = 0, before = -1; exitCode === null && looks < 20 && !isWhole(); looks++) {
+    for (let looks = 0, before = -1; child.exitCode === null && looks < QUIET_LOOKS && !isWhole(); looks++) {
       if (this.reported.length !== before) looks = 0;
       before = this.reported.length;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await setTimeout(LOOK_EVERY_MS);
     }
   }
 }
