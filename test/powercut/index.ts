@@ -23,7 +23,7 @@ const EXIT = { lost: 1, usage: 2 };
 const OPTIONS = {
   messages: { type: "string", default: "3000" },
   cuts: { type: "string", default: "240" },
-  failures: { type: "string", default: "12" },
+  failures: { type: "string", default: "10" },
   seed: { type: "string", default: String(systemClock.now() % 1_000_000) },
   keep: { type: "boolean", default: false },
   replay: { type: "string" },
@@ -33,7 +33,7 @@ const OPTIONS = {
 const HELP = `npm run powercut -- [options]
   --messages N   messages that a run sends (3000; the sandbox's client has money for 9000)
   --cuts N       power cuts in the plain run, and in all runs with a failed flush together (240 each)
-  --failures N   runs with a failed flush (12; 0 leaves them out)
+  --failures N   runs with a failed flush (10; 0 leaves them out)
   --seed N       for the load, the places and what a cut leaves; the timing of a run is its own
   --keep         keeps the traces, as is done when something is lost
   --replay DIR   cuts the power in kept traces, with the same --seed in the same places
