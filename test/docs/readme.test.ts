@@ -106,6 +106,7 @@ test("every page that the README and the docs link to is there", () => {
     "docs/reports.md",
     "docs/incoming.md",
     "docs/architecture.md",
+    "docs/powercuts.md",
   ]) {
     const text = readFileSync(join(ROOT, page), "utf8");
     for (const [, target] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {

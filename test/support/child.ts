@@ -60,7 +60,7 @@ export async function runProgram(
  * `largestFileKb`, where that is given: to the program the disk is full.
  */
 export async function startChild(
-  t: TestContext,
+  t: Pick<TestContext, "after">,
   args: readonly string[],
   settings: Record<string, string> = {},
   largestFileKb: number | null = null,
@@ -76,6 +76,11 @@ export async function startChild(
   const ended = new Promise<number | string>((resolve) =>
     child.once("close", (code, signal) => resolve(code ?? signal ?? "")),
   );
+  const end = (signal: NodeJS.Signals): Promise<number | string> => {
+    child.kill(signal);
+    return ended;
+  };
+  t.after(() => end("SIGKILL"));
   let output = "";
   const url = await new Promise<string>((resolve, reject) => {
     const onData = (data: Buffer): void => {
@@ -87,10 +92,5 @@ export async function startChild(
     child.stderr.on("data", onData);
     child.once("close", () => reject(new Error(`it ended before it listened: ${output}`)));
   });
-  const end = (signal: NodeJS.Signals): Promise<number | string> => {
-    child.kill(signal);
-    return ended;
-  };
-  t.after(() => end("SIGKILL"));
   return { url, process: child, output: () => output, end };
 }
