@@ -3,16 +3,28 @@
  *
  *   1. What somebody is told is committed with `synchronous = FULL`: the commit flushes the log, and all that was written to it before.
  *   2. What the journal holds anyway, rows on their way to their tables, is committed with `synchronous = NORMAL`: not flushed. The next flush is for it too.
- *   3. After any I/O error nothing is committed until a *whole checkpoint* has succeeded: every page of the log is written to the database file
- *      once more, that file is flushed, and the log begins anew.
+ *   3. After any I/O error nothing is committed until a *whole checkpoint* has succeeded: the log is written over itself and flushed, then every page
+ *      of it is written to the database file once more, that file is flushed, and the log begins anew.
  *   4. A process trusts no log that it has found: it begins with a whole checkpoint.
  *
  * Why 3: after a flush that failed the kernel takes the pages for clean. The next flush says yes, and they may never have reached the disk. Recovery
- * reads the log up to the first page that is wrong, so whatever is committed behind such a hole is lost with it, though its own flush was good.
+ * reads the log up to the first page that is wrong, so whatever is committed behind such a hole is lost with it, though its own flush was good. And a
+ * power cut while pages of such a log are written to the database file would leave some of them there, and no log that has the others: written over
+ * itself, the log has all of its pages to be flushed again.
  *
  * SQLite does its automatic checkpoints without telling of their errors, so they are off, and are done here.
  */
-import { closeSync, existsSync, fstatSync, openSync, statfsSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import type { Clock } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
@@ -43,6 +55,8 @@ const RETRY_EVERY_MS = 250;
 const RETRY_WAIT_MS = 100;
 /** I/O errors for so long, at every try, are no passing ones. */
 const MAX_FAILING_MS = 60_000;
+
+const COPIED_OCTETS = 1 << 20;
 
 /** What a write says that finds no place, such as with a quota: it has lost nothing. */
 const NO_PLACE = /^SQLITE_IOERR_(WRITE|SHMSIZE)/;
@@ -149,7 +163,7 @@ export class WriteAheadLog {
 
   /** A disk without room, or a database that others use, passes, and what is there can be read meanwhile. A disk that fails at every try does not. */
   #failed(distrust: Distrust, error: unknown, nowMs: number): void {
-    if (!isIoError(error) || NO_PLACE.test((error as { code: string }).code) || isFull(this.#options.directory)) {
+    if (!isLossOfDisk(error) || NO_PLACE.test((error as { code: string }).code) || isFull(this.#options.directory)) {
       distrust.failingSinceMs = null;
       return;
     }
@@ -174,6 +188,18 @@ export class WriteAheadLog {
   }
 
   #beginAnew(): boolean {
+    try {
+      // Nobody else may write to it meanwhile.
+      this.#db.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+    try {
+      writeOnceMore(`${this.#db.name}-wal`);
+    } finally {
+      this.#db.exec("ROLLBACK");
+    }
     const [{ busy }] = this.#db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
     return busy === 0;
   }
@@ -205,6 +231,33 @@ export class WriteAheadLog {
     if (this.#distrust !== null && existsSync(indexFileOf(this.#options.directory)))
       bringAllOnceMore(this.#options.directory);
   }
+}
+
+/** Read and written over itself, so that the next flush is for all of it. Octets of a log that is read meanwhile stay what they are. */
+function writeOnceMore(file: string): void {
+  const log = openSync(file, "r+");
+  try {
+    const octets = Buffer.alloc(COPIED_OCTETS);
+    for (let at = 0; ; ) {
+      const read = readSync(log, octets, 0, octets.length, at);
+      if (read === 0) break;
+      for (let done = 0; done < read; ) done += writeSync(log, octets, done, read - done, at + done);
+      at += read;
+    }
+    fsyncSync(log);
+  } finally {
+    // SQLite has no locks on this file that closing it would give up.
+    closeSync(log);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
+}
+
+/** SQLite's word for it, or the system's own. */
+function isLossOfDisk(error: unknown): boolean {
+  return isIoError(error) || (error as { code?: string }).code === "EIO";
 }
 
 function isFull(directory: string): boolean {
