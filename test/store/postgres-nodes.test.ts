@@ -23,7 +23,7 @@ function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: Virt
 
 async function join(session: Session, leaseMs: number): Promise<Nodes> {
   const nodes = new Nodes({ name: "test", roles: ["dispatch"], leaseMs, lease: new Lease() });
-  await nodes.join(session);
+  await nodes.join(session, Date.now());
   return nodes;
 }
 

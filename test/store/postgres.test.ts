@@ -4,8 +4,10 @@ import { localStore } from "../../src/store/group.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { takeOverFromAll } from "../support/nodes.ts";
 import { postgresUrl } from "../support/postgres.ts";
+import { command } from "../support/postgres-server.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
+import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
@@ -14,13 +16,13 @@ import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
 import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
-import type { MakeDatabase } from "./harness.ts";
+import type { MakeDatabase, TestDatabase } from "./harness.ts";
 
-const makeDatabase: MakeDatabase = async (t) => {
-  const url = await postgresUrl(t);
+async function database(url: string, beforeStart: string | null): Promise<TestDatabase> {
   return {
     async open(clock, lanes, onFeed) {
       await takeOverFromAll(url);
+      if (beforeStart !== null) await command(url, beforeStart);
       const engine = await PostgresEngine.open({
         url,
         connections: 3,
@@ -34,14 +36,20 @@ const makeDatabase: MakeDatabase = async (t) => {
       });
       return {
         store: localStore(engine, onFeed),
+        ids: engine.ids,
         spilled: await engine.spilledLanes(),
         close: () => engine.abandon(),
       };
     },
   };
-};
+}
+
+const makeDatabase: MakeDatabase = async (t) => database(await postgresUrl(t), null);
+/** Every start gets the number of the one before. */
+const makeWithOneNumber: MakeDatabase = async (t) => database(await postgresUrl(t), "UPDATE counter SET starts = 0");
 
 storeContract("PostgreSQL", makeDatabase);
+idsContract("PostgreSQL", makeWithOneNumber);
 incomingContract("PostgreSQL", makeDatabase);
 trackingContract("PostgreSQL", makeDatabase);
 bulksContract("PostgreSQL", makeDatabase);

@@ -11,6 +11,7 @@ import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
+import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
@@ -26,12 +27,18 @@ const makeDatabase: MakeDatabase = async (t) => {
   return {
     async open(clock, lanes, onFeed) {
       const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
-      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+      return {
+        store: localStore(engine, onFeed),
+        ids: engine.ids,
+        spilled: engine.spilledLanes(),
+        close: async () => engine.close(),
+      };
     },
   };
 };
 
 storeContract("SQLite", makeDatabase);
+idsContract("SQLite", makeDatabase);
 incomingContract("SQLite", makeDatabase);
 trackingContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);

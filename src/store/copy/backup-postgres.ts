@@ -182,7 +182,7 @@ class Moment {
   }
 
   async counter(): Promise<CounterRow> {
-    return (await this.#all<CounterRow>("SELECT changes, starts, purpose FROM counter"))[0]!;
+    return (await this.#all<CounterRow>("SELECT changes, starts, purpose, is_backup FROM counter"))[0]!;
   }
 
   /** The purses of the service's own, and the one that stands for them in the backup. */

@@ -3,6 +3,7 @@
  * is over and old. Dropping a table costs nothing; deleting its rows would cost as much as writing them.
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
@@ -86,7 +87,7 @@ export class Partitions {
 
   /** Today and the days to come, so that midnight is a moment like any other. */
   async ensureAhead(nowMs: number): Promise<void> {
-    const today = Math.floor(nowMs / DAY_MS);
+    const today = Math.floor(timeOfIds(nowMs) / DAY_MS);
     await this.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => firstKey(today + index).toString()));
   }
 
@@ -129,7 +130,7 @@ export class Partitions {
    * charged stays in the sums of `retired_charge`, their names are free again. Returns how many went.
    */
   async retire(beforeMs: number, session: Session): Promise<number> {
-    const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
+    const firstKept = firstKey(Math.floor(timeOfIds(beforeMs) / DAY_MS));
     let gone = 0;
     for (const table of TABLES)
       for (const range of await partitionsOf(session, table)) {
