@@ -280,6 +280,7 @@ export interface LogQuery extends LogFilter {
 }
 
 export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
+  readonly key: MessageKey;
   /** Null for a message that is still on its way. */
   readonly doneAtMs: number | null;
   readonly text: string;
