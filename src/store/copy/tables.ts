@@ -38,6 +38,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "message", key: ["key"], instead: { owner: "NULL" } },
   { name: "part", key: ["id"], numbered: true },
   { name: "parked_receipt", key: ["id"], numbered: true },
+  { name: "settled_receipt", key: ["id"], numbered: true },
   {
     name: "report",
     key: ["id"],

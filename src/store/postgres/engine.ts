@@ -14,6 +14,7 @@ import { systemRandom } from "../../runtime/random.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { LOOKS } from "../commands/looks.ts";
 import { NEEDS } from "../commands/needs.ts";
+import { settledRow } from "../commands/repeats.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
@@ -325,7 +326,11 @@ export class PostgresEngine implements Engine {
       const outcomes = await workspace.runAll(calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
-      const flushed = Promise.all([workspace.tables.flush(), this.#promiseIds(session, unit)]);
+      const flushed = Promise.all([
+        workspace.tables.flush(),
+        this.#noteSettled(session, unit),
+        this.#promiseIds(session, unit),
+      ]);
       committing = true;
       const result: GroupResult = { outcomes, feed: unit.feed(reports) };
       const committed = session.query("COMMIT");
@@ -350,6 +355,14 @@ export class PostgresEngine implements Engine {
       await session.query("ROLLBACK").catch(() => this.#connection.discard());
       throw error;
     }
+  }
+
+  /** The receipts that this transaction has applied. */
+  async #noteSettled(session: Session, unit: Unit): Promise<void> {
+    const row = settledRow(unit);
+    if (row === null) return;
+    const values = [this.#options.clock.now(), row.count, row.names];
+    await session.query("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES ($1, $2, $3)", values);
   }
 
   /** Raises the mark of this node's ids, if this transaction has to. */

@@ -8,6 +8,7 @@ import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { allCommands } from "../commands/all.ts";
 import { LOOKS } from "../commands/looks.ts";
 import type { CommandParts } from "../commands/parts.ts";
+import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
@@ -48,6 +49,7 @@ export class SqliteEngine implements Engine {
   readonly #handlers: CommandHandlers;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
+  readonly #insertSettled;
   readonly #idMarks: IdMarks;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
@@ -77,6 +79,9 @@ export class SqliteEngine implements Engine {
     });
     // A tool owns nothing: no message it might accept is taken into memory.
     this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
+    this.#insertSettled = db.prepare<[number, number, string]>(
+      "INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, ?)",
+    );
     this.#idMarks = new IdMarks(db);
     const epoch = options.mode === "deliver" ? this.#takeOver(options.clock.now()) : 0;
     const marks = this.#idMarks.all();
@@ -163,6 +168,8 @@ export class SqliteEngine implements Engine {
         outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
       }
       const reports = flushReports(this.#parts, unit);
+      const settled = settledRow(unit);
+      if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
       if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
       if (writes) this.#tables.commit();
