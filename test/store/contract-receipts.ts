@@ -208,17 +208,18 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.equal(await statusOf(bench, key), DELIVERED, "it came after the message");
     });
 
-    test("receipts that were applied are remembered for a day, and of very many the newest", async (t) => {
+    test("receipts that were applied are remembered for a day", async (t) => {
       const bench = await Bench.start(t, make);
-      const drop = (limit = 500) =>
-        bench.store.dropUnmatched({ beforeMs: bench.clock.now() - 7 * DAY, keepRows: 10, limit });
       for (let id = 1; id <= 5; id++) {
         await sent(bench, String(id));
         await received(bench, String(id), { to: PHONE });
         await bench.clock.advance(DAY / 4 + 1);
       }
-      assert.deepEqual(await drop(1), { count: 0, more: true }, "the first is too old");
-      assert.deepEqual(await drop(), { count: 0, more: false });
+      const beforeMs = bench.clock.now() - 7 * DAY;
+      assert.deepEqual(await bench.store.dropUnmatched({ beforeMs, keepRows: 10, limit: 500 }), {
+        count: 0,
+        more: false,
+      });
       await bench.restart();
       const repeated: number[] = [];
       for (let id = 1; id <= 5; id++) repeated.push((await received(bench, String(id), { to: PHONE })).repeated);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import { systemClock } from "../../src/runtime/clock.ts";
+import { MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
 import { localStore } from "../../src/store/group.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";
 import { DataDirectoryInUse, isRefusal, migrate, openDatabase } from "../../src/store/sqlite/database.ts";
@@ -145,7 +146,7 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
   t.after(() => db.close());
   /** Small tables, walks along an index or from the end of a table, and the count that an operator asks for now and then. */
   const allowed =
-    /SCAN (counter|parked_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$/;
+    /SCAN (counter|id_mark|parked_receipt|settled_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$| AS counted\b/;
   // The check of the ledger looks at all there is; for a new account SQLite plans to look for what refers to it, and never does.
   const looked = [...statements].filter((sql) => !/ AS fault|^INSERT INTO account/.test(sql));
   const slow = looked.flatMap((sql) => {
@@ -160,6 +161,27 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
   });
   assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
   assert.deepEqual(slow, []);
+});
+
+test("of very many receipts that were applied the newest are remembered", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const insert = beside.prepare("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, 'x')");
+  const idsLeft = async (): Promise<unknown[]> => {
+    await store.dropUnmatched({ beforeMs: 0, keepRows: 10, limit: 10_000 });
+    return beside.prepare("SELECT id FROM settled_receipt ORDER BY id").pluck().all();
+  };
+  for (let row = 0; row < 4; row++) insert.run(systemClock.now(), MAX_SETTLED_NAMES / 2);
+  assert.deepEqual(await idsLeft(), [3, 4]);
+  beside.transaction(() => {
+    for (let row = 0; row < MAX_SETTLED_ROWS; row++) insert.run(systemClock.now(), 1);
+  })();
+  const left = await idsLeft();
+  assert.deepEqual([left.length, left[0]], [MAX_SETTLED_ROWS, 5]);
 });
 
 test("only what is about values speaks against what was asked", () => {
