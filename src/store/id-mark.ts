@@ -59,9 +59,12 @@ export function chooseNumber(marks: ReadonlyMap<number, bigint>, nowMs: number):
   return 0;
 }
 
-/** Above this id a node of that number begins. */
-export function startAfter(marks: ReadonlyMap<number, bigint>, number: number): bigint {
-  const [own, all] = [marks.get(number) ?? 0n, marks.get(EVERY_NODE) ?? 0n];
-  if (all > own) return all;
-  return own;
+/**
+ * Above this id a node of that number begins: above its own mark, and so that what comes later has the higher id also above those of the others,
+ * unless they are far ahead.
+ */
+export function startAfter(marks: ReadonlyMap<number, bigint>, number: number, nowMs: number): bigint {
+  const most = farAhead(nowMs);
+  const counting = [...marks].filter(([node, mark]) => node === number || node === EVERY_NODE || mark <= most);
+  return counting.reduce((highest, [, mark]) => (mark > highest ? mark : highest), 0n);
 }

@@ -162,8 +162,8 @@ export class PostgresEngine implements Engine {
         await nodes.join(await connection.session(), options.clock.now());
       }
       // Only now that the number is this node's: whoever had it before raises its mark no more.
-      const marks = await pool.use((session) => idMarks(session, nodes.slot));
-      const ids = new IdSource(options.clock, nodes.slot, startAfter(marks, nodes.slot));
+      const marks = await pool.use((session) => idMarks(session));
+      const ids = new IdSource(options.clock, nodes.slot, startAfter(marks, nodes.slot, options.clock.now()));
       return new PostgresEngine(options, { connection, pool, nodes, lease, ids, partitions });
     } catch (error) {
       await connection.close();

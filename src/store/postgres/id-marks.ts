@@ -1,12 +1,9 @@
 /** The marks of ids (store/id-mark.ts) on PostgreSQL. */
-import { EVERY_NODE } from "../id-mark.ts";
 import type { Session } from "./link.ts";
 
-/** The marks that count for this node. */
-export async function idMarks(session: Session, node: number): Promise<Map<number, bigint>> {
+export async function idMarks(session: Session): Promise<Map<number, bigint>> {
   const { rows } = await session.query<{ node: number; highest: string }>(
-    "SELECT node, CAST(highest AS text) AS highest FROM id_mark WHERE node = $1 OR node = $2",
-    [node, EVERY_NODE],
+    "SELECT node, CAST(highest AS text) AS highest FROM id_mark",
   );
   return new Map(rows.map(({ node, highest }) => [node, BigInt(highest)]));
 }

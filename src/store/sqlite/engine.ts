@@ -86,7 +86,7 @@ export class SqliteEngine implements Engine {
     const epoch = options.mode === "deliver" ? this.#takeOver(options.clock.now()) : 0;
     const marks = this.#idMarks.all();
     const node = options.mode === "deliver" ? chooseNumber(marks, options.clock.now()) : TOOL_NODE;
-    this.ids = new IdSource(options.clock, node, startAfter(marks, node));
+    this.ids = new IdSource(options.clock, node, startAfter(marks, node, options.clock.now()));
     this.#idMark = new IdMark(this.ids);
     this.#parts = {
       sql: new SqliteSql(db, this.#tables),
