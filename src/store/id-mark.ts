@@ -65,6 +65,10 @@ export function chooseNumber(marks: ReadonlyMap<number, bigint>, nowMs: number):
  */
 export function startAfter(marks: ReadonlyMap<number, bigint>, number: number, nowMs: number): bigint {
   const most = farAhead(nowMs);
-  const counting = [...marks].filter(([node, mark]) => node === number || node === EVERY_NODE || mark <= most);
-  return counting.reduce((highest, [, mark]) => (mark > highest ? mark : highest), 0n);
+  let highest = 0n;
+  for (const [node, mark] of marks) {
+    const counts = node === number || node === EVERY_NODE || mark <= most;
+    if (counts && mark > highest) highest = mark;
+  }
+  return highest;
 }
