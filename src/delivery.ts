@@ -189,6 +189,7 @@ function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: n
       "Of those, receipts about another phone than that of the message with their id",
       counts.receiptsForeign,
     ),
+    counter("dispatch_receipts_repeated_total", "Receipts that had come before", counts.receiptsRepeated),
     counter(
       "dispatch_quarantined_total",
       "What carriers said and the store refused: it is kept aside",

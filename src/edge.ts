@@ -13,7 +13,7 @@ import { type ApiServer, buildServer } from "./api/server.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Clock, Repeating } from "./runtime/clock.ts";
-import { IdSource } from "./runtime/ids.ts";
+import type { IdSource } from "./runtime/ids.ts";
 import { type Log, LogLimiter } from "./runtime/log.ts";
 import { type Figure, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
@@ -25,9 +25,8 @@ export interface EdgeParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;
-  /** The number of this node, and the highest message key there is. */
-  readonly node: number;
-  readonly lastKey: string;
+  /** Names messages and bulks. */
+  readonly ids: IdSource;
   /** In the sandbox: lets a simulated phone write to a number of ours. */
   readonly write: SandboxParts["write"] | null;
   /** The figures of the other side. */
@@ -87,7 +86,7 @@ export class Edge {
 
   /** Starts to listen and returns the URL. */
   async start(): Promise<string> {
-    const { store, clock, log, settings, node, lastKey } = this.#parts;
+    const { store, clock, log, settings, ids } = this.#parts;
     this.#certificate = await Certificate.read(settings);
     const credentials = new Credentials(store, clock);
     const apiKeys = new ApiKeys(store, clock);
@@ -100,7 +99,6 @@ export class Edge {
     });
     const rateLimits = await this.#rateLimits();
     const limiter = new LogLimiter(clock, LOGIN_LINES_A_MINUTE);
-    const ids = new IdSource(clock, node, BigInt(lastKey));
     this.#server = await buildServer({
       store,
       clock,

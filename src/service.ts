@@ -8,6 +8,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { Edge } from "./edge.ts";
 import { systemClock } from "./runtime/clock.ts";
+import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
 import { createLog } from "./runtime/log.ts";
 import type { Figure } from "./runtime/metrics.ts";
@@ -139,8 +140,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     clock: systemClock,
     log,
     settings,
-    node: greeting.node,
-    lastKey: greeting.lastKey,
+    ids: new IdSource(systemClock, greeting.ids.node, 0n, greeting.ids.memory),
     write: sandbox ? (message) => delivery.call("write", message) as Promise<boolean> : null,
     figures: () => delivery.call("figures", null) as Promise<Figure[]>,
   });

@@ -3,14 +3,8 @@ import { logItem } from "../reports/log.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { STATUS } from "../sms/statuses.ts";
-import {
-  LOG_PAGE_ROWS,
-  type LogFilter,
-  type LoggedMessage,
-  type LogPosition,
-  type LogQuery,
-  type Store,
-} from "../store/port.ts";
+import { searchLogs } from "../store/log-search.ts";
+import { LOG_PAGE_ROWS, type LogFilter, type Store } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readForm, readIds, readLimit, readMoment, readText, readWord } from "./query.ts";
@@ -25,8 +19,6 @@ export interface LogParts {
 
 const LOG_HOURS = 48;
 const HOUR_MS = 3_600_000;
-/** Messages from one command: other commands wait for it. */
-const PAGE_MESSAGES = 200;
 
 function statusesOf(groupName: string): number[] {
   return Object.values(STATUS)
@@ -78,18 +70,18 @@ export function logOperations(api: Api, { store, clock, settings }: LogParts): v
       const limit = readLimit(request.query);
       const accountId = accountOf(request).id;
       return turns.search(accountId, async (take) => {
-        const messages: LoggedMessage[] = [];
         let looked = 0;
-        let after: LogPosition | null = null;
-        do {
-          if (looked >= most) throw tooMuch(most);
-          const pageLimit = Math.min(limit - messages.length, PAGE_MESSAGES);
-          const query: LogQuery = { ...filter, accountId, limit: pageLimit, after };
-          const page = await take(() => store.logs(query));
-          messages.push(...page.messages);
-          looked += page.messages.length === pageLimit ? pageLimit : LOG_PAGE_ROWS;
-          after = page.next;
-        } while (after !== null && messages.length < limit && !request.raw.socket.destroyed);
+        const messages = await searchLogs({
+          query: { ...filter, accountId, limit },
+          nowMs: clock.now(),
+          async page(query) {
+            if (looked >= most) throw tooMuch(most);
+            const page = await take(() => store.logs(query));
+            looked += page.messages.length === query.limit ? query.limit : LOG_PAGE_ROWS;
+            return page;
+          },
+          goesOn: () => !request.raw.socket.destroyed,
+        });
         return { results: messages.map(logItem) };
       });
     },

@@ -1,10 +1,12 @@
 /** `heliograph message list|show`: messages as the store has them, for whoever is asked where one is. */
 import { Command } from "commander";
 import { formatMicros } from "../ledger/money.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
-import type { LoggedMessage, LogPosition, LogQuery, Store } from "../store/port.ts";
+import { searchLogs } from "../store/log-search.ts";
+import type { LoggedMessage, LogQuery, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import {
@@ -113,19 +115,8 @@ export function messageCommand(): Command {
   return new Command("message").description("Messages, as the store has them.").addCommand(list).addCommand(show);
 }
 
-/** Goes through the logs, page by page, until there are so many or no more. */
-async function logged(store: Store, query: Omit<LogQuery, "after">): Promise<LoggedMessage[]> {
-  const found: LoggedMessage[] = [];
-  for (let after: LogPosition | null = null; ; ) {
-    const page: { messages: LoggedMessage[]; next: LogPosition | null } = await store.logs({
-      ...query,
-      limit: query.limit - found.length,
-      after,
-    });
-    found.push(...page.messages);
-    if (found.length >= query.limit || page.next === null) return found;
-    after = page.next;
-  }
+function logged(store: Store, query: Omit<LogQuery, "after">): Promise<LoggedMessage[]> {
+  return searchLogs({ page: store.logs, query, nowMs: systemClock.now() });
 }
 
 async function listMessages(options: ListOptions): Promise<void> {

@@ -105,6 +105,7 @@ export class Dispatcher {
     incomingUnmatched: 0,
     receiptsUnmatched: 0,
     receiptsForeign: 0,
+    receiptsRepeated: 0,
     quarantined: 0,
   };
   /** Timers of what waits for a moment: messages that a carrier put off, at most as many as its window, and claims that failed. */

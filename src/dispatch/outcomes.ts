@@ -38,6 +38,8 @@ export interface OutcomeCounts {
   incomingUnmatched: number;
   receiptsUnmatched: number;
   receiptsForeign: number;
+  /** Receipts that had come before. */
+  receiptsRepeated: number;
   /** What the store refused and was kept aside. */
   quarantined: number;
 }
@@ -430,8 +432,9 @@ export class Outcomes {
       command: "received",
       write: async (batch) => {
         const receipts = batch.map(({ item }) => item);
-        const { unmatched, foreign, strangers } = await store.received({ carrierId, receipts });
+        const { unmatched, foreign, repeated, strangers } = await store.received({ carrierId, receipts });
         counts.receiptsUnmatched += unmatched;
+        counts.receiptsRepeated += repeated;
         counts.receiptsForeign += foreign;
         // A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so.
         if (foreign > 0)

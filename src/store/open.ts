@@ -1,5 +1,6 @@
 /** Opens the store that the settings name: the embedded one, or PostgreSQL. */
 import type { Clock } from "../runtime/clock.ts";
+import type { IdSource } from "../runtime/ids.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { tooOpen } from "../runtime/private-files.ts";
@@ -27,10 +28,8 @@ export interface StoreOptions {
 
 export interface OpenStore {
   readonly engine: Engine;
-  /** The node's number in the ids that it makes. */
-  readonly node: number;
-  /** The highest message key there is. */
-  readonly lastKey: string;
+  /** Names what this node makes. */
+  readonly ids: IdSource;
   /** Lanes with messages that nobody has in memory. */
   readonly spilled: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
@@ -150,8 +149,7 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
   deliver?.lease.hold();
   return {
     engine,
-    node: 0,
-    lastKey: engine.lastKey(),
+    ids: engine.ids,
     spilled: deliver === null ? [] : engine.spilledLanes(),
     start: ({ onLost }) => {
       if (onLost !== undefined) engine.onLost(onLost);
@@ -191,8 +189,7 @@ async function openPostgres(
   });
   return {
     engine,
-    node: engine.node,
-    lastKey: await engine.lastKey(),
+    ids: engine.ids,
     // The watch tells of them as soon as it is known which carriers this node talks to.
     spilled: [],
     start: (events) => engine.start(events),

@@ -94,6 +94,8 @@ export interface ReceivedReceipts {
   /** How many were parked, and how many of those were about another phone than the message with their id. */
   readonly unmatched: number;
   readonly foreign: number;
+  /** How many have come before: they were applied then, or are parked already. */
+  readonly repeated: number;
   /** Places of those without the mark of a receipt that are none: no part of their phone waits for them. */
   readonly strangers: readonly number[];
 }
@@ -301,6 +303,7 @@ export interface LogQuery extends LogFilter {
 }
 
 export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
+  readonly key: MessageKey;
   /** Null for a message that is still on its way. */
   readonly doneAtMs: number | null;
   readonly text: string;

@@ -13,6 +13,7 @@ import type {
   ReportFacts,
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
+import type { LogPosition } from "./port.ts";
 import type { Purse } from "./tables.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
@@ -361,6 +362,11 @@ export function keyOf(messageId: string): bigint | null {
 export function compareKeys(first: string, second: string): number {
   if (first.length !== second.length) return first.length - second.length;
   return first < second ? -1 : Number(first > second);
+}
+
+/** The order of the logs. */
+export function newestFirst(first: LogPosition, second: LogPosition): number {
+  return second.atMs - first.atMs || compareKeys(second.key, first.key);
 }
 
 /** Report items are stored as JSON, which has no bigint. */

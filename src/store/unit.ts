@@ -43,6 +43,8 @@ export class Unit {
   earliestDueAtMs: number | null = null;
   /** It changed accounts or catalogue. */
   changed = false;
+  /** Names of the receipts that it applied (commands/repeats.ts). */
+  readonly settled = new Set<string>();
   /** It made reports that another node has to push. */
   reportsWait = false;
   readonly #open = new Map<string, PendingBatch>();

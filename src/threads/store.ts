@@ -29,10 +29,9 @@ export interface StoreThreadData {
 export type StoreGreeting =
   | {
       kind: "ready";
-      lastKey: string;
       spilled: LaneName[];
-      /** The node's number for ids; 0 unless there are others. */
-      node: number;
+      /** Of the source of this node's ids: its number, and the memory in which the threads count together. */
+      ids: { readonly node: number; readonly memory: SharedArrayBuffer };
     }
   | { kind: "failed"; reason: string };
 
@@ -104,8 +103,9 @@ try {
     delivery.close();
     parentPort!.close();
   });
-  const { lastKey, spilled, node } = store;
-  parentPort!.postMessage({ kind: "ready", lastKey, spilled: [...spilled], node } satisfies StoreGreeting);
+  const { node, memory } = store.ids;
+  const greeting: StoreGreeting = { kind: "ready", spilled: [...store.spilled], ids: { node, memory } };
+  parentPort!.postMessage(greeting);
   store.start({
     onFeed,
     send,

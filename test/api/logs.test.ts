@@ -282,6 +282,46 @@ test("a wrong parameter is named, with what is wrong about it", async (t) => {
   assert.deepEqual([nobody.status, nobody.json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
 });
 
+test("a message that is sent while the logs are read is in the answer, once", async (t) => {
+  const between: (() => Promise<void>)[] = [];
+  const { service, clock } = await start(t, (store) => ({
+    ...store,
+    async logs(query) {
+      const page = await store.logs(query);
+      await between.shift()?.();
+      return page;
+    },
+  }));
+  const sendAt = formatDateTime(START + 24 * HOUR);
+  const keys: string[] = [];
+  for (let request = 0; request < 5; request++) {
+    const destinations = Array.from({ length: 100 }, () => ({ to: PHONE }));
+    const { json } = await service.call("POST", ADVANCED, {
+      body: { messages: [{ from: "InfoSMS", text: "Hello", sendAt, destinations }] },
+    });
+    keys.push(...json.messages.map(({ messageId }: { messageId: string }) => messageId));
+    clock.stepBack(-1_000);
+  }
+  const taken = [...keys.slice(0, 5), ...keys.slice(-5)];
+  between.push(async () => {
+    const atMs = clock.now();
+    const parts = [{ carrierMessageId: "x", counts: true }];
+    const messages = taken.map((key) => ({ key, carrierId: "simulator", parts, refusedErrorId: null, atMs }));
+    await service.store.submitted({ messages });
+  });
+  const found = await readLogs(service, { limit: "1000" });
+  assert.deepEqual(between, [], "there were several pages");
+  assert.deepEqual(found.map(({ messageId }) => messageId).sort(), keys.toSorted());
+  assert.deepEqual(
+    found
+      .slice(0, 10)
+      .map(({ messageId }) => messageId)
+      .sort(),
+    taken.toSorted(),
+    "newest first",
+  );
+});
+
 test("many searches that find nothing have one page at a time in the store, and end when their client is gone", async (t) => {
   let inStore = 0;
   let mostInStore = 0;

@@ -156,8 +156,10 @@ test("between two pages of a search there is one of another account's searches, 
   const answer = await service.call("GET", "/sms/1/logs", { authorization: basic("OTHER", "password") });
   assert.equal(answer.status, 200);
   const own = pages.flatMap((accountId, place) => (accountId === id ? [place] : []));
-  assert.equal(own.length, 10);
-  assert.equal(own.at(-1)! - own[0]!, 2 * 9);
+  // The eleventh is the look at what was sent meanwhile, and it may have to wait for one more.
+  assert.equal(own.length, 11);
+  assert.equal(own.at(-2)! - own[0]!, 2 * 9);
+  assert.ok(own.at(-1)! - own.at(-2)! <= 3);
   for (const client of clients) client.vanish();
 });
 

@@ -149,12 +149,58 @@ test("a backup of PostgreSQL has every row of every table, whatever their sums a
   assert.ok(pages.filter((table) => table === "message").length > 1, "messages came in pages");
   const found = expectedRows(to);
   for (const [table, rows] of expectedRows(directory)) {
-    // What stands for U+0000 there, and the copy's own change of the counter, have come along.
+    // What stands for U+0000 there, and the copy's own change of the counter, have come along; and a backup says that it is one.
     const wanted =
-      table === "counter" ? rows.map((row) => ({ ...row, changes: String(Number(row.changes) + 1) })) : rows;
+      table === "counter"
+        ? rows.map((row) => ({ ...row, changes: String(Number(row.changes) + 1), is_backup: "1" }))
+        : rows;
     assert.ok(rows.length > 0, `${table} has rows`);
     assert.deepEqual(found.get(table), wanted, table);
   }
+});
+
+test("a restored store hands out none of the ids that were handed out after the backup", async (t) => {
+  const { bench, directory, moveTo } = await startMoving(t);
+  const known = new Set<string>();
+  const send = async (): Promise<void> => {
+    for (let count = 0; count < 5; count++) {
+      const id = bench.ids.take(1);
+      assert.ok(!known.has(id), `${id} came again`);
+      known.add(id);
+      await bench.accept([bench.message()], {}, { firstKey: id });
+    }
+  };
+  await send();
+  await bench.close();
+  const to = join(await temporaryDirectory(t), "backup");
+  await backupStore({ from: { data: directory }, fromName: "the store", to });
+  await bench.open();
+  await send();
+  await bench.close();
+
+  moveTo({ directory: to });
+  bench.clock.stepBack(30 * 60_000);
+  await bench.open();
+  await send();
+  await bench.restart();
+  await send();
+  await bench.close();
+
+  const another = join(await temporaryDirectory(t), "backup");
+  await backupStore({ from: { data: directory }, fromName: "the store", to: another });
+  moveTo({ directory });
+  await bench.clock.advance(60_000);
+  await bench.open();
+  await send();
+  await bench.close();
+  const url = await postgresUrl(t);
+  assert.equal((await copyStore({ from: another, to: url, toName: "the database" })).kind, "copied");
+  // The node gets the number that the embedded store has.
+  await onDatabase(url, "UPDATE counter SET starts = 1022");
+  moveTo(url);
+  await bench.open();
+  assert.equal(bench.ids.node, 0);
+  await send();
 });
 
 /** A backup in a process that is killed when it has said so for the so-manieth time how far it is, or when it would check. */

@@ -28,26 +28,27 @@ export interface Moving {
   readonly bench: Bench;
   readonly directory: string;
   /** What the bench is opened on from its next restart on. */
-  moveTo(url: string): void;
+  moveTo(place: string | { readonly directory: string }): void;
 }
 
 /** A bench on SQLite that goes on on PostgreSQL. */
 export async function startMoving(t: TestContext): Promise<Moving> {
   const directory = await temporaryDirectory(t);
-  let url: string | null = null;
+  let place: string | { readonly directory: string } = { directory };
   const bench = await Bench.start(
     t,
     async () => ({
       async open(clock, lanes, onFeed) {
-        if (url === null) {
-          const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+        if (typeof place === "object") {
+          const engine = new SqliteEngine({ ...place, clock, lanes, mode: "deliver" });
           const store = localStore(engine, onFeed);
-          return { store, spilled: engine.spilledLanes(), close: async () => engine.close() };
+          return { store, ids: engine.ids, spilled: engine.spilledLanes(), close: async () => engine.close() };
         }
+        const url = place;
         const limits = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000 };
         const engine = await PostgresEngine.open({ url, ...limits, clock, log: silentLog, lanes, mode: "deliver" });
         const store = localStore(engine, onFeed);
-        return { store, spilled: await engine.spilledLanes(), close: () => engine.close() };
+        return { store, ids: engine.ids, spilled: await engine.spilledLanes(), close: () => engine.close() };
       },
     }),
     { lanes: LANES },
@@ -56,7 +57,7 @@ export async function startMoving(t: TestContext): Promise<Moving> {
     bench,
     directory,
     moveTo(to) {
-      url = to;
+      place = to;
     },
   };
 }

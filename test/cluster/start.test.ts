@@ -37,7 +37,7 @@ test("of twenty nodes that start at once on an empty database each is one of its
     sorted(engines.map(({ epoch }) => epoch)),
     Array.from({ length: NODES }, (_, index) => index + 1),
   );
-  assert.equal(new Set(engines.map(({ node }) => node)).size, NODES, "each has a number of its own");
+  assert.equal(new Set(engines.map(({ ids }) => ids.node)).size, NODES, "each has a number of its own");
 
   const stores = engines.map((engine) => localStore(engine, () => undefined));
   const purposes = await Promise.all(stores.map((store) => store.claimPurpose({ purpose: "production" })));

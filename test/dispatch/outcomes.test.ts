@@ -49,7 +49,13 @@ async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<
   const calls = new Map<string, number>();
   const lines: string[] = [];
   const line = ((_: unknown, text: string) => void lines.push(text)) as Log["error"];
-  const counts = { incomingUnmatched: 0, receiptsUnmatched: 0, receiptsForeign: 0, quarantined: 0 };
+  const counts = {
+    incomingUnmatched: 0,
+    receiptsUnmatched: 0,
+    receiptsForeign: 0,
+    receiptsRepeated: 0,
+    quarantined: 0,
+  };
   const store = new Proxy(bench.store, {
     get: (target, name: keyof Store) => async (input: never) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);

@@ -38,7 +38,13 @@ async function startDesk(t: TestContext): Promise<Desk> {
       return target[name](input);
     },
   });
-  const counts = { incomingUnmatched: 0, receiptsUnmatched: 0, receiptsForeign: 0, quarantined: 0 };
+  const counts = {
+    incomingUnmatched: 0,
+    receiptsUnmatched: 0,
+    receiptsForeign: 0,
+    receiptsRepeated: 0,
+    quarantined: 0,
+  };
   const { clock } = bench;
   const outcomes = new Outcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
   t.after(() => outcomes.abandon());

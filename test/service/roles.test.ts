@@ -30,7 +30,7 @@ async function startNode(t: TestContext, roles: readonly Role[], clock: Clock = 
   const delivery = new Delivery({ ...parts, random: seededRandom(1), sandbox: true, lease: Lease.endless() });
   await delivery.start([]);
   const figures = async () => delivery.figures();
-  const edge = new Edge({ ...parts, node: 0, lastKey: "0", write: null, figures });
+  const edge = new Edge({ ...parts, ids: engine.ids, write: null, figures });
   const url = await edge.start();
   t.after(async () => {
     await edge.stop();

@@ -70,7 +70,7 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       test(`a receipt with ${name} is the message's`, async (t) => {
         const bench = await Bench.start(t, make);
         const key = await sent(bench, "1001");
-        const none = { unmatched: 0, foreign: 0, strangers: [] };
+        const none = { unmatched: 0, foreign: 0, repeated: 0, strangers: [] };
         assert.deepEqual(await received(bench, "1001", change), none);
         assert.equal(await statusOf(bench, key), DELIVERED);
       });
@@ -81,7 +81,9 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       const early = { to: STRANGER, other: "80808" };
       assert.equal((await received(bench, "1001", early)).unmatched, 1);
       const key = await sent(bench, "1001");
-      assert.deepEqual(await received(bench, "1001", early), { unmatched: 1, foreign: 1, strangers: [] });
+      const again = { ...early, outcome: "undeliverable" } as const;
+      const once = { unmatched: 1, foreign: 1, repeated: 0, strangers: [] };
+      assert.deepEqual(await received(bench, "1001", again), once);
       await bench.store.matchParked({ names: [{ carrierId: CARRIER, carrierMessageId: "1001" }] });
       assert.equal(await statusOf(bench, key), WAITING);
       const { count, receipts } = await bench.store.parkedReceipts({ limit: 10 });
@@ -144,6 +146,84 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await drop(7, 1, 2), { count: 4, more: true });
       assert.deepEqual(await drop(7, 1, 2), { count: 2, more: false });
       assert.deepEqual(await unmatched(bench), [["6"], ["6"]]);
+    });
+
+    const REPEATED = { unmatched: 0, foreign: 0, repeated: 1, strangers: [] };
+
+    test("a receipt that comes again after the last word is known for one, also after a restart, and nothing is kept", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, "1001");
+      const receipt = { ...bench.receipt("1001"), to: PHONE };
+      // Twice in one go; the second of them, too, is acknowledged and no more.
+      const both = await bench.store.received({ carrierId: CARRIER, receipts: [receipt, receipt] });
+      assert.deepEqual(both, REPEATED);
+      assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+      await sent(bench, "1002", STRANGER);
+      await received(bench, "1002", { to: STRANGER, outcome: "undeliverable" });
+      await bench.restart();
+      await bench.clock.advance(HOUR);
+      assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+      assert.deepEqual(await received(bench, "1002", { to: STRANGER, outcome: "undeliverable" }), REPEATED);
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+      assert.equal(await statusOf(bench, key), DELIVERED);
+    });
+
+    test("an early receipt that was parked and then applied is known when it comes again", async (t) => {
+      const bench = await Bench.start(t, make);
+      assert.equal((await received(bench, "1001", { to: PHONE })).unmatched, 1);
+      const key = await sent(bench, "1001");
+      assert.equal(await statusOf(bench, key), DELIVERED);
+      assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+    });
+
+    test("what only resembles a receipt that was applied is none that comes again: another phone, outcome or carrier, or no id", async (t) => {
+      const bench = await Bench.start(t, make);
+      await sent(bench, "1001");
+      await received(bench, "1001", { to: PHONE });
+      await sent(bench, unknownId(PHONE));
+      await received(bench, "", { to: PHONE });
+      assert.equal((await received(bench, "1001", { to: PHONE, outcome: "undeliverable" })).unmatched, 1);
+      assert.equal((await received(bench, "", { to: PHONE })).unmatched, 1);
+      const receipts = [{ ...bench.receipt("1001"), to: PHONE }];
+      assert.equal((await bench.store.received({ carrierId: "another", receipts })).unmatched, 1);
+      // The carrier uses the id again, and the receipt overtakes the answer.
+      assert.equal((await received(bench, "1001", { to: STRANGER })).unmatched, 1);
+      assert.equal(await statusOf(bench, await sent(bench, "1001", STRANGER)), DELIVERED);
+      // And again for the same phone, with the receipt after the answer. What was parked is too old to be about it.
+      await bench.clock.advance(HOUR);
+      assert.equal(await statusOf(bench, await sent(bench, "1001")), WAITING);
+      assert.equal((await received(bench, "1001", { to: PHONE })).repeated, 0);
+    });
+
+    test("a receipt that matches nothing, and comes again, is parked once, and as of the last time", async (t) => {
+      const bench = await Bench.start(t, make);
+      assert.equal((await received(bench, "1001", { to: PHONE })).unmatched, 1);
+      await bench.clock.advance(HOUR);
+      for (let times = 0; times < 3; times++) {
+        assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+        await bench.restart();
+      }
+      assert.equal((await bench.store.parkedReceipts({ limit: 10 })).count, 1);
+      const key = await sent(bench, "1001");
+      assert.equal(await statusOf(bench, key), DELIVERED, "it came after the message");
+    });
+
+    test("receipts that were applied are remembered for a day", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (let id = 1; id <= 5; id++) {
+        await sent(bench, String(id));
+        await received(bench, String(id), { to: PHONE });
+        await bench.clock.advance(DAY / 4 + 1);
+      }
+      const beforeMs = bench.clock.now() - 7 * DAY;
+      assert.deepEqual(await bench.store.dropUnmatched({ beforeMs, keepRows: 10, limit: 500 }), {
+        count: 0,
+        more: false,
+      });
+      await bench.restart();
+      const repeated: number[] = [];
+      for (let id = 1; id <= 5; id++) repeated.push((await received(bench, String(id), { to: PHONE })).repeated);
+      assert.deepEqual(repeated, [0, 0, 1, 1, 1]);
     });
 
     test("a part whose id was never learnt hears marked receipts of its phone, and nothing else", async (t) => {

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { searchLogs } from "../../src/store/log-search.ts";
 import type { LogFilter, LoggedMessage, LogPosition, ReportFetch } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -220,6 +221,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
         currency: "EUR",
         statusId: ENROUTE,
         errorId: 0,
+        key: message!.key,
         text: "Grüezi",
       };
       const [two, one] = (await readLogs(bench)).messages;
@@ -290,6 +292,44 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
       }
       const { messages } = await readLogs(bench, {}, count);
       assert.equal(new Set(idsOf(messages)).size, count);
+    });
+
+    test("a search has every message once and newest first, though messages are sent between its pages", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 1_000, total: 1_000 } });
+      const bulks = ["a", "b"];
+      for (let request = 0; request < 90; request++) {
+        await bench.accept(
+          Array.from({ length: 10 }, () => bench.message({ clientMessageId: null })),
+          {},
+          { bulkId: bulks[request % 2]! },
+        );
+        await bench.clock.advance(100);
+      }
+      let waiting = bench.takeMessages();
+      const all = waiting.map(({ key }) => key).sort();
+      for (const bulkIds of [null, bulks]) {
+        let pages = 0;
+        const found = await searchLogs({
+          query: { ...EVERYTHING, accountId: bench.accountId, bulkIds, limit: 1_000 },
+          nowMs: bench.clock.now(),
+          async page(query) {
+            const page = await bench.store.logs(query);
+            pages++;
+            await bench.clock.advance(1);
+            // One in three from all over the place: the pages have seen some of them and not the others.
+            await bench.submit(waiting.filter((_, place) => place % 3 === 0));
+            waiting = waiting.filter((_, place) => place % 3 !== 0);
+            return page;
+          },
+        });
+        assert.ok(pages > 5, `${pages} pages`);
+        assert.deepEqual(found.map(({ key }) => key).sort(), all);
+        const times = found.map(({ sentAtMs }) => sentAtMs);
+        assert.deepEqual(
+          times,
+          times.toSorted((one, other) => other - one),
+        );
+      }
     });
 
     test("any filter gives what a look at every message gives", async (t) => {
@@ -384,7 +424,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
             const found = await readLogs(bench, { ...filter, messageIds: messageIds ?? null }, limit);
             assert.deepEqual(
               found.messages.map(({ errorId: _, ...rest }) => rest),
-              expected.slice(0, limit).map(({ key: _, errorId: __, ...rest }) => rest),
+              expected.slice(0, limit).map(({ errorId: _, ...rest }) => rest),
             );
           }
           await bench.close();

@@ -8,6 +8,8 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 
 export interface OpenedStore {
   readonly store: Store;
+  /** What the service would name its messages with, if that is of importance. */
+  readonly ids?: IdSource;
   readonly spilled: readonly LaneName[];
   /** Ends it as if the process had died. */
   close(): Promise<void>;
@@ -28,9 +30,9 @@ export const CARRIER = "carrier";
 
 export class Bench {
   readonly clock = new VirtualClock(NOW);
-  readonly ids = new IdSource(this.clock, 0);
   readonly #database: TestDatabase;
   readonly #lanes: LaneBounds;
+  readonly #ids = new IdSource(this.clock, 0);
   #opened: OpenedStore | null = null;
   /** What the feed has brought since it was last looked at. */
   messages: QueuedMessage[] = [];
@@ -89,6 +91,10 @@ export class Bench {
 
   get store(): Store {
     return this.#opened!.store;
+  }
+
+  get ids(): IdSource {
+    return this.#opened?.ids ?? this.#ids;
   }
 
   async open(): Promise<void> {

@@ -23,7 +23,7 @@ function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: Virt
 
 async function join(session: Session, leaseMs: number): Promise<Nodes> {
   const nodes = new Nodes({ name: "test", roles: ["dispatch"], leaseMs, lease: new Lease() });
-  await nodes.join(session);
+  await nodes.join(session, Date.now());
   return nodes;
 }
 
@@ -128,6 +128,7 @@ test("a part and its receipt that two nodes write at the same moment find each o
   assert.deepEqual(await other.store.received({ carrierId: CARRIER, receipts }), {
     unmatched: 1,
     foreign: 0,
+    repeated: 0,
     strangers: [],
   });
   await holding.script("COMMIT");

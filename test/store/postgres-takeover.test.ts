@@ -55,7 +55,7 @@ async function startNode(t: TestContext, url: string): Promise<{ engine: Postgre
 /** A node that has joined, owns all this, and is never heard of again. */
 async function deadNode(session: Session): Promise<Nodes> {
   const nodes = new Nodes({ name: "dead", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
-  await nodes.join(session);
+  await nodes.join(session, Date.now());
   await session.query(
     `INSERT INTO message (key, account_id, bulk_id, state, status_id, owner, carrier_id, sender, recipient, body, encoding, part_count, flash,
        price_micros, charged_micros, currency, intermediate, due_at_ms, expires_at_ms, validity_ms, received_at_ms)

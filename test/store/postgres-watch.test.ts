@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
+import { TOOL_NODE } from "../../src/runtime/ids.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import type { BindClaim, BindShare, Feed } from "../../src/store/port.ts";
 import { Connection, Pool, type Session } from "../../src/store/postgres/connection.ts";
 import { FIRST_LANE, waitingLanes } from "../../src/store/postgres/lanes.ts";
-import { Nodes, TOOL_SLOT } from "../../src/store/postgres/nodes.ts";
+import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { Partitions } from "../../src/store/postgres/partitions.ts";
 import { Watch, type WatchParts } from "../../src/store/postgres/watch.ts";
 import { postgresUrl } from "../support/postgres.ts";
@@ -32,7 +33,7 @@ async function sessionOf(t: TestContext, url: string): Promise<Session> {
 
 async function join(session: Session): Promise<Nodes> {
   const nodes = new Nodes({ name: "test", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
-  await nodes.join(session);
+  await nodes.join(session, Date.now());
   return nodes;
 }
 
@@ -202,10 +203,10 @@ test("a new node takes the next number, not the one that was just given up, and 
   assert.equal(third.slot, stays.slot + 1);
 
   // Once around: the next in turn is still taken.
-  await session.query("UPDATE counter SET starts = $1", [stays.epoch + TOOL_SLOT - 1]);
+  await session.query("UPDATE counter SET starts = $1", [stays.epoch + TOOL_NODE - 1]);
   assert.equal((await join(session)).slot, third.slot + 1);
-  await session.query("UPDATE counter SET starts = $1", [2 * TOOL_SLOT - 2]);
-  assert.deepEqual([(await join(session)).slot, (await join(session)).slot], [TOOL_SLOT - 1, 0]);
+  await session.query("UPDATE counter SET starts = $1", [2 * TOOL_NODE - 2]);
+  assert.deepEqual([(await join(session)).slot, (await join(session)).slot], [TOOL_NODE - 1, 0]);
 });
 
 test("when a carrier allows fewer connections, two nodes end with the same number each", async (t) => {

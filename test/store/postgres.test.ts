@@ -5,8 +5,10 @@ import { localStore } from "../../src/store/group.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { takeOverFromAll } from "../support/nodes.ts";
 import { postgresUrl } from "../support/postgres.ts";
+import { command } from "../support/postgres-server.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
+import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
@@ -17,10 +19,9 @@ import { receiptsContract } from "./contract-receipts.ts";
 import { retentionContract } from "./contract-retention.ts";
 import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
-import type { MakeDatabase } from "./harness.ts";
+import type { MakeDatabase, TestDatabase } from "./harness.ts";
 
-const makeDatabase: MakeDatabase = async (t) => {
-  const url = await postgresUrl(t);
+async function database(url: string, beforeStart: string | null): Promise<TestDatabase> {
   const rows = async (sql: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -35,6 +36,7 @@ const makeDatabase: MakeDatabase = async (t) => {
     rows,
     async open(clock, lanes, onFeed) {
       await takeOverFromAll(url);
+      if (beforeStart !== null) await command(url, beforeStart);
       const engine = await PostgresEngine.open({
         url,
         connections: 3,
@@ -48,18 +50,24 @@ const makeDatabase: MakeDatabase = async (t) => {
       });
       // As if it had come by the same number again, and with it by the service's own purses that it had.
       if (lastNode !== null)
-        await rows(`UPDATE purse SET shard = ${engine.node} WHERE account_id IS NULL AND shard = ${lastNode}`);
-      lastNode = engine.node;
+        await rows(`UPDATE purse SET shard = ${engine.ids.node} WHERE account_id IS NULL AND shard = ${lastNode}`);
+      lastNode = engine.ids.node;
       return {
         store: localStore(engine, onFeed),
+        ids: engine.ids,
         spilled: await engine.spilledLanes(),
         close: () => engine.abandon(),
       };
     },
   };
-};
+}
+
+const makeDatabase: MakeDatabase = async (t) => database(await postgresUrl(t), null);
+/** Every start gets the number of the one before. */
+const makeWithOneNumber: MakeDatabase = async (t) => database(await postgresUrl(t), "UPDATE counter SET starts = 0");
 
 storeContract("PostgreSQL", makeDatabase);
+idsContract("PostgreSQL", makeWithOneNumber);
 incomingContract("PostgreSQL", makeDatabase);
 trackingContract("PostgreSQL", makeDatabase);
 bulksContract("PostgreSQL", makeDatabase);

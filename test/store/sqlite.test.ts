@@ -6,6 +6,7 @@ import { test } from "node:test";
 import Database from "better-sqlite3";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
+import { MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
@@ -20,6 +21,7 @@ import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
+import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { managingContract } from "./contract-managing.ts";
@@ -37,7 +39,12 @@ const makeDatabase: MakeDatabase = async (t) => {
   return {
     async open(clock, lanes, onFeed) {
       const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
-      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+      return {
+        store: localStore(engine, onFeed),
+        ids: engine.ids,
+        spilled: engine.spilledLanes(),
+        close: async () => engine.close(),
+      };
     },
     async rows(sql) {
       const db = new Database(join(directory, "heliograph.sqlite"));
@@ -51,6 +58,7 @@ const makeDatabase: MakeDatabase = async (t) => {
 };
 
 storeContract("SQLite", makeDatabase);
+idsContract("SQLite", makeDatabase);
 incomingContract("SQLite", makeDatabase);
 trackingContract("SQLite", makeDatabase);
 bulksContract("SQLite", makeDatabase);
@@ -180,7 +188,7 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
   t.after(() => db.close());
   /** Small tables, pages, walks along an index or from the end of a table, and the count that an operator asks for now and then. */
   const allowed =
-    /SCAN (counter|parked_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest|page)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$/;
+    /SCAN (counter|id_mark|parked_receipt|settled_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest|page)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$| AS counted\b/;
   // The check of the ledger looks at all there is; for a new account SQLite plans to look for what refers to it, and never does.
   const looked = [...statements].filter((sql) => !/ AS fault|^INSERT INTO account/.test(sql));
   const slow = looked.flatMap((sql) => {
@@ -195,6 +203,27 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
   });
   assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
   assert.deepEqual(slow, []);
+});
+
+test("of very many receipts that were applied the newest are remembered", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const insert = beside.prepare("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, 'x')");
+  const idsLeft = async (): Promise<unknown[]> => {
+    await store.dropUnmatched({ beforeMs: 0, keepRows: 10, limit: 10_000 });
+    return beside.prepare("SELECT id FROM settled_receipt ORDER BY id").pluck().all();
+  };
+  for (let row = 0; row < 4; row++) insert.run(systemClock.now(), MAX_SETTLED_NAMES / 2);
+  assert.deepEqual(await idsLeft(), [3, 4]);
+  beside.transaction(() => {
+    for (let row = 0; row < MAX_SETTLED_ROWS; row++) insert.run(systemClock.now(), 1);
+  })();
+  const left = await idsLeft();
+  assert.deepEqual([left.length, left[0]], [MAX_SETTLED_ROWS, 5]);
 });
 
 test("only what is about values speaks against what was asked", () => {

@@ -193,8 +193,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     clock,
     log: silentLog,
     settings,
-    node: opened.node,
-    lastKey: opened.lastKey,
+    ids: opened.ids,
     write: sandbox ? (message) => delivery.write(message) : null,
     figures: async () => delivery.figures(),
   });

@@ -13,6 +13,7 @@ import {
   type OutstandingRow,
   type ParkedReceipt,
   type PartName,
+  type ReceivedReceipts,
   type SubmittedMessage,
   SWEEP_START,
 } from "../port.ts";
@@ -29,6 +30,7 @@ import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
+import { Repeats } from "./repeats.ts";
 
 type DeliveryCommand =
   | "claimDue"
@@ -58,6 +60,7 @@ export function deliveryCommands(
   bulks: Bulks,
 ): Pick<CommandHandlers, DeliveryCommand> {
   const { dialect } = sql;
+  const repeats = new Repeats(sql, unit, now);
   const due = sql.prepare<[number, number], MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
      ${dialect.lockFree()}`,
@@ -210,6 +213,7 @@ export function deliveryCommands(
     const { found: byId, isForeign } = findById(names.byId, receipt);
     const found = byId ?? findByPhone(names.byPhone, receipt);
     if (found === null) return isForeign ? "foreign" : "unmatched";
+    repeats.note(carrierId, receipt);
     const { part, row } = found;
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
@@ -224,6 +228,30 @@ export function deliveryCommands(
     tables.changeMessage(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
     if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
     return "applied";
+  }
+
+  /** Parks receipts that were not applied, unless they come again. Of one that is parked already the newer counts: it may be about a newer message. */
+  async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<Omit<ReceivedReceipts, "strangers">> {
+    const counts = { unmatched: 0, foreign: 0, repeated: 0 };
+    const parts = missed.flatMap(({ receipt }) => receiptNames(carrierId, receipt).byId ?? []);
+    await tables.load({ parked: parts });
+    await repeats.look();
+    for (const { receipt, isForeign } of missed) {
+      if (repeats.has(carrierId, receipt)) {
+        counts.repeated++;
+        continue;
+      }
+      const { byId } = receiptNames(carrierId, receipt);
+      const parked = byId === null ? undefined : tables.parked(byId).find((known) => isSame(known, receipt));
+      if (parked !== undefined) tables.unpark(parked);
+      tables.park(carrierId, receipt);
+      if (parked !== undefined) counts.repeated++;
+      else {
+        counts.unmatched++;
+        if (isForeign) counts.foreign++;
+      }
+    }
+    return counts;
   }
 
   /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
@@ -387,21 +415,16 @@ export function deliveryCommands(
     },
 
     received({ carrierId, receipts }) {
-      let unmatched = 0;
-      let foreign = 0;
+      const missed: Missed[] = [];
       const strangers: number[] = [];
       for (const [index, receipt] of receipts.entries()) {
         const found = applyReceipt(carrierId, receipt);
         if (found === "applied") continue;
-        if (receipt.unmarked === true) {
-          strangers.push(index);
-          continue;
-        }
-        tables.park(carrierId, receipt);
-        unmatched++;
-        if (found === "foreign") foreign++;
+        if (receipt.unmarked === true) strangers.push(index);
+        else missed.push({ receipt, isForeign: found === "foreign" });
       }
-      return { unmatched, foreign, strangers };
+      if (missed.length === 0) return { unmatched: 0, foreign: 0, repeated: 0, strangers };
+      return parkNew(carrierId, missed).then((counts) => ({ ...counts, strangers }));
     },
 
     matchParked({ names }) {
@@ -458,6 +481,17 @@ export function deliveryCommands(
       }
     },
   };
+}
+
+/** A receipt that no part was waiting for. */
+interface Missed {
+  readonly receipt: Receipt;
+  readonly isForeign: boolean;
+}
+
+function isSame(one: Receipt, other: Receipt): boolean {
+  const phonesOf = ({ to, other }: Receipt): string => `${to ?? ""} ${other ?? ""}`;
+  return phonesOf(one) === phonesOf(other) && one.outcome === other.outcome;
 }
 
 interface FoundPart {

@@ -8,7 +8,7 @@
  * that line every walk is complete.
  */
 import { type CommandHandlers, LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port.ts";
-import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../rows.ts";
+import { FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf, newestFirst } from "../rows.ts";
 import type { Awaitable, Value } from "../sql.ts";
 import type { CommandParts } from "./parts.ts";
 
@@ -101,7 +101,7 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
         .sort((first, second) => newestFirst(placeOf(first), placeOf(second)))
         .slice(0, limit);
       return {
-        messages: rows.map((row) => ({ ...factsOf(row), text: row.body })),
+        messages: rows.map((row) => ({ ...factsOf(row), key: row.key, text: row.body })),
         next: rows.length < limit ? floor : placeOf(rows.at(-1)!),
       };
     },
@@ -110,8 +110,4 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
 
 function placeOf(row: LogRow): LogPosition {
   return { atMs: row.log_at_ms, key: row.key };
-}
-
-function newestFirst(first: LogPosition, second: LogPosition): number {
-  return second.atMs - first.atMs || compareKeys(second.key, first.key);
 }

@@ -5,8 +5,12 @@
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { CommandHandlers } from "../port.ts";
 import type { CommandParts } from "./parts.ts";
+import { MAX_REPEAT_AGE_MS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "./repeats.ts";
 
-export function unmatchedCommands({ sql }: CommandParts): Pick<CommandHandlers, "dropUnmatched"> {
+/** Rows of receipts that were applied are small, and many come in a minute: so many times as many go at once. */
+const SETTLED_AT_ONCE = 10;
+
+export function unmatchedCommands({ sql, now }: CommandParts): Pick<CommandHandlers, "dropUnmatched"> {
   // The newest of those that are too many.
   const receiptAt = sql.prepare<[number], { id: number }>(
     "SELECT id FROM parked_receipt ORDER BY id DESC LIMIT 1 OFFSET ?",
@@ -23,15 +27,33 @@ export function unmatchedCommands({ sql }: CommandParts): Pick<CommandHandlers, 
     `DELETE FROM incoming_message WHERE key IN
        (SELECT key FROM incoming_message WHERE account_id IS NULL AND key < ? ORDER BY key LIMIT ?)`,
   );
+  // Of the receipts that are remembered so that their repeats are known: the newest row beyond so many rows, and beyond so many names in these.
+  const settledAt = sql.prepare<[number], { id: number }>(
+    "SELECT id FROM settled_receipt ORDER BY id DESC LIMIT 1 OFFSET ?",
+  );
+  const settledBeyond = sql.prepare<[number, number], { id: number | null }>(
+    `SELECT max(id) AS id FROM (
+       SELECT id, sum(name_count) OVER (ORDER BY id DESC) AS names
+       FROM (SELECT id, name_count FROM settled_receipt ORDER BY id DESC LIMIT ?) AS newest) AS counted
+     WHERE names > ?`,
+  );
+  const dropSettled = sql.prepare<[number, number, number]>(
+    `DELETE FROM settled_receipt WHERE id IN (SELECT id FROM settled_receipt ORDER BY id LIMIT ?) AND (at_ms < ? OR id <= ?)`,
+  );
 
   return {
     async dropUnmatched({ beforeMs, keepRows, limit }) {
+      const beyondRows = (await settledAt.get(MAX_SETTLED_ROWS))?.id ?? 0;
+      const beyondNames = (await settledBeyond.get(MAX_SETTLED_ROWS, MAX_SETTLED_NAMES))?.id ?? 0;
+      const mostSettled = limit * SETTLED_AT_ONCE;
+      const oldMs = now() - MAX_REPEAT_AGE_MS;
+      const settled = await dropSettled.run(mostSettled, oldMs, Math.max(beyondRows, beyondNames));
       const lastReceipt = (await receiptAt.get(keepRows))?.id ?? 0;
       const lastMessage = BigInt((await messageAt.get(keepRows))?.key ?? "0");
       const oldKey = firstIdAt(beforeMs);
       const receipts = await dropReceipts.run(limit, beforeMs, lastReceipt);
       const messages = await dropMessages.run(lastMessage >= oldKey ? lastMessage + 1n : oldKey, limit);
-      return { count: receipts + messages, more: receipts === limit || messages === limit };
+      return { count: receipts + messages, more: receipts === limit || messages === limit || settled === mostSettled };
     },
   };
 }

@@ -168,7 +168,7 @@ class Moment {
   }
 
   async counter(): Promise<CounterRow> {
-    return (await this.#all<CounterRow>("SELECT changes, starts, purpose FROM counter"))[0]!;
+    return (await this.#all<CounterRow>("SELECT changes, starts, purpose, is_backup FROM counter"))[0]!;
   }
 
   /** The next page is on its way while one is written. Pages grow or shrink towards so many characters. */

@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { systemClock } from "../../runtime/clock.ts";
 import { makePrivateDirectory } from "../../runtime/private-files.ts";
 import { localStore } from "../group.ts";
-import { DataDirectoryInUse, lockDirectory } from "../sqlite/database.ts";
+import { DataDirectoryInUse, lockDirectory, openDatabase } from "../sqlite/database.ts";
 import { SqliteEngine } from "../sqlite/engine.ts";
 import { takeRows } from "./backup-postgres.ts";
 import { takePages } from "./backup-sqlite.ts";
@@ -76,6 +76,7 @@ export async function backupStore(options: BackupOptions): Promise<BackupOutcome
     if ("url" in options.from) await takeRows({ ...options, url: options.from.url, to: unfinished });
     else await takePages({ ...options, data: options.from.data, to: unfinished });
     if (!("url" in options.from)) onStep?.("checking");
+    sayWhatItIs(unfinished);
     const rows = countRows(unfinished);
     const ledgerFaults = await verifyLedger(unfinished);
     finish(to);
@@ -114,6 +115,16 @@ function requireEmpty(directory: string): void {
   const [other] = readdirSync(directory).filter((name) => !OURS.has(name));
   if (other === undefined) return;
   throw new CopyRefused(`${directory} is not empty (${other} is in it): name a directory that is empty or not there`);
+}
+
+/** The first service on it must know: it is behind the ids that were handed out since (store/id-mark.ts). */
+function sayWhatItIs(directory: string): void {
+  const db = openDatabase(directory);
+  try {
+    db.exec("UPDATE counter SET is_backup = 1");
+  } finally {
+    db.close();
+  }
 }
 
 function countRows(directory: string): Map<string, number> {

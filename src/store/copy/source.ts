@@ -23,6 +23,7 @@ export interface CounterRow {
   readonly changes: number;
   readonly starts: number;
   readonly purpose: string | null;
+  readonly is_backup: number;
 }
 
 /** The bounds of a page. Most rows are a few hundred characters; a batch of reports may be a hundred thousand. */

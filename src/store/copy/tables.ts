@@ -38,6 +38,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "message", key: ["key"], instead: { owner: "NULL" } },
   { name: "part", key: ["id"], numbered: true },
   { name: "parked_receipt", key: ["id"], numbered: true },
+  { name: "settled_receipt", key: ["id"], numbered: true },
   {
     name: "report",
     key: ["id"],
@@ -48,13 +49,14 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "incoming_message", key: ["key"] },
   { name: "incoming_set", key: ["id"], numbered: true },
   { name: "incoming_part", key: ["set_id", "sequence"] },
+  { name: "id_mark", key: ["node"], watched: ["node", "highest"] },
   { name: "audit", key: ["id"], numbered: true },
   { name: "login_event", key: ["id"], numbered: true },
   { name: "quarantine", key: ["id"], numbered: true },
 ];
 
 /** One row, which is written at the very end; what it says shows whether a service has run on the source since. */
-export const COUNTER = { name: "counter", watched: ["changes", "starts", "purpose"] } as const;
+export const COUNTER = { name: "counter", watched: ["changes", "starts", "purpose", "is_backup"] } as const;
 
 /** Tables of days, whose partitions have to be there before their rows. */
 export const BY_DAY: readonly string[] = ["message", "incoming_message"];

@@ -181,7 +181,10 @@ export class Target {
   // --- The end -------------------------------------------------------------------------------------------------------------
 
   /** Ids go on above the highest, nobody trusts what it knew of the catalogue before, and the database is open. */
-  async finish(highestIds: ReadonlyMap<string, string>, { changes, starts, purpose }: CounterRow): Promise<void> {
+  async finish(
+    highestIds: ReadonlyMap<string, string>,
+    { changes, starts, purpose, is_backup }: CounterRow,
+  ): Promise<void> {
     const session = await this.#session();
     await session.script("BEGIN");
     try {
@@ -194,8 +197,8 @@ export class Target {
       // An epoch is never used twice, also where nodes had started on the empty database.
       await session.query(
         `UPDATE counter SET changes = greatest(changes, CAST($1 AS bigint)) + 1, starts = greatest(starts, CAST($2 AS bigint)),
-           purpose = coalesce($3, purpose)`,
-        [changes, starts, purpose],
+           purpose = coalesce($3, purpose), is_backup = CAST($4 AS integer)`,
+        [changes, starts, purpose, is_backup],
       );
       await session.script("COMMIT");
     } catch (error) {

@@ -14,7 +14,9 @@ import { systemRandom } from "../../runtime/random.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { LOOKS } from "../commands/looks.ts";
 import { NEEDS } from "../commands/needs.ts";
+import { settledRow } from "../commands/repeats.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import {
   type CommandInput,
@@ -31,6 +33,7 @@ import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { firstFault, isLasting } from "./faults.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { idMarks, raiseIdMark } from "./id-marks.ts";
 import { FIRST_LANE, waitingLanes } from "./lanes.ts";
 import { Link } from "./link.ts";
 import { migrate } from "./migrate.ts";
@@ -102,6 +105,9 @@ export class PostgresEngine implements Engine {
   readonly #writing: Workspace;
   readonly #makeWorkspace: () => Workspace;
   readonly #idleWorkspaces: Workspace[] = [];
+  readonly #idMark: IdMark;
+  /** Names what is made here; the edge takes from it too. */
+  readonly ids: IdSource;
   #group = 0;
   #unresolved: Unresolved | null = null;
   #watch: Watch | null = null;
@@ -114,7 +120,7 @@ export class PostgresEngine implements Engine {
   #closed = false;
 
   private constructor(options: PostgresOptions, parts: EngineParts) {
-    const { connection, pool, nodes, lease, lastOwnId, partitions } = parts;
+    const { connection, pool, nodes, lease, ids, partitions } = parts;
     this.#options = options;
     this.#connection = connection;
     this.#pool = pool;
@@ -125,8 +131,9 @@ export class PostgresEngine implements Engine {
     const delivers = mode === "deliver";
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
     const servicePurses = new ServicePurses(pool, nodes.slot);
-    const ids = new IdSource(clock, nodes.slot, lastOwnId);
     const retirement = new Retirement(partitions);
+    this.ids = ids;
+    this.#idMark = new IdMark(ids);
     this.#makeWorkspace = () =>
       new Workspace({
         lanes: this.#lanes,
@@ -157,20 +164,17 @@ export class PostgresEngine implements Engine {
     try {
       if (mode === "deliver") {
         await partitions.ensureAhead(options.clock.now());
-        await nodes.join(await connection.session());
+        await nodes.join(await connection.session(), options.clock.now());
       }
-      const lastOwnId = await pool.use((session) => highestOwnId(session));
-      return new PostgresEngine(options, { connection, pool, nodes, lease, lastOwnId, partitions });
+      // Only now that the number is this node's: whoever had it before raises its mark no more.
+      const marks = await pool.use((session) => idMarks(session));
+      const ids = new IdSource(options.clock, nodes.slot, startAfter(marks, nodes.slot, options.clock.now()));
+      return new PostgresEngine(options, { connection, pool, nodes, lease, ids, partitions });
     } catch (error) {
       await connection.close();
       await pool.close();
       throw asStoreError(error);
     }
-  }
-
-  /** The node's number in the ids that it makes. */
-  get node(): number {
-    return this.#nodes.slot;
   }
 
   get epoch(): number {
@@ -225,14 +229,6 @@ export class PostgresEngine implements Engine {
     const lanes = found.map(({ accountId, carrierId }) => ({ accountId, carrierId }));
     for (const lane of lanes) this.#lanes.setSpilled(lane, true);
     return lanes;
-  }
-
-  /** The highest message key there is, so that new ones are above it. */
-  async lastKey(): Promise<string> {
-    const { rows } = await this.#pool.use((session) =>
-      session.query<{ key: string | null }>("SELECT CAST(max(key) AS text) AS key FROM message"),
-    );
-    return rows[0]?.key ?? "0";
   }
 
   isAlone(command: CommandName): boolean {
@@ -344,7 +340,11 @@ export class PostgresEngine implements Engine {
       const outcomes = await workspace.runAll(calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
-      const flushed = workspace.tables.flush();
+      const flushed = Promise.all([
+        workspace.tables.flush(),
+        this.#noteSettled(session, unit),
+        this.#promiseIds(session, unit),
+      ]);
       committing = true;
       const result: GroupResult = { outcomes, feed: unit.feed(reports) };
       const committed = session.query("COMMIT");
@@ -369,6 +369,22 @@ export class PostgresEngine implements Engine {
       await session.query("ROLLBACK").catch(() => this.#connection.discard());
       throw error;
     }
+  }
+
+  /** The receipts that this transaction has applied. */
+  async #noteSettled(session: Session, unit: Unit): Promise<void> {
+    const row = settledRow(unit);
+    if (row === null) return;
+    const values = [this.#options.clock.now(), row.count, row.names];
+    await session.query("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES ($1, $2, $3)", values);
+  }
+
+  /** Raises the mark of this node's ids, if this transaction has to. */
+  async #promiseIds(session: Session, unit: Unit): Promise<void> {
+    const mark = this.#idMark.due();
+    if (mark === null) return;
+    unit.onCommit(() => this.#idMark.raised(mark));
+    await raiseIdMark(session, this.ids.node, mark);
   }
 
   /** The connection died in the commit: the database knows whether it went through, as soon as it can be asked. */
@@ -461,7 +477,7 @@ interface EngineParts {
   readonly nodes: Nodes;
   readonly lease: Lease;
   readonly partitions: Partitions;
-  readonly lastOwnId: bigint;
+  readonly ids: IdSource;
 }
 
 function needsOf(calls: readonly Call[]): Needs {
@@ -475,12 +491,4 @@ function needsOf(calls: readonly Call[]): Needs {
     }
   }
   return sum;
-}
-
-/** The highest id of what is named here: report batches, and messages from phones. */
-async function highestOwnId(session: Session): Promise<bigint> {
-  const { rows } = await session.query<{ id: string }>(
-    `SELECT CAST(greatest(coalesce((SELECT max(id) FROM report), 0), coalesce((SELECT max(key) FROM incoming_message), 0)) AS text) AS id`,
-  );
-  return BigInt(rows[0]!.id);
 }

@@ -9,8 +9,11 @@
  * Leases are compared on the database's clock. A node deposes others only when it has itself been in touch with the database for a whole
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
  */
+import { TOOL_NODE } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
+import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import { type BindClaim, type BindShare, type Cluster, ROLES, type Role } from "../port.ts";
+import { raiseIdMark } from "./id-marks.ts";
 import type { Session } from "./link.ts";
 
 export interface NodeOptions {
@@ -26,17 +29,14 @@ interface NodeRow {
   readonly roles: string;
 }
 
-/** Ids have ten bits for the node; the last number is for tools, which join nothing. */
-export const TOOL_SLOT = 1_023;
-
-const JOIN_COUNTER = "UPDATE counter SET starts = starts + 1 RETURNING starts AS epoch";
-// In turn: a number that was just given up goes to another only after all the others, when no clock can be so far behind that the two
-// make the same ids.
+const JOIN_COUNTER = "UPDATE counter SET starts = starts + 1 RETURNING starts AS epoch, is_backup";
+const RESTORED = "UPDATE counter SET is_backup = 0";
+// In turn, and last those whose ids are far ahead of this node's clock (id-mark.ts).
 const JOIN_NODE = `INSERT INTO node (epoch, slot, name, roles, alive_until)
   SELECT CAST($1 AS bigint), free.slot, $2, $3, clock_timestamp() + $4 * interval '1 millisecond'
-  FROM generate_series(0, ${TOOL_SLOT - 1}) AS free (slot)
+  FROM generate_series(0, ${TOOL_NODE - 1}) AS free (slot) LEFT JOIN id_mark ON id_mark.node = free.slot
   WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.slot = free.slot)
-  ORDER BY (free.slot - CAST($1 AS bigint) % ${TOOL_SLOT} + ${TOOL_SLOT}) % ${TOOL_SLOT} LIMIT 1
+  ORDER BY coalesce(id_mark.highest, 0) > CAST($5 AS bigint), (free.slot - CAST($1 AS bigint) % ${TOOL_NODE} + ${TOOL_NODE}) % ${TOOL_NODE} LIMIT 1
   RETURNING slot`;
 const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1";
 const COMMITTING = `UPDATE node SET last_group = $3, alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`;
@@ -47,7 +47,7 @@ const ALL = "SELECT epoch, roles FROM node ORDER BY epoch";
 export class Nodes {
   readonly #options: NodeOptions;
   #epoch = 0;
-  #slot = TOOL_SLOT;
+  #slot = TOOL_NODE;
   /** When the database last began to answer without a gap. */
   #inTouchSince: bigint | null = null;
   #lastTouch = 0n;
@@ -69,16 +69,21 @@ export class Nodes {
     return this.#slot;
   }
 
-  async join(session: Session): Promise<void> {
+  async join(session: Session, nowMs: number): Promise<void> {
     const { name, roles, leaseMs, lease } = this.#options;
     const moment = Lease.moment();
     await session.script("BEGIN");
     try {
       // The counter's row is held until the commit: of several nodes that start at once each finds another slot free.
-      const { rows: starts } = await session.query<{ epoch: number }>(JOIN_COUNTER);
-      const { epoch } = starts[0]!;
-      const { rows } = await session.query<{ slot: number }>(JOIN_NODE, [epoch, name, roles.join(","), leaseMs]);
-      if (rows.length === 0) throw new Error(`there are ${TOOL_SLOT} nodes already, and no room for one more`);
+      const { rows: starts } = await session.query<{ epoch: number; is_backup: number }>(JOIN_COUNTER);
+      const { epoch, is_backup } = starts[0]!;
+      if (is_backup === 1) {
+        await session.query(RESTORED);
+        await raiseIdMark(session, EVERY_NODE, restoredMark(nowMs));
+      }
+      const values = [epoch, name, roles.join(","), leaseMs, farAhead(nowMs).toString()];
+      const { rows } = await session.query<{ slot: number }>(JOIN_NODE, values);
+      if (rows.length === 0) throw new Error(`there are ${TOOL_NODE} nodes already, and no room for one more`);
       await session.script("COMMIT");
       this.#epoch = epoch;
       this.#slot = rows[0]!.slot;

@@ -3,6 +3,7 @@
  * is old (retirement.ts).
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
@@ -78,7 +79,7 @@ export class Partitions {
 
   /** Today and the days to come, so that midnight is a moment like any other. */
   async ensureAhead(nowMs: number): Promise<void> {
-    const today = Math.floor(nowMs / DAY_MS);
+    const today = Math.floor(timeOfIds(nowMs) / DAY_MS);
     await this.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => firstKey(today + index).toString()));
   }
 

@@ -8,6 +8,7 @@
  *
  * What the messages were charged is added to `retired_charge`, and their names are free again, in the transaction in which they leave.
  */
+import { timeOfIds } from "../../runtime/ids.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import { RETIRE_START, type RetireCursor } from "../port.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
@@ -76,7 +77,7 @@ export class Retirement {
     session: Session,
     { beforeMs, nowMs, limit, cursor }: RetireInput,
   ): Promise<{ cursor: RetireCursor; more: boolean }> {
-    const lastDay = Math.floor(beforeMs / DAY_MS);
+    const lastDay = Math.floor(timeOfIds(beforeMs) / DAY_MS);
     const moments = [beforeMs, unfetchedBefore(nowMs)];
     if (cursor.message === RETIRE_START.message && cursor.incoming === RETIRE_START.incoming)
       await this.dropWhole(session, firstKey(lastDay), moments);

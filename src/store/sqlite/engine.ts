@@ -3,13 +3,15 @@
  * thread of its own (threads/store.ts).
  */
 import type { Clock } from "../../runtime/clock.ts";
-import { IdSource } from "../../runtime/ids.ts";
+import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { allCommands } from "../commands/all.ts";
 import { LOOKS } from "../commands/looks.ts";
 import type { CommandParts } from "../commands/parts.ts";
+import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { type CommandHandlers, type CommandName, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
 import { Unit } from "../unit.ts";
@@ -25,6 +27,7 @@ import {
   migrateAlone,
   openDatabase,
 } from "./database.ts";
+import { IdMarks } from "./id-marks.ts";
 import { catchUp } from "./journal.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
@@ -49,9 +52,6 @@ export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
 /** These write no more than when something was last used, so their answers stand without it. */
 const ANSWERED_UNKEPT: ReadonlySet<CommandName> = new Set(["findSession", "findApiKey"]);
 
-/** The one machine's number among nodes (runtime/ids.ts). */
-const NODE = 0;
-
 export class SqliteEngine implements Engine {
   readonly #db: Db;
   readonly #tables: SqliteTables;
@@ -64,6 +64,11 @@ export class SqliteEngine implements Engine {
   readonly #log: WriteAheadLog;
   /** Why the last transaction that wrote failed for everybody; null when it did not. */
   #blocked: unknown = null;
+  readonly #insertSettled;
+  readonly #idMarks: IdMarks;
+  readonly #idMark: IdMark;
+  /** Names what is made here; the edge takes from it too. */
+  readonly ids: IdSource;
   #unit = new Unit();
 
   constructor(options: SqliteOptions) {
@@ -101,13 +106,22 @@ export class SqliteEngine implements Engine {
     });
     // A tool owns nothing: no message it might accept is taken into memory.
     this.#lanes = new LaneAccounts(options.mode === "deliver" ? options.lanes : { lane: 0, total: 0 });
+    this.#insertSettled = db.prepare<[number, number, string]>(
+      "INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, ?)",
+    );
+    this.#idMarks = new IdMarks(db);
+    const epoch = options.mode === "deliver" ? this.#takeOver(options.clock.now()) : 0;
+    const marks = this.#idMarks.all();
+    const node = options.mode === "deliver" ? chooseNumber(marks, options.clock.now()) : TOOL_NODE;
+    this.ids = new IdSource(options.clock, node, startAfter(marks, node, options.clock.now()));
+    this.#idMark = new IdMark(this.ids);
     this.#parts = {
       sql: new SqliteSql(db, this.#tables),
       tables: this.#tables,
       lanes: this.#lanes,
       unit: () => this.#unit,
-      ids: new IdSource(options.clock, NODE, this.#lastOwnId()),
-      epoch: options.mode === "deliver" ? this.#takeOver() : 0,
+      ids: this.ids,
+      epoch,
       pushes: options.mode === "deliver",
       now: () => options.clock.now(),
       secrets: options.secrets ?? NO_KEYS,
@@ -125,9 +139,10 @@ export class SqliteEngine implements Engine {
   }
 
   /** This process is the only one here (it has the lock), so whatever an earlier one owned is free. */
-  #takeOver(): number {
+  #takeOver(nowMs: number): number {
     return this.#db
       .transaction(() => {
+        this.#idMarks.noteRestored(nowMs);
         this.#db.exec("UPDATE counter SET starts = starts + 1");
         this.#db.exec("UPDATE message SET owner = NULL WHERE state = 1 AND owner IS NOT NULL");
         this.#db.exec("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by IS NOT NULL");
@@ -148,22 +163,6 @@ export class SqliteEngine implements Engine {
       lanes.push(lane);
     }
     return lanes;
-  }
-
-  /** The highest id of what is named here: report batches, and messages from phones. */
-  #lastOwnId(): bigint {
-    const row = this.#db
-      .prepare<[], { id: string }>(
-        `SELECT CAST(max(coalesce((SELECT max(id) FROM report), 0), coalesce((SELECT max(key) FROM incoming_message), 0)) AS TEXT) AS id`,
-      )
-      .get();
-    return BigInt(row!.id);
-  }
-
-  /** The highest message key there is, so that new ones are above it. */
-  lastKey(): string {
-    const row = this.#db.prepare<[], { key: string | null }>("SELECT CAST(max(key) AS TEXT) AS key FROM message").get();
-    return row?.key ?? "0";
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
@@ -208,8 +207,13 @@ export class SqliteEngine implements Engine {
       const outcomes: Outcome[] = [];
       for (const call of calls) outcomes.push({ ok: true, value: await this.#handle(call) });
       const reports = flushReports(this.#parts, unit);
+      const settled = settledRow(unit);
+      if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
+      const mark = writes ? this.#idMark.due() : null;
+      if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
       if (writes) this.#tables.commit();
       this.#db.exec("COMMIT");
+      if (mark !== null) this.#idMark.raised(mark);
       const feed = unit.feed(reports);
       if (!writes) return { outcomes, feed };
       this.#blocked = null;

@@ -27,6 +27,8 @@ interface Story {
   readonly mostCopies?: number;
   /** Receipts that must be left over, matching nothing. */
   readonly unmatched?: number;
+  /** Receipts that must be known for such as have come before. */
+  readonly repeated?: number;
 }
 
 const LONG = "A long message, in several parts, each of which has a header of its own. ".repeat(5);
@@ -79,7 +81,7 @@ const STORIES: readonly Story[] = [
     text: LONG,
     profile: { partRule: "last" },
   },
-  { name: "receipts come twice", faults: { doubleReceipt: true }, unmatched: 5 },
+  { name: "receipts come twice", faults: { doubleReceipt: true }, repeated: 5 },
   { name: "receipts are late", faults: { delayReceipt: { ms: 500 } } },
   { name: "a receipt is contradicted by the next", faults: { contradictReceipt: true }, unmatched: 5 },
   {
@@ -160,7 +162,7 @@ async function start(
 }
 
 for (const story of STORIES) {
-  const { name, text = "Hello", count = 5, status = 5, mostCopies = 1, unmatched = 0 } = story;
+  const { name, text = "Hello", count = 5, status = 5, mostCopies = 1, unmatched = 0, repeated = 0 } = story;
   test(`${name}: ${count === 1 ? "the message ends" : `${count} messages end`} with status ${status}`, {
     timeout: 60_000,
   }, async (t) => {
@@ -207,6 +209,11 @@ for (const story of STORIES) {
     const perPhone = Math.ceil(count / 10); // numbers repeat from the eleventh message on
     assert.ok(Math.max(0, ...copies.values()) <= mostCopies * perPhone, `copies: ${[...copies.values()]}`);
     if (status === 5) assert.equal(copies.size, Math.min(count, 10) * parts, "each part reached its phone");
+    if (repeated > 0) {
+      const line = `heliograph_dispatch_receipts_repeated_total ${repeated}\n`;
+      await eventually(async () => (await service.call("GET", "/metrics")).text.includes(line));
+      assert.equal((await service.store.parkedReceipts({ limit: 1 })).count, 0);
+    }
     if (unmatched > 0)
       await eventually(async () => (await service.store.parkedReceipts({ limit: 1 })).count === unmatched);
   });
