@@ -27,13 +27,14 @@ export class Aside {
    * Writes what was promised, and says whether that went well. What is refused would be so every time, and nothing behind it in the
    * journal would reach its table any more. `write` fails before it has changed anything.
    */
-  promised(subject: string, row: unknown, write: () => void): boolean {
+  promised(table: string, id: string | number | null, row: unknown, write: () => void): boolean {
     try {
       write();
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.keep(subject, (error as Error).message, JSON.stringify(row));
+      // Put together only here: nearly always all goes well.
+      this.keep(id === null ? table : `${table} ${id}`, (error as Error).message, JSON.stringify(row));
       return false;
     }
   }

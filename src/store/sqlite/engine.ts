@@ -205,7 +205,10 @@ export class SqliteEngine implements Engine {
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
       const outcomes: Outcome[] = [];
-      for (const call of calls) outcomes.push({ ok: true, value: await this.#handle(call) });
+      for (const call of calls) {
+        const answer = this.#handle(call);
+        outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
+      }
       const reports = flushReports(this.#parts, unit);
       const settled = settledRow(unit);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);

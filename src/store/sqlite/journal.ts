@@ -133,12 +133,11 @@ export class Journal {
       this.drop(entry.seq);
     }
     for (const [key, { values, change }] of messages) {
-      const name = `message ${key}`;
       if (values !== null && rows.message(key) === undefined) {
-        const isThere = rows.aside.promised(name, [values, change], () => rows.insertMessage(values));
+        const isThere = rows.aside.promised("message", key, [values, change], () => rows.insertMessage(values));
         if (!isThere) continue;
       }
-      rows.aside.promised(name, change, () => rows.changeMessage(key, change));
+      rows.aside.promised("message", key, change, () => rows.changeMessage(key, change));
     }
   }
 }
@@ -157,7 +156,7 @@ function applyEntry({ seq, changes: text }: Entry, rows: WrittenRows, messages: 
   }
   let before: MessageValues | null = [];
   for (const shortened of changes as Shortened[]) {
-    rows.aside.promised(nameOf(shortened), shortened, () => {
+    rows.aside.promised(nameOf(shortened), null, shortened, () => {
       const [kind, ...others] = shortened;
       if (kind === "message" || kind === "like") {
         const base: MessageValues | null = before;

@@ -334,7 +334,7 @@ export class SqliteTables implements Tables {
     row: unknown,
     write: () => void,
   ): void {
-    if (since < this.#seq) this.#written.aside.promised(`${table} ${id}`, row, write);
+    if (since < this.#seq) this.#written.aside.promised(table, id, row, write);
     else write();
   }
 

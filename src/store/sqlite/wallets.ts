@@ -72,8 +72,9 @@ export class Wallets {
     const wallets = new Map<number, Wallet>();
     let all = true;
     for (const posting of postings) {
-      if (!promised) this.#post(posting, wallets);
-      else if (!this.#aside.promised(`posting ${posting.id}`, posting, () => this.#post(posting, wallets))) all = false;
+      const write = (): void => this.#post(posting, wallets);
+      if (!promised) write();
+      else if (!this.#aside.promised("posting", posting.id, posting, write)) all = false;
     }
     for (const { id, movedMicros } of wallets.values())
       if (movedMicros !== 0n) this.#statements.move.run(movedMicros, id);
@@ -90,9 +91,19 @@ export class Wallets {
       if (this.#statements.isPosted.get(id) !== undefined) return;
       throw new RangeError(`it would take the wallet ${from.id} or ${to.id} beyond what the store can hold`);
     }
-    const told = [messageKey ?? null, partCount ?? null, description ?? null, actorId ?? null];
-    const row = [id, atMs, kind, from.id, to.id, posting.amountMicros, ...told];
-    if (this.#statements.post.run(...row).changes === 0) return;
+    const { changes } = this.#statements.post.run(
+      id,
+      atMs,
+      kind,
+      from.id,
+      to.id,
+      posting.amountMicros,
+      messageKey ?? null,
+      partCount ?? null,
+      description ?? null,
+      actorId ?? null,
+    );
+    if (changes === 0) return;
     from.balanceMicros -= amount;
     from.movedMicros -= amount;
     to.balanceMicros += amount;

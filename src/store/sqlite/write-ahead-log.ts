@@ -49,6 +49,8 @@ export interface WriteAheadLogOptions extends LogEvents {
 
 /** Pages of the log that a commit brings into the file: SQLite's own choice, and what may be left to another thread. */
 const CHECKPOINT_PAGES = { own: 1_000, left: 8_000 };
+/** To look how long the log is takes some microseconds, and a commit adds few pages to it. */
+const LOOK_EVERY_COMMITS = 8;
 /** A log that is not whole is tried again so often, at most. */
 const RETRY_EVERY_MS = 250;
 /** How long a try waits for whoever reads from the log or writes to it. */
@@ -75,6 +77,7 @@ export class WriteAheadLog {
   readonly #db: Db;
   readonly #size;
   #synchronous: "FULL" | "NORMAL" = "FULL";
+  #commits = 0;
   #distrust: Distrust | null = null;
   /** The thread that does most of the checkpoints; null where there is none. */
   #turn: CheckpointTurn | null = null;
@@ -206,7 +209,7 @@ export class WriteAheadLog {
 
   /** After a commit: what SQLite would do by itself, with its errors heard. The commit is flushed, so whoever waits for it may be told. */
   checkpointIfDue(): void {
-    if (!this.#options.checkpoints) return;
+    if (!this.#options.checkpoints || ++this.#commits % LOOK_EVERY_COMMITS !== 0) return;
     const due = this.#turn === null ? CHECKPOINT_PAGES.own : CHECKPOINT_PAGES.left;
     try {
       if (this.#size.get()!.log >= due) this.#db.pragma("wal_checkpoint(PASSIVE)");
