@@ -60,28 +60,49 @@ export class Rounds {
       try {
         await this.#round();
       } catch (error) {
-        log.warn({ err: error }, "the round for overdue messages failed; trying again");
+        log.warn({ err: error }, "the rounds could not begin; trying again");
       }
     });
   }
 
+  /** Each on its own: one that fails keeps none of the others from being made. */
+  readonly #rounds: Readonly<Record<string, (nowMs: number) => Promise<void>>> = {
+    "overdue messages": (nowMs) => this.#sweep(nowMs),
+    "messages from phones that are not whole": (nowMs) => this.#sweepIncoming(nowMs),
+    "what matched nothing": (nowMs) => this.#drop(nowMs),
+    "old messages": (nowMs) => this.#retire(nowMs),
+  };
+
   async #round(): Promise<void> {
-    const { store, clock, settings } = this.#parts;
+    const { store, clock, log } = this.#parts;
     if (!(await store.cluster()).leads) return;
     const nowMs = clock.now();
+    for (const [round, make] of Object.entries(this.#rounds)) {
+      try {
+        await make(nowMs);
+      } catch (error) {
+        log.warn({ err: error, round }, "a round failed; trying again");
+      }
+    }
+  }
+
+  async #sweep(nowMs: number): Promise<void> {
+    const { store, settings } = this.#parts;
     const { receiptWaitMs } = settings;
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
       const swept = await store.sweep({ nowMs, receiptWaitMs, limit: SWEEP_COUNT, cursor: this.#cursor });
       this.#cursor = swept.cursor;
       if (!swept.more) break;
     }
+  }
+
+  async #sweepIncoming(nowMs: number): Promise<void> {
+    const { store } = this.#parts;
     for (let page = 0; page < SWEEP_PAGES && !this.#stopping; page++) {
       const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit: SWEEP_COUNT });
       this.counts.incomingUnmatched += unmatched;
       if (!more) break;
     }
-    await this.#drop(nowMs);
-    await this.#retire(nowMs);
   }
 
   async #drop(nowMs: number): Promise<void> {

@@ -56,6 +56,38 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   assert.equal(clock.timersPending, 0);
 });
 
+test("a round that fails keeps none of the others from being made", async () => {
+  const clock = new VirtualClock();
+  const made: string[] = [];
+  const fail = async (): Promise<never> => {
+    throw new Error("this one takes too long");
+  };
+  const rounds = new Rounds({
+    clock,
+    log: silentLog,
+    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
+    retentionDays: 1,
+    store: {
+      cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
+      sweep: fail,
+      async sweepIncoming() {
+        made.push("incoming");
+        return { unmatched: 0, more: false };
+      },
+      dropUnmatched: fail,
+      async retire() {
+        made.push("retire");
+        return { cursor: RETIRE_START, more: false };
+      },
+      quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+    },
+  });
+  rounds.start();
+  await clock.advance(10_000);
+  await rounds.stop();
+  assert.deepEqual(made, ["incoming", "retire"]);
+});
+
 test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
   const clock = new VirtualClock();
   const asked: number[] = [];

@@ -133,6 +133,23 @@ test("when a node dies while it frees what another one owned, a third goes on wi
   assert.equal(await count(session, "report WHERE held_by IS NOT NULL"), 0);
 });
 
+test("an owner without a row is nobody: what it has is freed, and a node that lives keeps what is its own", async (t) => {
+  const url = await postgresUrl(t);
+  await (await PostgresEngine.open(optionsOf(url, LEASE_MS))).close();
+  const session = await sessionOf(t, url);
+  const nobody = await deadNode(session);
+  await session.query("DELETE FROM node WHERE epoch = $1", [nobody.epoch]);
+  const living = new Nodes({ name: "living", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
+  await living.join(session, Date.now());
+  await session.query("UPDATE message SET owner = $1 WHERE key = $2", [living.epoch, FIRST_KEY.toString()]);
+  await startNode(t, url);
+  await eventually(async () => (await count(session, ownedBy(nobody))) === 0, 30_000);
+  await eventually(async () => (await goneNodes(session)).length === 0, 30_000);
+  assert.equal(await count(session, `report WHERE held_by = ${nobody.epoch}`), 0);
+  assert.equal(await count(session, `carrier_bind WHERE epoch = ${nobody.epoch}`), 0);
+  assert.equal(await count(session, ownedBy(living)), 1);
+});
+
 test("from the fence on a node does nothing with what it still owns", async (t) => {
   const url = await postgresUrl(t);
   const lease = new Lease();

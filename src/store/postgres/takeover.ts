@@ -5,7 +5,8 @@
  *
  *   lease over, or leave ──▶ fenced: in gone_node ──▶ page, page, page ──▶ nothing left: not in gone_node any more
  *
- * All this has a loop of its own: however long it takes, the looks of the watch go on.
+ * All this has a loop of its own: however long it takes, the looks of the watch go on. An owner that is neither a node nor gone is nobody, however that
+ * came about (a database that was put together from parts, a row that somebody has deleted): now and then such are looked for, and are gone too.
  */
 import { type Clock, Repeating } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
@@ -29,12 +30,27 @@ export interface GoneNode {
 }
 
 const LOOK_EVERY_MS = 500;
+/** How often owners are looked for that are nobody. */
+const NOBODY_EVERY_MS = 30_000;
 /** Messages, and as many reports, that one transaction frees: far below a statement's time limit on any database. */
 const PAGE = 500;
 /** How long a node that ends frees what it owned. The others do the rest. */
 const LEAVE_MS = 5_000;
 
 const GONE = "SELECT epoch, name FROM gone_node ORDER BY epoch";
+/** The owners there are, by hops along an index: as many steps as there are owners, however much they own. */
+const ownersIn = (name: string, table: string, column: string, where: string): string => `${name} AS (
+    SELECT min(${column}) AS epoch FROM ${table} WHERE ${column} IS NOT NULL ${where}
+    UNION ALL
+    SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > ${name}.epoch ${where}) FROM ${name} WHERE ${name}.epoch IS NOT NULL)`;
+/** In one snapshot: whoever owns something there and has no row cannot come back. */
+const NOBODIES = `WITH RECURSIVE ${ownersIn("of_messages", "message", "owner", "AND state = 1")},
+    ${ownersIn("of_reports", "report", "held_by", "")}
+  INSERT INTO gone_node (epoch, name) SELECT epoch, 'a node without a row' FROM
+    (SELECT epoch FROM of_messages UNION SELECT epoch FROM of_reports UNION SELECT epoch FROM carrier_bind) AS owners
+  WHERE epoch IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node WHERE node.epoch = owners.epoch)
+  ON CONFLICT DO NOTHING`;
+const FREE_BINDS = "DELETE FROM carrier_bind WHERE epoch = $1";
 /** One node frees at a time; the others pass on. */
 const TAKE = "SELECT 1 FROM gone_node WHERE epoch = $1 FOR UPDATE SKIP LOCKED";
 // What another transaction has locked waits for the next page: nothing here waits for anybody.
@@ -52,6 +68,7 @@ export class TakeOver {
   readonly #faults: LookFaults;
   #repeating: Repeating | null = null;
   #stopped = false;
+  #nobodiesAtMs = 0;
 
   constructor(parts: TakeOverParts) {
     this.#parts = parts;
@@ -62,6 +79,7 @@ export class TakeOver {
     const { clock, leaseMs } = this.#parts;
     this.#repeating = new Repeating(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
       await this.#fence();
+      await this.#findNobodies();
       await this.#freeAll();
     });
   }
@@ -73,6 +91,18 @@ export class TakeOver {
         log.warn({ node: name }, "took over from a node that is gone");
     } catch (error) {
       this.#faults.note("fence nodes that are gone", error);
+    }
+  }
+
+  async #findNobodies(): Promise<void> {
+    const { clock, pool, log } = this.#parts;
+    if (clock.monotonic() < this.#nobodiesAtMs) return;
+    try {
+      const { count } = await pool.use((session) => session.query(NOBODIES));
+      if (count > 0) log.warn({ owners: count }, "messages, reports or connections belong to nobody; they are freed");
+      this.#nobodiesAtMs = clock.monotonic() + NOBODY_EVERY_MS;
+    } catch (error) {
+      this.#faults.note("look for owners that are nobody", error);
     }
   }
 
@@ -137,6 +167,7 @@ export async function freePage(session: Session, epoch: number): Promise<FreedPa
 }
 
 async function freeSome(session: Session, epoch: number): Promise<FreedPage> {
+  await session.query(FREE_BINDS, [epoch]);
   const { count: messages } = await session.query(FREE_MESSAGES, [epoch]);
   const { count: reports } = await session.query(FREE_REPORTS, [epoch]);
   const more = messages === PAGE || reports === PAGE;
