@@ -53,7 +53,7 @@ export class Submitting {
     this.#carrier = carrier;
   }
 
-  /** Whether the carrier has any of it, so that no other may get it. */
+  /** Whether the carrier has any of it as it is cut now, so that no other may get it. */
   get isBegun(): boolean {
     return this.#ids.some((id) => id !== null);
   }
@@ -88,9 +88,10 @@ export class Submitting {
     return Promise.all(missing.map((index) => this.#handOver(index))).then((answers) => this.#judge(answers));
   }
 
-  /** The rest of it may go no more. What the carrier has already cannot be taken back. */
+  /** The rest of it may go no more. What the carrier has already cannot be taken back, however it would be cut by now. */
   giveUp(errorId: number): Extract<Verdict, { kind: "submitted" }> {
-    return { kind: "submitted", parts: this.#taken(), refusedErrorId: errorId };
+    const ids = this.isBegun ? this.#ids : (this.message.taken?.ids ?? []);
+    return { kind: "submitted", parts: this.#taken(ids), refusedErrorId: errorId };
   }
 
   /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
@@ -104,8 +105,8 @@ export class Submitting {
   }
 
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
-  #taken(): SubmittedPart[] {
-    const taken = this.#ids.filter((id) => id !== null);
+  #taken(ids: readonly (string | null)[] = this.#ids): SubmittedPart[] {
+    const taken = ids.filter((id) => id !== null);
     const counting = { every: null, first: 0, last: taken.length - 1 }[this.#carrier.partRule];
     return taken.map((id, index) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
   }

@@ -73,6 +73,11 @@ export function nthId(first: string, index: number): string {
   return index === 0 ? first : (BigInt(first) + SPACING * BigInt(index)).toString();
 }
 
+/** The number of the node that made an id. */
+export function nodeOf(id: bigint): number {
+  return Number(id & (SPACING - 1n));
+}
+
 /** The time that stands in ids which are made at this time: the same, unless it is beyond reason. */
 export function timeOfIds(atMs: number): number {
   return Math.min(Math.trunc(atMs), MAX_CLOCK_MS);

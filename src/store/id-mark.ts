@@ -6,7 +6,7 @@
  * On a mark far ahead of the clock ids would go on from there for as long, and with them what is kept by the days of its ids. So a start takes
  * another number then, if one is free: its ids are as the clock says, and differ in the number.
  */
-import { firstIdAt, type IdSource, TOOL_NODE } from "../runtime/ids.ts";
+import { firstIdAt, type IdSource, nodeOf, TOOL_NODE } from "../runtime/ids.ts";
 
 /** What a commit promises beyond the ids in use. After a crash ids are ahead of the clock by no more than that. */
 const PROMISE = firstIdAt(10_000);
@@ -17,6 +17,9 @@ const FAR_AHEAD_MS = 24 * 3_600_000;
  * it. The first start on a restored one begins this much ahead.
  */
 const RESTORED_AHEAD_MS = 3_600_000;
+
+/** What data without a mark is taken to have handed out beyond what it has. */
+const UNMARKED = firstIdAt(3_600_000);
 
 /** The mark of this number counts for every node. */
 export const EVERY_NODE = -1;
@@ -50,6 +53,22 @@ export function farAhead(nowMs: number): bigint {
 /** The mark for every node when a backup is started on. */
 export function restoredMark(nowMs: number): bigint {
   return firstIdAt(nowMs + RESTORED_AHEAD_MS);
+}
+
+/**
+ * The highest id that is there. A mark is above all of its number, but data from before there were marks, or from elsewhere, may know less of itself: on
+ * SQLite the newest of its messages may have been in the journal only when the marks were made.
+ */
+export const HIGHEST_STORED = `SELECT CAST(max(id) AS TEXT) AS id FROM
+  (SELECT max(key) AS id FROM message UNION ALL SELECT max(id) FROM report UNION ALL SELECT max(key) FROM incoming_message) AS stored`;
+
+/** These marks, and what the highest id that is there makes of them. */
+export function marksWith(marks: ReadonlyMap<number, bigint>, highest: string | null): ReadonlyMap<number, bigint> {
+  if (highest === null) return marks;
+  const id = BigInt(highest);
+  const isKnown = id <= (marks.get(nodeOf(id)) ?? 0n) || id <= (marks.get(EVERY_NODE) ?? 0n);
+  // Not all that has an id is there: bulks, and what has left.
+  return isKnown ? marks : new Map(marks).set(nodeOf(id), id + UNMARKED);
 }
 
 /** The first number whose mark is not far ahead of the clock; the first of all if there is none. */

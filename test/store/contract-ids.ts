@@ -119,6 +119,20 @@ export function idsContract(engine: string, make: MakeDatabase): void {
       assert.equal(ids.seen.size, 6 * (3 + 1));
     });
 
+    test("nor has any in data from before there were marks, also if the newest is in no table yet", async (t) => {
+      const bench = await start(t, make);
+      const ids = new Ids();
+      await send(bench, ids, 3);
+      await write(bench, ids);
+      await bench.close();
+      await bench.rows("DELETE FROM id_mark RETURNING 1");
+      bench.incoming = [];
+      bench.reports = [];
+      await bench.open();
+      await send(bench, ids, 3);
+      await write(bench, ids);
+    });
+
     test("nor has a message the id of one that has left, or that was rejected with all of its request", async (t) => {
       const bench = await start(t, make);
       const ids = new Ids();

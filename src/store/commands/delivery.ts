@@ -269,6 +269,11 @@ export function deliveryCommands(
 
   /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
   function taken(row: MessageRow, { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage): void {
+    // Nothing would ever be heard of it.
+    if (!parts.some(({ counts }) => counts)) {
+      conclude(row, step("submitting", "gave up")!, refusedErrorId ?? 0, atMs, null);
+      return;
+    }
     const statusId = STATUS[step("submitting", "accepted")!.status].id;
     const changed = tables.changeMessage(row, {
       state: STATE_NUMBER.submitted,

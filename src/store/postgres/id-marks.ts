@@ -1,11 +1,13 @@
 /** The marks of ids (store/id-mark.ts) on PostgreSQL. */
+import { HIGHEST_STORED, marksWith } from "../id-mark.ts";
 import type { Session } from "./link.ts";
 
-export async function idMarks(session: Session): Promise<Map<number, bigint>> {
+export async function idMarks(session: Session): Promise<ReadonlyMap<number, bigint>> {
   const { rows } = await session.query<{ node: number; highest: string }>(
     "SELECT node, CAST(highest AS text) AS highest FROM id_mark",
   );
-  return new Map(rows.map(({ node, highest }) => [node, BigInt(highest)]));
+  const { rows: stored } = await session.query<{ id: string | null }>(HIGHEST_STORED);
+  return marksWith(new Map(rows.map(({ node, highest }) => [node, BigInt(highest)])), stored[0]!.id);
 }
 
 export async function raiseIdMark(session: Session, node: number, mark: bigint): Promise<void> {
