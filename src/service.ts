@@ -28,7 +28,7 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly url: string;
-  /** Rejects with LeftInDoubt when all is stopped, but the store did not hear what became of some messages. */
+  /** Rejects with LeftInDoubt when all is stopped, but what became of some messages is not known. */
   stop(): Promise<void>;
 }
 
@@ -38,12 +38,12 @@ export class StartFault extends Error {}
 /** Other nodes have taken over what this one had. It may do nothing any more, and should be started anew, as another node. */
 export class Deposed extends Error {}
 
-/** The service has stopped, and the store could not be told what became of some messages. They go again with the next start. */
+/** The service has stopped, and carriers did not say what became of some messages, or the store could not be told. They go again with the next start. */
 export class LeftInDoubt extends Error {
   readonly messages: number;
 
   constructor(messages: number) {
-    super(`the store could not be told what became of ${messages} messages that were handed to carriers`);
+    super(`it is not known what became of ${messages} messages that were handed to carriers`);
     this.messages = messages;
   }
 }
@@ -148,17 +148,19 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
   const stop = async (): Promise<void> => {
     stopping = true;
     await edge.stop();
-    const inDoubt = await delivery.call("stop", null).catch((error: unknown) => {
-      log.error({ err: error }, "delivery did not stop in order");
-      return 0;
-    });
-    if (inDoubt !== 0)
-      log.error({ messages: inDoubt }, "the store was not told what became of messages that were handed to carriers");
+    let failure: Error | null = null;
+    try {
+      const inDoubt = (await delivery.call("stop", null)) as number;
+      if (inDoubt > 0) failure = new LeftInDoubt(inDoubt);
+    } catch (error) {
+      failure = error as Error;
+    }
+    if (failure !== null) log.error({ err: failure }, "delivery did not stop in good order");
     control.port1.close();
     storeThread.postMessage("close");
     await Promise.all(exits);
     edgeToStore.port1.close();
-    if (inDoubt !== 0) throw new LeftInDoubt(inDoubt as number);
+    if (failure !== null) throw failure;
   };
 
   try {

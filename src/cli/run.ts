@@ -112,7 +112,7 @@ const NOT_WRITTEN = 74;
 export function endedBy(error: Error): number {
   if (error instanceof LeftInDoubt) {
     complain(
-      `heliograph: ${error.message}: it is in doubt whether they were sent, and they will be sent again with the next start\n`,
+      `heliograph: ${error.message}, because the carrier did not answer or the store could not be told; they will be sent again with the next start\n`,
     );
     return NOT_WRITTEN;
   }

@@ -6,7 +6,7 @@
  * So however the process ends, what carriers may have and the store does not know of is no more than their windows.
  */
 import type { Carrier } from "../carriers/port.ts";
-import type { QueuedMessage } from "../message/message.ts";
+import type { MessageKey, PartsTaken, QueuedMessage } from "../message/message.ts";
 import { type Clock, Repeating, type Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
@@ -117,7 +117,10 @@ export class Dispatcher {
   #claimAgain = false;
   #sweeping: Repeating | null = null;
   #stopping = false;
-  #inDoubt = 0;
+  /** Messages that carriers may have, by how often they were handed over and the store does not know yet what became of that. */
+  readonly #inDoubt = new Map<MessageKey, number>();
+  /** Of those that a carrier had when the stop began, those that it did not answer. */
+  readonly #unanswered = new Set<MessageKey>();
   /** Something stayed behind because the lease did not hold. */
   #lapsed = false;
 
@@ -142,7 +145,7 @@ export class Dispatcher {
 
   /** Messages that carriers may have, and of which the store does not know yet what became of them. */
   get inDoubt(): number {
-    return this.#inDoubt;
+    return this.#inDoubt.size;
   }
 
   /** Adds a carrier and tells it what an earlier process had handed to it. */
@@ -178,7 +181,6 @@ export class Dispatcher {
     if (desk === undefined) return this.addCarrier(carrier);
     await desk.carrier.stop();
     desk.carrier = carrier;
-    for (const submitting of desk.begun.values()) submitting.moveTo(carrier);
     await this.#connect(desk, carrier);
   }
 
@@ -256,16 +258,18 @@ export class Dispatcher {
     const { key, to } = message;
     const atMs = this.#parts.clock.now();
     const outcome = { key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs };
-    this.#outcomes.submitted(outcome, to, this.#handed(desk, 0));
+    this.#outcomes.submitted(outcome, to, this.#handed(desk, key, 0));
   }
 
   /** So many parts of a message are handed over, until what is returned is called. */
-  #handed(desk: CarrierDesk, parts: number): () => void {
+  #handed(desk: CarrierDesk, key: MessageKey, parts: number): () => void {
     desk.unrecorded += parts;
-    this.#inDoubt++;
+    this.#inDoubt.set(key, (this.#inDoubt.get(key) ?? 0) + 1);
     return () => {
       desk.unrecorded -= parts;
-      this.#inDoubt--;
+      const left = this.#inDoubt.get(key)! - 1;
+      if (left > 0) this.#inDoubt.set(key, left);
+      else this.#inDoubt.delete(key);
     };
   }
 
@@ -349,9 +353,14 @@ export class Dispatcher {
     }
     const touched = new Set<CarrierDesk>();
     for (const message of messages) {
-      const desk = this.#deskFor(message) ?? this.#deskOf(this.#alternative(message));
+      const alternative = message.taken === null ? this.#alternative(message) : null;
+      const desk = this.#deskFor(message) ?? this.#deskOf(alternative);
       if (desk !== null) {
         touched.add(this.#push(desk, message));
+        continue;
+      }
+      if (message.taken !== null && !knows(message.carrierId)) {
+        this.#endTaken(message, message.taken);
         continue;
       }
       const elsewhere = knows(message.carrierId) ? message.carrierId : route(message.to, knows);
@@ -363,6 +372,13 @@ export class Dispatcher {
       this.#outcomes.released(message.key);
     }
     for (const desk of touched) this.#pump(desk);
+  }
+
+  /** A carrier that is gone has a part of it: of that the receipts are waited for, should they come some other way. */
+  #endTaken({ key, carrierId, to }: QueuedMessage, { ids }: PartsTaken): void {
+    const parts = ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
+    const atMs = this.#parts.clock.now();
+    this.#outcomes.submitted({ key, carrierId, parts, refusedErrorId: CARRIER_GONE, atMs }, to);
   }
 
   /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
@@ -430,6 +446,7 @@ export class Dispatcher {
       if (!this.#mayGo(desk, waiting.message)) continue;
       const { message } = waiting;
       const submitting = desk.begun.get(message.key) ?? new Submitting(message, carrier, this.#references);
+      submitting.moveTo(carrier);
       const free = carrier.window - desk.unrecorded;
       // All of a message at once, if ever the window is wide enough for that.
       if (submitting.missing > free && desk.unrecorded > 0) {
@@ -473,7 +490,7 @@ export class Dispatcher {
   #submit(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, parts: number): void {
     desk.begun.delete(waiting.message.key);
     desk.inFlight++;
-    const recorded = this.#handed(desk, parts);
+    const recorded = this.#handed(desk, waiting.message.key, parts);
     if (parts > 1) this.#recordSoon(desk, submitting);
     void submitting.submit(parts).then((verdict) => this.#judged(desk, waiting, submitting, verdict, recorded));
   }
@@ -485,7 +502,8 @@ export class Dispatcher {
       desk.recording = null;
       for (const long of desk.long) {
         const taken = long.takeNews();
-        if (taken !== null) this.#outcomes.again({ key: long.message.key, unknown: false, taken });
+        const { key } = long.message;
+        if (taken !== null) this.#outcomes.again({ key, unknown: false, taken }, () => long.recorded(taken));
         this.#recordSoon(desk, long);
       }
     });
@@ -531,10 +549,17 @@ export class Dispatcher {
   #noteAgain(submitting: Submitting, cause: Extract<Verdict, { kind: "again" }>["cause"], recorded: () => void): void {
     if (cause !== "room") this.counts[cause === "unknown" ? "unknown" : "later"]++;
     const { key } = submitting.message;
-    const taken = submitting.takeNews();
+    const taken = submitting.unrecorded;
     const unknown = cause === "unknown";
-    if (unknown || taken !== null) this.#outcomes.again({ key, unknown, taken }, recorded);
-    else recorded();
+    if (unknown && this.#stopping) this.#unanswered.add(key);
+    if (!unknown && taken === null) {
+      recorded();
+      return;
+    }
+    this.#outcomes.again({ key, unknown, taken }, () => {
+      if (taken !== null) submitting.recorded(taken);
+      recorded();
+    });
   }
 
   /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
@@ -642,7 +667,7 @@ export class Dispatcher {
 
   /**
    * Nothing new goes out; what carriers have in hand is waited for, in bounds; the rest is handed back. Gives how many messages are in
-   * doubt: a carrier may have them, and the store did not hear what became of them. They go again with the next start.
+   * doubt: a carrier may have them, and did not answer, or the store did not hear what it said. They go again with the next start.
    */
   async stop(): Promise<number> {
     this.#stopping = true;
@@ -677,7 +702,7 @@ export class Dispatcher {
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
-    return this.#inDoubt;
+    return new Set([...this.#inDoubt.keys(), ...this.#unanswered]).size;
   }
 
   /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */

@@ -47,6 +47,8 @@ export class Lane {
 
   /** A message that was taken and could not be sent goes back to where it was; of several, the first taken is the first again. */
   putBack(waiting: Waiting): void {
+    // The lane may have been empty, and forgotten, since it was taken: what comes is behind it all the same.
+    this.#lastPlace = Math.max(this.#lastPlace, waiting.place);
     let at = this.#head;
     while (at < this.#messages.length && this.#messages[at]!.place < waiting.place) at++;
     this.#messages.splice(at, 0, waiting);

@@ -99,8 +99,11 @@ export class Outcomes {
   #endings: OfHanded<Ending>[] = [];
   #postponed: { key: MessageKey; dueAtMs: number }[] = [];
   #again: OfHanded<HandedAgain>[] = [];
-  #rerouted: { key: MessageKey; carrierId: string }[] = [];
+  #rerouted: OfHanded<{ key: MessageKey; carrierId: string }>[] = [];
   #released: MessageKey[] = [];
+  /** Of messages that whoever has them next has to know of: how much of that is not in the store yet. They are released after it. */
+  readonly #unwritten = new Map<MessageKey, number>();
+  readonly #toRelease = new Set<MessageKey>();
   #receipts: ByCarrier<Receipt> = new Map();
   #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
@@ -150,18 +153,37 @@ export class Outcomes {
   }
 
   again(message: HandedAgain, recorded = nobody): void {
-    this.#again.push({ item: message, recorded });
+    this.#again.push({ item: message, recorded: this.#beforeRelease(message.key, recorded) });
     this.#schedule();
   }
 
   rerouted(key: MessageKey, carrierId: string): void {
-    this.#rerouted.push({ key, carrierId });
+    this.#rerouted.push({ item: { key, carrierId }, recorded: this.#beforeRelease(key, nobody) });
     this.#schedule();
   }
 
+  /** From then on another node may have it. */
   released(key: MessageKey): void {
+    if (this.#unwritten.has(key)) {
+      this.#toRelease.add(key);
+      return;
+    }
     this.#released.push(key);
     this.#schedule();
+  }
+
+  #beforeRelease(key: MessageKey, recorded: () => void): () => void {
+    this.#unwritten.set(key, (this.#unwritten.get(key) ?? 0) + 1);
+    return () => {
+      recorded();
+      const left = this.#unwritten.get(key)! - 1;
+      if (left > 0) {
+        this.#unwritten.set(key, left);
+        return;
+      }
+      this.#unwritten.delete(key);
+      if (this.#toRelease.delete(key)) this.released(key);
+    };
   }
 
   /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
@@ -229,28 +251,26 @@ export class Outcomes {
     this.#receipts = new Map();
     this.#incoming = new Map();
     // The new lane before what became of the message in it.
-    const known = [this.#persist(this.#kinds.rerouted, rerouted)];
+    void this.#persist(this.#kinds.rerouted, rerouted);
     // Submissions before receipts: most receipts then find their message at once.
     void this.#persist(this.#submittedOf(this.#hurries), submitted);
     this.#hurries = false;
     void this.#persist(this.#kinds.ended, endings);
     void this.#persist(this.#kinds.postponed, postponed);
-    known.push(this.#persist(this.#kinds.again, again));
-    // Last, for from then on another node has them.
-    void this.#persist(this.#releasedAfter(Promise.all(known)), released);
+    void this.#persist(this.#kinds.again, again);
+    void this.#persist(this.#kinds.released, released);
     for (const [carrierId, batch] of receipts) void this.#persist(this.#receiptsOf(carrierId), batch);
     const nowMs = this.#parts.clock.now();
     for (const [carrierId, batch] of incoming) void this.#persist(this.#incomingOf(carrierId, nowMs), batch);
   }
 
-  /** Resolves to false when it was given up. */
-  async #persist<Item>(kind: Kind<Item>, items: readonly Item[]): Promise<boolean> {
-    if (items.length === 0) return true;
+  /** What was given up is never settled. */
+  async #persist<Item>(kind: Kind<Item>, items: readonly Item[]): Promise<void> {
+    if (items.length === 0) return;
     this.#writing++;
-    if (!(await writeIsolated(items, this.#isolation(kind)))) return false;
+    if (!(await writeIsolated(items, this.#isolation(kind)))) return;
     this.#writing--;
     if (this.#writing === 0 && !this.#scheduled) for (const resolve of this.#idle.splice(0)) resolve();
-    return true;
   }
 
   #isolation<Item>(kind: Kind<Item>): Isolation<Item> {
@@ -259,27 +279,30 @@ export class Outcomes {
     const setFailing = (now: boolean): void => {
       if (now !== isFailing) this.#failing += now ? 1 : -1;
       isFailing = now;
+      if (!now) this.#parts.onWritten();
     };
     return {
       write: async (items) => {
         await this.#call(kind, items);
         setFailing(false);
-        this.#parts.onWritten();
       },
       isPassing,
       pause: async (error, refusals) => {
         if (this.#abandoned) return false;
-        setFailing(isPassing(error));
-        const { log, onWritten } = this.#parts;
         // An item that is refused keeps nobody waiting.
-        if (!isPassing(error)) onWritten();
+        setFailing(isPassing(error));
+        const { log } = this.#parts;
         this.#limiter.write(`retry ${command}`, (more) =>
           log.error({ err: error, command, ...more }, "the store did not take what carriers said; trying again"),
         );
         await this.#wait(refusals < MAX_TRIES ? TRY_AGAIN_AFTER_MS : TRY_LATER_AFTER_MS);
         return !this.#abandoned;
       },
-      setAside: (item, error) => this.#refused(kind, item, error),
+      setAside: async (item, error) => {
+        const isSafe = await this.#refused(kind, item, error);
+        if (isSafe) setFailing(false);
+        return isSafe;
+      },
     };
   }
 
@@ -300,7 +323,6 @@ export class Outcomes {
     try {
       if (reduced !== undefined) {
         await this.#call(kind, [reduced(item)]);
-        this.#parts.onWritten();
         return true;
       }
     } catch (refusal) {
@@ -317,10 +339,7 @@ export class Outcomes {
       );
       return false;
     }
-    if ((await this.#recordLeast(kind, item)) && (await this.#setAside(kind, item, why))) {
-      this.#parts.onWritten();
-      return true;
-    }
+    if ((await this.#recordLeast(kind, item)) && (await this.#setAside(kind, item, why))) return true;
     this.#asideLimit.giveBack(command);
     return false;
   }
@@ -366,7 +385,8 @@ export class Outcomes {
     readonly ended: Kind<OfHanded<Ending>>;
     readonly postponed: Kind<{ key: MessageKey; dueAtMs: number }>;
     readonly again: Kind<OfHanded<HandedAgain>>;
-    readonly rerouted: Kind<{ key: MessageKey; carrierId: string }>;
+    readonly rerouted: Kind<OfHanded<{ key: MessageKey; carrierId: string }>>;
+    readonly released: Kind<MessageKey>;
   } = {
     ended: {
       command: "finish",
@@ -383,8 +403,14 @@ export class Outcomes {
     },
     rerouted: {
       command: "reroute",
-      write: (messages) => this.#parts.store.reroute({ messages }),
-      subject: ({ key }) => key,
+      ...this.#ofHanded((messages: { key: MessageKey; carrierId: string }[]) =>
+        this.#parts.store.reroute({ messages }),
+      ),
+    },
+    released: {
+      command: "release",
+      write: (keys) => this.#parts.store.release({ keys }),
+      subject: (key) => key,
     },
   };
 
@@ -415,14 +441,6 @@ export class Outcomes {
       },
       subject: ({ item }) => item.key,
       isAside: ({ recorded }) => recorded(),
-    };
-  }
-
-  #releasedAfter(known: Promise<unknown>): Kind<MessageKey> {
-    return {
-      command: "release",
-      write: (keys) => known.then(() => this.#parts.store.release({ keys })),
-      subject: (key) => key,
     };
   }
 

@@ -37,7 +37,9 @@ export class References {
   of({ key, to, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
     const used = this.#usedBy(plainPhone(to));
     const place = used.findLastIndex((one) => one.key === key);
-    const one = used[place] ?? { key, reference: taken?.reference ?? freeReference(hashOf(key), used) };
+    // What went out counts, whatever was meant for it here.
+    const given = taken === null || taken === undefined ? used[place] : { key, reference: taken.reference };
+    const one = given ?? { key, reference: freeReference(hashOf(key), used) };
     if (place >= 0) used.splice(place, 1);
     else this.#size++;
     used.push(one);

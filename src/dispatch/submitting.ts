@@ -1,4 +1,5 @@
 /** One message on its way over the wire: its parts, which of them the carrier has, and what that makes of the whole. */
+import { createHash } from "node:crypto";
 import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../carriers/port.ts";
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
@@ -9,6 +10,8 @@ import type { References } from "./references.ts";
 const LARGEST_UNKNOWN_COUNT = 3;
 /** How often a carrier may put off one message while it takes others. */
 const LARGEST_PUT_OFF_COUNT = 10;
+/** As many as nobody finds twice by chance. */
+const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
 const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
@@ -29,8 +32,9 @@ export class Submitting {
   #spoiledBy: number | null = null;
   #unknownCount: number;
   #putOffCount = 0;
-  /** How many parts the carrier had when that was last told. */
+  /** How many parts the carrier had when that was last told, and when it was last recorded. */
   #toldCount: number;
+  #recordedCount: number;
 
   constructor(message: QueuedMessage, carrier: Carrier, references: References) {
     const { taken } = message;
@@ -42,13 +46,14 @@ export class Submitting {
     this.#reference = alone?.length === 1 ? 0 : references.of(message);
     this.#parts = alone?.length === 1 ? alone : partsWith(this.#reference);
     // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
-    const goesOn = taken?.ids.length === this.#parts.length;
+    const goesOn = taken?.ids.length === this.#parts.length && taken.cut === this.#cut;
     this.#ids = goesOn ? [...taken.ids] : this.#parts.map(() => null);
     this.#toldCount = this.#takenCount;
+    this.#recordedCount = this.#takenCount;
     this.#unknownCount = message.unknownCount;
   }
 
-  /** The carrier was set up anew: the rest of it goes over the new connections. */
+  /** The carrier as it is set up now: what is left of it goes over its connections. */
   moveTo(carrier: Carrier): void {
     this.#carrier = carrier;
   }
@@ -67,9 +72,15 @@ export class Submitting {
     return this.#ids.reduce((count, id) => (id === null ? count : count + 1), 0);
   }
 
+  get #cut(): string {
+    const hash = createHash("sha256");
+    for (const { userData } of this.#parts) hash.update(`${userData.octets.length} `).update(userData.octets);
+    return hash.digest("base64").slice(0, CUT_CHARACTERS);
+  }
+
   /** What the carrier has of it, as it is to be remembered; null when it has nothing. */
   get taken(): PartsTaken | null {
-    return this.isBegun ? { reference: this.#reference, ids: [...this.#ids] } : null;
+    return this.isBegun ? { reference: this.#reference, cut: this.#cut, ids: [...this.#ids] } : null;
   }
 
   /** The same if it has more than when this was last asked for; else null. */
@@ -78,6 +89,17 @@ export class Submitting {
     if (count === this.#toldCount) return null;
     this.#toldCount = count;
     return this.taken;
+  }
+
+  /** The same if it has more than is recorded; else null. */
+  get unrecorded(): PartsTaken | null {
+    return this.#takenCount === this.#recordedCount ? null : this.taken;
+  }
+
+  /** This much of it is in the store. */
+  recorded({ ids }: PartsTaken): void {
+    const count = ids.filter((id) => id !== null).length;
+    this.#recordedCount = Math.max(this.#recordedCount, count);
   }
 
   /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. */
@@ -127,6 +149,7 @@ export class Submitting {
       return { kind: "again", afterMs: Math.max(0, ...waits), cause };
     }
     // A part that will never be taken spoils the message: the others are not sent again.
+    if (taken.length === 0 && this.message.taken !== null) return this.giveUp(this.#spoiledBy);
     if (taken.length === 0) {
       return { kind: this.#spoiledBy === NOT_ACKNOWLEDGED ? "gave up" : "refused", errorId: this.#spoiledBy };
     }

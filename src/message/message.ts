@@ -53,6 +53,8 @@ export interface QueuedMessage {
 /** The parts of a long message that a carrier has taken: the others go on where it stopped, with the same reference. */
 export interface PartsTaken {
   readonly reference: number;
+  /** What the parts looked like: only parts that look the same can go on with them. */
+  readonly cut: string;
   /** The carrier's id of each part, null of those that it does not have. */
   readonly ids: readonly (string | null)[];
 }

@@ -338,14 +338,15 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.equal(bench.takeMessages()[0]?.unknownCount, 1);
     });
 
-    const TAKEN = { reference: 4711, ids: ["a", null, "c"] };
+    const TAKEN = { reference: 4711, cut: "cut", ids: ["a", null, "c"] };
 
     test("what a carrier has of a long message is known after a restart, and the rest makes it whole", async (t) => {
       const bench = await Bench.start(t, make);
       await bench.accept([bench.message(), bench.message({ to: "41790000002" })], { partCount: 3 });
       const { key } = bench.takeMessages()[0]!;
       await bench.store.again({ messages: [{ key, unknown: false, taken: TAKEN }] });
-      // A second word about it that says nothing new, as of a link that died.
+      // An older word that comes later, and one that says nothing new, as of a link that died.
+      await bench.store.again({ messages: [{ key, unknown: false, taken: { ...TAKEN, ids: ["a", null, null] } }] });
       await bench.store.again({ messages: [{ key, unknown: true, taken: null }] });
       await bench.restart();
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });

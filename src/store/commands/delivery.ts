@@ -2,7 +2,7 @@
 import { isNational, phoneOf, plainPhone, samePhone } from "../../carriers/phones.ts";
 import { type Receipt, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
-import type { MessageKey } from "../../message/message.ts";
+import type { MessageKey, PartsTaken } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { errorByName } from "../../sms/errors.ts";
 import { STATUS } from "../../sms/statuses.ts";
@@ -405,7 +405,7 @@ export function deliveryCommands(
         if (row === null) continue;
         tables.changeMessage(row, {
           ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
-          ...(taken === null ? {} : { taken: JSON.stringify(taken) }),
+          ...(taken === null ? {} : { taken: JSON.stringify(mergeTaken(takenOf(row), taken)) }),
         });
       }
     },
@@ -541,6 +541,12 @@ export function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient:
   if (unmarked === true) return to !== null && samePhone(to, recipient);
   if (to === null) return true;
   return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
+}
+
+/** What is told later may come first: what is known already is not forgotten for it. */
+function mergeTaken(known: PartsTaken | null, told: PartsTaken): PartsTaken {
+  if (known === null || known.cut !== told.cut || known.reference !== told.reference) return told;
+  return { ...told, ids: told.ids.map((id, index) => id ?? known.ids[index] ?? null) };
 }
 
 /** What its carrier calls the parts that it has of a message which stopped in the middle. */
