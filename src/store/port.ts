@@ -107,6 +107,8 @@ export interface CarrierReceipt extends Receipt {
 
 export interface ParkedReceipt extends CarrierReceipt {
   readonly id: number;
+  /** 1: it came again after it was applied, and waits a short while only. */
+  readonly repeated: 0 | 1;
 }
 
 /** The end of a message that no carrier took. */

@@ -127,7 +127,7 @@ export interface Tables {
   /** Parked receipts by id, or by either of their phones, oldest first. */
   parked(name: PartName): ParkedReceipt[];
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
-  park(carrierId: string, receipt: Receipt): void;
+  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void;
   unpark(receipt: ParkedReceipt): void;
 
   purse(accountId: number): Purse;

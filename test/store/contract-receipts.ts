@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Receipt, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { MAX_REPEAT_WAIT_MS } from "../../src/store/commands/repeats.ts";
 import { SWEEP_START } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
@@ -15,10 +16,14 @@ const WAITING = STATUS.PENDING_WAITING_DELIVERY.id;
 async function sent(bench: Bench, carrierMessageId: string, to = PHONE, from = "Sender"): Promise<string> {
   await bench.accept([bench.message({ to })], { from });
   const { key } = bench.takeMessages()[0]!;
+  await submitted(bench, key, carrierMessageId);
+  return key;
+}
+
+async function submitted(bench: Bench, key: string, carrierMessageId: string): Promise<void> {
   const part = { carrierMessageId, counts: true };
   const atMs = bench.clock.now();
   await bench.store.submitted({ messages: [{ key, carrierId: CARRIER, parts: [part], refusedErrorId: null, atMs }] });
-  return key;
 }
 
 function received(bench: Bench, carrierMessageId: string, change: Partial<Receipt>) {
@@ -150,7 +155,7 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
 
     const REPEATED = { unmatched: 0, foreign: 0, repeated: 1, strangers: [] };
 
-    test("a receipt that comes again after the last word is known for one, also after a restart, and nothing is kept", async (t) => {
+    test("a receipt that comes again after the last word is known for one, also after a restart, and is not among those that match nothing", async (t) => {
       const bench = await Bench.start(t, make);
       const key = await sent(bench, "1001");
       const receipt = { ...bench.receipt("1001"), to: PHONE };
@@ -193,6 +198,67 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       await bench.clock.advance(HOUR);
       assert.equal(await statusOf(bench, await sent(bench, "1001")), WAITING);
       assert.equal((await received(bench, "1001", { to: PHONE })).repeated, 0);
+    });
+
+    /** A message to PHONE that has had its last word, under this id. */
+    async function delivered(bench: Bench, id: string): Promise<void> {
+      await sent(bench, id);
+      await received(bench, id, { to: PHONE });
+    }
+
+    test("a carrier that uses an id again for the same phone is heard, also when the receipt overtakes the answer", async (t) => {
+      const bench = await Bench.start(t, make);
+      await delivered(bench, "1001");
+      await bench.clock.advance(HOUR);
+      await bench.accept([bench.message({ to: PHONE }), bench.message({ to: PHONE })]);
+      const [first, second] = bench.takeMessages().map(({ key }) => key);
+      await bench.clock.advance(1_000);
+      assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+      await bench.restart();
+      await bench.clock.advance(60_000);
+      await submitted(bench, first!, "1001");
+      assert.equal(await statusOf(bench, first!), DELIVERED);
+      await submitted(bench, second!, "1001");
+      assert.equal(await statusOf(bench, second!), WAITING, "it was of the first");
+    });
+
+    test("a receipt that came again settles no message that came after it, was sent long after it, or goes to another phone or under no id", async (t) => {
+      const bench = await Bench.start(t, make);
+      await delivered(bench, "1001");
+      await bench.accept([bench.message({ to: PHONE })]);
+      const waiting = bench.takeMessages()[0]!.key;
+      assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+      assert.equal(await statusOf(bench, await sent(bench, "1001", STRANGER)), WAITING, "another phone");
+      assert.equal(await statusOf(bench, await sent(bench, unknownId(PHONE))), WAITING, "under no id");
+      await bench.clock.advance(1_000);
+      assert.equal(await statusOf(bench, await sent(bench, "1001")), WAITING, "it came after the receipt");
+      await bench.clock.advance(MAX_REPEAT_WAIT_MS);
+      await submitted(bench, waiting, "1001");
+      assert.equal(await statusOf(bench, waiting), WAITING, "it was sent long after the receipt");
+    });
+
+    test("receipts that come again are kept for some minutes, each once, and are not among those that match nothing", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const id of ["1001", "1002", "1003"]) await delivered(bench, id);
+      await bench.accept([bench.message({ to: PHONE }), bench.message({ to: PHONE })]);
+      const [early, late] = bench.takeMessages().map(({ key }) => key);
+      await stray(bench, STRANGER);
+      for (let times = 0; times < 3; times++)
+        for (const id of ["1001", "1002"]) assert.deepEqual(await received(bench, id, { to: PHONE }), REPEATED);
+      await bench.clock.advance(MAX_REPEAT_WAIT_MS / 2);
+      assert.deepEqual(await received(bench, "1003", { to: PHONE }), REPEATED);
+      const { count, receipts } = await bench.store.parkedReceipts({ limit: 10 });
+      assert.deepEqual([count, receipts.map(({ to }) => to)], [1, [STRANGER]]);
+      await bench.clock.advance(MAX_REPEAT_WAIT_MS / 2 + 1);
+      // Two repeats are too old: each is one row, and a page of one row takes one of them.
+      const drop = () => bench.store.dropUnmatched({ beforeMs: 0, keepRows: 10, limit: 1 });
+      assert.deepEqual(await drop(), { count: 0, more: true });
+      assert.deepEqual(await drop(), { count: 0, more: true });
+      assert.deepEqual(await drop(), { count: 0, more: false });
+      assert.equal((await bench.store.parkedReceipts({ limit: 10 })).count, 1);
+      await submitted(bench, early!, "1002");
+      await submitted(bench, late!, "1003");
+      assert.deepEqual([await statusOf(bench, early!), await statusOf(bench, late!)], [WAITING, DELIVERED]);
     });
 
     test("a receipt that matches nothing, and comes again, is parked once, and as of the last time", async (t) => {

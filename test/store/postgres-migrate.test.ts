@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
+import { Nodes } from "../../src/store/postgres/nodes.ts";
+import { goneNodes } from "../../src/store/postgres/takeover.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../src/store/postgres/migrations");
@@ -44,10 +47,7 @@ test("twenty that all meet another one just creating the table of versions look 
     "CREATE TABLE heliograph_schema (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)",
   );
   const twenty = startTwenty(url);
-  const blocked = `SELECT count(*) AS value FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'heliograph migrate' AND wait_event_type = 'Lock'`;
-  const watcher = await connect(t, url);
-  while ((await watcher.query<{ value: number }>(blocked)).rows[0]!.value < 20);
+  await untilBlocked(await connect(t, url), "heliograph migrate", 20);
   await other.script("COMMIT");
   assert.equal(
     (await twenty).reduce((sum, steps) => sum + steps),
@@ -82,23 +82,109 @@ async function makeOlder(session: Session): Promise<void> {
   await session.query("INSERT INTO heliograph_schema (id, version) VALUES (1, $1)", [STEPS - 1]);
 }
 
+/** A node that runs on the database as it is, in the way that the version before this one's joined. */
+async function olderNode(session: Session): Promise<Nodes> {
+  const node = new Nodes({ name: "old node", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
+  await session.query("UPDATE heliograph_schema SET version = $1", [STEPS]);
+  await node.join(session, Date.now());
+  await session.query("UPDATE heliograph_schema SET version = $1", [STEPS - 1]);
+  return node;
+}
+
+const leaseIsOver = (session: Session): Promise<void> =>
+  session.script("UPDATE node SET alive_until = clock_timestamp() - interval '1 hour'");
+
+async function versionOf(session: Session): Promise<number> {
+  return (await session.query<{ version: number }>("SELECT version FROM heliograph_schema")).rows[0]!.version;
+}
+
+/** Waits until so many sessions of that name wait for a lock. */
+async function untilBlocked(watcher: Session, name: string, count: number): Promise<void> {
+  const blocked = `SELECT count(*) AS value FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`;
+  while ((await watcher.query<{ value: number }>(blocked, [name])).rows[0]!.value < count);
+}
+
 test("nothing is migrated under nodes that are alive; where they are dead, or there is nothing to do, they are not in the way", async (t) => {
   const url = await postgresUrl(t, { empty: true });
   const session = await connect(t, url);
   await makeOlder(session);
-  await session.script(
-    `INSERT INTO node (epoch, slot, name, roles, alive_until) VALUES (1, 0, 'old node', 'api', clock_timestamp() + interval '1 hour')`,
-  );
+  await olderNode(session);
   await assert.rejects(
     migrate({ url, leaseMs: LEASE_MS }),
     (error) => error instanceof MigrationRefused && /nodes run on it \(old node\)/.test(error.message),
   );
-  const { rows } = await session.query("SELECT version FROM heliograph_schema");
-  assert.deepEqual(rows, [{ version: STEPS - 1 }]);
-  await session.script("UPDATE node SET alive_until = clock_timestamp() - interval '1 hour'");
+  assert.equal(await versionOf(session), STEPS - 1);
+  await leaseIsOver(session);
   assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 1);
-  await session.script("UPDATE node SET alive_until = clock_timestamp() + interval '1 hour'");
+  const node = new Nodes({ name: "new node", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
+  await node.join(session, Date.now());
   assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 0);
+  assert.equal(await node.renew(session), true);
+});
+
+test("a node that was only out of touch while the schema was migrated can do nothing any more, and what it had is free for others", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const session = await connect(t, url);
+  await makeOlder(session);
+  const old = await olderNode(session);
+  await session.query("INSERT INTO carrier_bind (carrier_id, slot, epoch) VALUES ('carrier', 0, $1)", [old.epoch]);
+  await leaseIsOver(session);
+  assert.equal(await migrate({ url, leaseMs: LEASE_MS }), 1);
+  assert.equal(await old.renew(session), false);
+  assert.equal(await old.fence(session, 1), false);
+  assert.deepEqual(await goneNodes(session), [{ epoch: old.epoch, name: "old node" }]);
+  assert.deepEqual((await session.query("SELECT slot FROM carrier_bind")).rows, []);
+});
+
+test("a node whose commit is under way when a migration looks renews its lease with it, and is in the way", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const session = await connect(t, url);
+  await makeOlder(session);
+  const old = await olderNode(session);
+  await leaseIsOver(session);
+  await session.script("BEGIN");
+  assert.equal(await old.fence(session, 1), true);
+  const migrating = assert.rejects(migrate({ url, leaseMs: LEASE_MS }), MigrationRefused);
+  await untilBlocked(await connect(t, url), "heliograph migrate", 1);
+  await session.script("COMMIT");
+  await migrating;
+  assert.equal(await old.renew(session), true);
+});
+
+test("a node that has looked at the schema and not joined yet is refused after a migration, and waits for one", async (t) => {
+  const url = await postgresUrl(t);
+  const session = await connect(t, url);
+  const migrating = await connect(t, url);
+  const late = new Nodes({ name: "late", roles: ["dispatch"], leaseMs: LEASE_MS, lease: new Lease() });
+  // A newer version's migration, which has looked for nodes and found none.
+  await migrating.script("BEGIN");
+  await migrating.query("SELECT version FROM heliograph_schema FOR UPDATE");
+  const joining = assert.rejects(late.join(session, Date.now()), {
+    message: "the data is from a newer Heliograph than this one",
+  });
+  await untilBlocked(await connect(t, url), "test", 1);
+  await migrating.query("UPDATE heliograph_schema SET version = $1", [STEPS + 1]);
+  await migrating.script("COMMIT");
+  await joining;
+  assert.deepEqual((await session.query("SELECT name FROM node")).rows, []);
+});
+
+test("a migration waits for a node that is just joining, and finds it", async (t) => {
+  const url = await postgresUrl(t, { empty: true });
+  const session = await connect(t, url);
+  await makeOlder(session);
+  // As a node of that version joins.
+  await session.script("BEGIN");
+  await session.query("SELECT version FROM heliograph_schema FOR SHARE");
+  const migrating = assert.rejects(migrate({ url, leaseMs: LEASE_MS }), MigrationRefused);
+  await untilBlocked(await connect(t, url), "heliograph migrate", 1);
+  await session.script(
+    `INSERT INTO node (epoch, slot, name, roles, alive_until) VALUES (1, 0, 'just joined', 'api', clock_timestamp() + interval '1 hour')`,
+  );
+  await session.script("COMMIT");
+  await migrating;
+  assert.equal(await versionOf(session), STEPS - 1);
 });
 
 test("without a database it says that the store is away", async () => {

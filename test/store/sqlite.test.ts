@@ -6,7 +6,7 @@ import { test } from "node:test";
 import Database from "better-sqlite3";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
-import { MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
+import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
@@ -224,6 +224,28 @@ test("of very many receipts that were applied the newest are remembered", async 
   })();
   const left = await idsLeft();
   assert.deepEqual([left.length, left[0]], [MAX_SETTLED_ROWS, 5]);
+});
+
+test("of very many receipts that come again the newest wait, beside all those that match nothing", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const insert = beside.prepare(
+    "INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, repeated) VALUES ('c', 'id', 'delivered', 0, ?, ?)",
+  );
+  const ids = (repeated: 0 | 1): unknown[] =>
+    beside.prepare("SELECT id FROM parked_receipt WHERE repeated = ? ORDER BY id").pluck().all(repeated);
+  beside.transaction(() => {
+    for (let row = 0; row < 3; row++) insert.run(systemClock.now(), 0);
+    for (let row = 0; row < MAX_PARKED_REPEATS + 5; row++) insert.run(systemClock.now(), 1);
+  })();
+  const dropped = await store.dropUnmatched({ beforeMs: 0, keepRows: 2, limit: 500 });
+  assert.deepEqual(dropped, { count: 1, more: false });
+  assert.deepEqual(ids(0), [2, 3]);
+  assert.deepEqual([ids(1).length, ids(1)[0]], [MAX_PARKED_REPEATS, 9]);
 });
 
 test("only what is about values speaks against what was asked", () => {

@@ -30,7 +30,7 @@ import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
-import { Repeats } from "./repeats.ts";
+import { MAX_REPEAT_WAIT_MS, Repeats } from "./repeats.ts";
 
 type DeliveryCommand =
   | "claimDue"
@@ -49,7 +49,7 @@ type DeliveryCommand =
   | "release";
 
 export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
-  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other`;
+  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated`;
 
 /** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
 const CLOCKS_APART_MS = 5_000;
@@ -71,9 +71,11 @@ export function deliveryCommands(
      WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
   );
   const newestParked = sql.prepare<[number], ParkedReceipt>(
-    `SELECT ${PARKED_COLUMNS} FROM parked_receipt ORDER BY id DESC LIMIT ?`,
+    `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE repeated = 0 ORDER BY id DESC LIMIT ?`,
   );
-  const countParked = sql.prepare<[], { count: number }>("SELECT count(*) AS count FROM parked_receipt");
+  const countParked = sql.prepare<[], { count: number }>(
+    "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
+  );
   const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(
     `SELECT part.id AS "rowId", carrier_message_id AS "carrierMessageId", message.recipient AS "to",
        submitted_at_ms AS "submittedAtMs", part.expires_at_ms AS "expiresAtMs"
@@ -230,28 +232,34 @@ export function deliveryCommands(
     return "applied";
   }
 
-  /** Parks receipts that were not applied, unless they come again. Of one that is parked already the newer counts: it may be about a newer message. */
+  /** Parks receipts that were not applied; repeats for a short while. Of one that is parked already the newer counts: it may be about a newer message. */
   async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<Omit<ReceivedReceipts, "strangers">> {
     const counts = { unmatched: 0, foreign: 0, repeated: 0 };
     const parts = missed.flatMap(({ receipt }) => receiptNames(carrierId, receipt).byId ?? []);
     await tables.load({ parked: parts });
     await repeats.look();
     for (const { receipt, isForeign } of missed) {
-      if (repeats.has(carrierId, receipt)) {
-        counts.repeated++;
-        continue;
-      }
+      const isRepeat = repeats.has(carrierId, receipt);
       const { byId } = receiptNames(carrierId, receipt);
       const parked = byId === null ? undefined : tables.parked(byId).find((known) => isSame(known, receipt));
       if (parked !== undefined) tables.unpark(parked);
-      tables.park(carrierId, receipt);
-      if (parked !== undefined) counts.repeated++;
+      tables.park(carrierId, receipt, isRepeat ? 1 : 0);
+      if (isRepeat || parked !== undefined) counts.repeated++;
       else {
         counts.unmatched++;
         if (isForeign) counts.foreign++;
       }
     }
     return counts;
+  }
+
+  /**
+   * Whether a receipt that looks like a repeat may be the first of this message. It is more likely one of the message before, so everything has to
+   * fit: the phone, the id (a part without one takes no repeats), and the time, without allowance for clocks.
+   */
+  function mayBeFirst(receipt: ParkedReceipt, { recipient, received_at_ms }: MessageRow): boolean {
+    const sinceMs = Math.max(received_at_ms, now() - MAX_REPEAT_WAIT_MS);
+    return receipt.atMs >= sinceMs && isAboutPhone(receipt, recipient);
   }
 
   /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
@@ -263,6 +271,7 @@ export function deliveryCommands(
     const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
     for (const receipt of candidates) {
       if (receipt.atMs < sinceMs) continue;
+      if (receipt.repeated === 1 && (isUnknown || !mayBeFirst(receipt, row))) continue;
       if (applyReceipt(carrierId, receipt) === "applied") tables.unpark(receipt);
     }
   }

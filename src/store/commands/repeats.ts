@@ -6,6 +6,10 @@
  * A name is made of the carrier, its id, the phone and the outcome: a carrier may use an id again, for another phone. A receipt without an id has
  * no name, because the next one for its phone would be the same. The rows and the set are bounded by age and number; whatever is beyond is parked
  * like any other receipt that matches nothing.
+ *
+ * A carrier may also use an id again for the same phone, and then a receipt with a known name is the first of a new message. If it comes before
+ * the answer to that message's submit, nothing tells it from a repeat. So repeats are parked too, marked as such: nobody sees them, and they go
+ * after a few minutes, or when they are too many.
  */
 import type { Receipt } from "../../carriers/port.ts";
 import type { Sql } from "../sql.ts";
@@ -16,6 +20,9 @@ export const MAX_REPEAT_AGE_MS = 24 * 3_600_000;
 /** Rows that are kept, one for each commit with receipts, and names in all of them. */
 export const MAX_SETTLED_ROWS = 20_000;
 export const MAX_SETTLED_NAMES = 300_000;
+/** So long a receipt that came again waits for a message: longer than the answer to a submit is waited for. And so many wait. */
+export const MAX_REPEAT_WAIT_MS = 5 * 60_000;
+export const MAX_PARKED_REPEATS = 10_000;
 /** Rows of two nodes need not be seen in the order of their ids: those that are younger than this at a look are read again at the next. */
 const COMMIT_MS = 2_000;
 const PAGE_ROWS = 500;

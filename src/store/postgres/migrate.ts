@@ -1,13 +1,11 @@
 /** Brings the schema up to date: numbered files, applied once, by one of however many processes start at the same time. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { MigrationRefused, StoreUnavailable } from "../port.ts";
 import { asStoreError, type ConnectionOptions } from "./connection.ts";
 import { Link, type Session } from "./link.ts";
-
-const MIGRATIONS = join(import.meta.dirname, "migrations");
+import { fence } from "./nodes.ts";
+import { NEWER_DATA, readStep, STEPS } from "./schema.ts";
 
 /**
  * One row, and whoever holds it migrates. Advisory locks would do without the table's race at its birth, but not every database that
@@ -57,26 +55,33 @@ export async function migrate(
 }
 
 async function takeSteps(session: Session): Promise<number> {
-  const files = readdirSync(MIGRATIONS)
-    .filter((name) => /^\d{3}-.*\.sql$/.test(name))
-    .sort();
   await session.script(VERSION_TABLE);
   await session.script("INSERT INTO heliograph_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
   await session.script("BEGIN");
   const { rows } = await session.query<{ version: number }>("SELECT version FROM heliograph_schema FOR UPDATE");
   const applied = rows[0]!.version;
-  if (applied > files.length) throw new Error("the data is from a newer Heliograph than this one");
-  if (applied > 0 && applied < files.length) await requireNoNodes(session);
-  for (const file of files.slice(applied)) await session.script(readFileSync(join(MIGRATIONS, file), "utf8"));
-  await session.query("UPDATE heliograph_schema SET version = $1", [files.length]);
+  if (applied > STEPS.length) throw new Error(NEWER_DATA);
+  const silent = applied > 0 && applied < STEPS.length ? await requireNoNodes(session) : [];
+  for (const step of STEPS.slice(applied)) await session.script(readStep(step));
+  // Only now: `gone_node` is of one of the steps.
+  for (const epoch of silent) await fence(session, epoch);
+  await session.query("UPDATE heliograph_schema SET version = $1", [STEPS.length]);
   await session.script("COMMIT");
-  return files.length - applied;
+  return STEPS.length - applied;
 }
 
-/** Nodes of the older version must not find another schema than their own under them. Those that died are in the way until their lease is over. */
-async function requireNoNodes(session: Session): Promise<void> {
-  const { rows } = await session.query<{ name: string }>(
-    "SELECT name FROM node WHERE alive_until > clock_timestamp() ORDER BY epoch",
+/**
+ * Nodes of the older version must not find another schema than their own under them. Those that died are in the way until their lease is over. One
+ * whose lease is over may still be only out of touch: its row is locked, so that it does not renew, and it has to be fenced before the commit.
+ * Returns the epochs of these.
+ */
+async function requireNoNodes(session: Session): Promise<number[]> {
+  // The lock first: a transaction of a node that is under way holds its row, and renews its lease.
+  await session.query("SELECT 1 FROM node ORDER BY epoch FOR UPDATE");
+  const { rows } = await session.query<{ epoch: number; name: string; isAlive: boolean }>(
+    'SELECT epoch, name, alive_until > clock_timestamp() AS "isAlive" FROM node ORDER BY epoch',
   );
-  if (rows.length > 0) throw new MigrationRefused(`nodes run on it (${rows.map(({ name }) => name).join(", ")})`);
+  const alive = rows.filter(({ isAlive }) => isAlive).map(({ name }) => name);
+  if (alive.length > 0) throw new MigrationRefused(`nodes run on it (${alive.join(", ")})`);
+  return rows.map(({ epoch }) => epoch);
 }

@@ -15,6 +15,7 @@ import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import { type BindClaim, type BindShare, type Cluster, ROLES, type Role } from "../port.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import type { Session } from "./link.ts";
+import { requireSchema } from "./schema.ts";
 
 export interface NodeOptions {
   /** For people: which machine and process. */
@@ -74,6 +75,8 @@ export class Nodes {
     const moment = Lease.moment();
     await session.script("BEGIN");
     try {
+      // Another version may have migrated since this program looked. Then it finds no node, and this must not become one.
+      await requireSchema(session);
       // The counter's row is held until the commit: of several nodes that start at once each finds another slot free.
       const { rows: starts } = await session.query<{ epoch: number; is_backup: number }>(JOIN_COUNTER);
       const { epoch, is_backup } = starts[0]!;
@@ -247,7 +250,7 @@ export class Nodes {
  * The row first: a transaction of the node that is under way holds it, and is over before we go on. All of this is a few rows; what the node
  * owned may be very many, and is freed later.
  */
-async function fence(session: Session, epoch: number): Promise<void> {
+export async function fence(session: Session, epoch: number): Promise<void> {
   await session.query(
     "WITH gone AS (DELETE FROM node WHERE epoch = $1 RETURNING epoch, name) INSERT INTO gone_node (epoch, name) SELECT epoch, name FROM gone",
     [epoch],

@@ -77,6 +77,7 @@ export const NEW_PARKED: ColumnTypes = {
   mcc_mnc: "text",
   recipient: "text",
   other_address: "text",
+  repeated: "integer",
 };
 export const POSTING: ColumnTypes = {
   at_ms: "bigint",

@@ -1,6 +1,6 @@
 /**
  * One of the things that a look does. It fails alone, and while it is slow the others do not wait for it: what it finds then is for the look
- * after it, and it is not begun a second time.
+ * after it, and until that has it nothing is begun a second time.
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 
@@ -12,7 +12,8 @@ export class Step<Found> {
   readonly #work: () => Promise<Found>;
   readonly #onFault: (error: unknown) => void;
   #underWay: Promise<void> | null = null;
-  #found: Found | null = null;
+  /** What nobody has taken yet. */
+  #found: { readonly value: Found } | null = null;
 
   constructor(clock: Clock, work: () => Promise<Found>, onFault: (error: unknown) => void) {
     this.#clock = clock;
@@ -22,7 +23,8 @@ export class Step<Found> {
 
   /** What was found since it was last asked; null when it failed, or still goes on. */
   async take(): Promise<Found | null> {
-    if (this.#underWay === null) {
+    // A new run would put its own find in the place of one that came late: that goes first.
+    if (this.#underWay === null && this.#found === null) {
       this.#underWay = this.#run().finally(() => {
         this.#underWay = null;
       });
@@ -30,12 +32,12 @@ export class Step<Found> {
     }
     const found = this.#found;
     this.#found = null;
-    return found;
+    return found?.value ?? null;
   }
 
   async #run(): Promise<void> {
     try {
-      this.#found = await this.#work();
+      this.#found = { value: await this.#work() };
     } catch (error) {
       this.#onFault(error);
     }

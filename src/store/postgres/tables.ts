@@ -492,8 +492,8 @@ export class PostgresTables implements Tables {
     return [...(this.#parkedPhones.get(`${carrierId} ${phone}`) ?? [])];
   }
 
-  park(carrierId: string, receipt: Receipt): void {
-    const parked: ParkedReceipt = { ...receipt, carrierId, id: 0 };
+  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void {
+    const parked: ParkedReceipt = { ...receipt, carrierId, repeated, id: 0 };
     this.#newParked.add(parked);
     this.#keepParked(parked);
   }
@@ -718,7 +718,8 @@ function partRow({ carrierId, carrierMessageId, messageKey, counts, submittedAtM
   };
 }
 
-function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other }: ParkedReceipt): object {
+function parkedRow(receipt: ParkedReceipt): object {
+  const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other, repeated } = receipt;
   return {
     carrier_id: carrierId,
     carrier_message_id: carrierMessageId,
@@ -728,6 +729,7 @@ function parkedRow({ carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc
     mcc_mnc: mccMnc,
     recipient: to,
     other_address: other ?? null,
+    repeated,
   };
 }
 

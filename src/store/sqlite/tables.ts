@@ -499,8 +499,8 @@ export class SqliteTables implements Tables {
     return this.#written.parkedForPhone(carrierId, phone);
   }
 
-  park(carrierId: string, receipt: Receipt): void {
-    this.#written.park(carrierId, receipt);
+  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void {
+    this.#written.park({ ...receipt, carrierId, repeated });
     this.#parkedCarriers.set(carrierId, true);
   }
 

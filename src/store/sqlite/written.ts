@@ -2,7 +2,7 @@
  * The rows as they are in the database file. What is written here may be written a second time, from the journal, and then changes nothing
  * more: new rows come with their ids, and a change says what a column is from then on.
  */
-import type { Receipt } from "../../carriers/port.ts";
+
 import type { MessageKey } from "../../message/message.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
 import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
@@ -186,8 +186,9 @@ export class WrittenRows {
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)`,
       ),
       park: db.prepare<Value[]>(
-        `INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO parked_receipt
+           (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address, repeated)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
       lastId: db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck(),
@@ -299,8 +300,9 @@ export class WrittenRows {
     return this.#statements.parkedForPhone.all(carrierId, phone, phone).sort((one, other) => one.id - other.id);
   }
 
-  park(carrierId: string, { carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null }: Receipt): void {
-    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other);
+  park(receipt: Omit<ParkedReceipt, "id">): void {
+    const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null, repeated } = receipt;
+    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other, repeated);
   }
 
   unpark(id: number): void {
