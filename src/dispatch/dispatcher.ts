@@ -61,8 +61,15 @@ const STOP_WAIT_MS = 2_000;
 const HAND_OVER_WAIT_MS = 5_000;
 /** How often it is looked whether all is answered. */
 const LOOK_EVERY_MS = 10;
+/** How long a message waits at the head of its carrier for room for all of its parts. */
+const HELD_MS = 1_000;
 /** So long after a part of a long message was taken, that is recorded, should the answer to another part still be waited for. */
 const PARTS_RECORDED_AFTER_MS = 200;
+
+interface Handed {
+  /** Parts that were handed over, and of which the store does not know yet what became of them. */
+  unrecorded: number;
+}
 
 interface CarrierDesk {
   /** Another one after the operator changed its profile. */
@@ -73,8 +80,8 @@ interface CarrierDesk {
   /** The carrier said "later": nothing goes to it until then. */
   pause: Timer | null;
   inFlight: number;
-  /** Parts that were handed over, and of which the store does not know yet what became of them. */
-  unrecorded: number;
+  /** Shared with whichever desk the carrier had before. */
+  readonly handed: Handed;
   /** Messages of several parts on the wire. */
   readonly long: Set<Submitting>;
   /** Records what the carrier has of them. */
@@ -83,6 +90,12 @@ interface CarrierDesk {
   pumping: boolean;
   /** It goes over to other nodes: nothing is begun any more. */
   leaving: boolean;
+  /** It is being set up anew, and down only for that. */
+  replacing: boolean;
+  /** Messages that the carrier put off by themselves. */
+  putOff: number;
+  /** Since when the next message waits for all of its parts to have room; null when none does. */
+  heldSinceMs: number | null;
 }
 
 export class Dispatcher {
@@ -108,7 +121,7 @@ export class Dispatcher {
     receiptsRepeated: 0,
     quarantined: 0,
   };
-  /** Timers of what waits for a moment: messages that a carrier put off, at most as many as its window, and claims that failed. */
+  /** Timers of what waits for a moment: messages that a carrier put off, of those in memory, and claims that failed. */
   readonly #aside = new Set<Timer>();
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
@@ -119,8 +132,8 @@ export class Dispatcher {
   #stopping = false;
   /** Messages that carriers may have, by how often they were handed over and the store does not know yet what became of that. */
   readonly #inDoubt = new Map<MessageKey, number>();
-  /** Of those that a carrier had when the stop began, those that it did not answer. */
-  readonly #unanswered = new Set<MessageKey>();
+  /** By carrier, as many as the operator ever names. */
+  readonly #handedTo = new Map<string, Handed>();
   /** Something stayed behind because the lease did not hold. */
   #lapsed = false;
 
@@ -136,8 +149,8 @@ export class Dispatcher {
   /** Messages in memory here, waiting or on the wire. */
   get inMemory(): number {
     let count = 0;
-    for (const { ring, inFlight } of this.#desks.values()) {
-      count += inFlight;
+    for (const { ring, inFlight, putOff } of this.#desks.values()) {
+      count += inFlight + putOff;
       for (const lane of ring.lanes()) count += lane.length;
     }
     return count;
@@ -151,17 +164,22 @@ export class Dispatcher {
   /** Adds a carrier and tells it what an earlier process had handed to it. */
   async addCarrier(carrier: Carrier): Promise<void> {
     const ring = new LaneRing(carrier.id);
+    const handed = this.#handedTo.get(carrier.id) ?? { unrecorded: 0 };
+    this.#handedTo.set(carrier.id, handed);
     const desk: CarrierDesk = {
       carrier,
       ring,
       begun: new Map(),
       pause: null,
       inFlight: 0,
-      unrecorded: 0,
+      handed,
       long: new Set(),
       recording: null,
       pumping: false,
       leaving: false,
+      replacing: false,
+      putOff: 0,
+      heldSinceMs: null,
     };
     this.#desks.set(carrier.id, desk);
     await this.#connect(desk, carrier);
@@ -179,9 +197,12 @@ export class Dispatcher {
   async replaceCarrier(carrier: Carrier): Promise<void> {
     const desk = this.#desks.get(carrier.id);
     if (desk === undefined) return this.addCarrier(carrier);
+    desk.replacing = true;
     await desk.carrier.stop();
     desk.carrier = carrier;
     await this.#connect(desk, carrier);
+    desk.replacing = false;
+    this.#pump(desk);
   }
 
   async #connect(desk: CarrierDesk, carrier: Carrier): Promise<void> {
@@ -194,8 +215,8 @@ export class Dispatcher {
       return this.#outcomes.incoming(carrier.id, part);
     });
     carrier.onChange(() => {
-      if (!carrier.isUp()) this.#rerouteAll(desk);
-      else this.#pump(desk);
+      if (carrier.isUp()) this.#pump(desk);
+      else this.#rerouteAll(desk);
     });
     if (carrier.resume !== undefined) await this.#resume(carrier);
     await carrier.start();
@@ -235,13 +256,22 @@ export class Dispatcher {
 
   /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
   #leave(desk: CarrierDesk, message: QueuedMessage): void {
-    const taken = desk.begun.get(message.key)?.taken ?? message.taken;
-    if (taken !== null && !this.#parts.knows(message.carrierId)) {
+    const asItIs = this.#asItIs(desk, message);
+    if (asItIs.taken !== null && !this.#parts.knows(message.carrierId)) {
       this.#giveUp(desk, message, CARRIER_GONE);
       return;
     }
     desk.begun.delete(message.key);
-    this.#enqueue([taken === null ? message : { ...message, taken }]);
+    this.#enqueue([asItIs]);
+  }
+
+  /** A message that waits, with what happened to it here. */
+  #asItIs(desk: CarrierDesk, message: QueuedMessage): QueuedMessage {
+    const begun = desk.begun.get(message.key);
+    if (begun === undefined) return message;
+    const { asItIs } = begun;
+    this.#hops.set(asItIs, this.#hops.get(message) ?? 0);
+    return asItIs;
   }
 
   #leaveElsewhere({ accountId, carrierId }: LaneName): void {
@@ -263,10 +293,10 @@ export class Dispatcher {
 
   /** So many parts of a message are handed over, until what is returned is called. */
   #handed(desk: CarrierDesk, key: MessageKey, parts: number): () => void {
-    desk.unrecorded += parts;
+    desk.handed.unrecorded += parts;
     this.#inDoubt.set(key, (this.#inDoubt.get(key) ?? 0) + 1);
     return () => {
-      desk.unrecorded -= parts;
+      desk.handed.unrecorded -= parts;
       const left = this.#inDoubt.get(key)! - 1;
       if (left > 0) this.#inDoubt.set(key, left);
       else this.#inDoubt.delete(key);
@@ -384,7 +414,7 @@ export class Dispatcher {
   /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
   #deskFor(message: QueuedMessage): CarrierDesk | null {
     const own = this.#deskOf(message.carrierId);
-    if (own === null || own.carrier.isUp() || message.taken !== null) return own;
+    if (own === null || own.carrier.isUp() || own.replacing || message.taken !== null) return own;
     return this.#deskOf(this.#alternative(message)) ?? own;
   }
 
@@ -406,11 +436,16 @@ export class Dispatcher {
     return moved;
   }
 
-  /** The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. */
+  /**
+   * The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is down because
+   * this service stops, or has another profile now, is not down for its messages.
+   */
   #rerouteAll(desk: CarrierDesk): void {
+    if (this.#stopping || desk.replacing) return;
     const leaving = desk.ring.remove((message) => !isBegun(desk, message) && this.#alternative(message) !== null);
+    const moved = leaving.map((message) => this.#asItIs(desk, message));
     for (const { key } of leaving) desk.begun.delete(key);
-    this.#enqueue(leaving);
+    this.#enqueue(moved);
   }
 
   /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
@@ -431,9 +466,9 @@ export class Dispatcher {
     let room = 0;
     while (mayGo && desk.pause === null && carrier.isUp()) {
       // Asked again when it is used up.
-      if (room <= 0) room = Math.min(carrier.room(), carrier.window - desk.unrecorded);
+      if (room <= 0) room = Math.min(carrier.room(), carrier.window - desk.handed.unrecorded);
       if (room <= 0) {
-        if (carrier.window <= desk.unrecorded) this.#outcomes.hurry();
+        if (carrier.window <= desk.handed.unrecorded) this.#outcomes.hurry();
         break;
       }
       // Some 70 ns, and the process may have been stopped since the last one.
@@ -445,19 +480,41 @@ export class Dispatcher {
       if (waiting === undefined) break;
       if (!this.#mayGo(desk, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = desk.begun.get(message.key) ?? new Submitting(message, carrier, this.#references);
-      submitting.moveTo(carrier);
-      const free = carrier.window - desk.unrecorded;
-      // All of a message at once, if ever the window is wide enough for that.
-      if (submitting.missing > free && desk.unrecorded > 0) {
+      const submitting = this.#submittingOf(desk, message);
+      const free = carrier.window - desk.handed.unrecorded;
+      if (submitting.missing > free && this.#mayWait(desk)) {
         desk.begun.set(message.key, submitting);
         desk.ring.takeBack(waiting);
         break;
       }
+      desk.heldSinceMs = null;
       room -= submitting.missing;
       this.#submit(desk, waiting, submitting, Math.min(submitting.missing, free));
     }
     for (const lane of desk.ring.lanes()) this.#refill(lane);
+  }
+
+  #submittingOf(desk: CarrierDesk, message: QueuedMessage): Submitting {
+    const { carrier } = desk;
+    const begun = desk.begun.get(message.key);
+    if (begun?.suits(carrier) !== true) return new Submitting(begun?.asItIs ?? message, carrier, this.#references);
+    begun.moveTo(carrier);
+    return begun;
+  }
+
+  /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
+  #mayWait(desk: CarrierDesk): boolean {
+    const { clock } = this.#parts;
+    if (desk.handed.unrecorded === 0) return false;
+    if (desk.heldSinceMs === null) {
+      desk.heldSinceMs = clock.monotonic();
+      const timer = clock.after(HELD_MS, () => {
+        this.#aside.delete(timer);
+        this.#pump(desk);
+      });
+      this.#aside.add(timer);
+    }
+    return clock.monotonic() - desk.heldSinceMs < HELD_MS;
   }
 
   /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
@@ -503,7 +560,10 @@ export class Dispatcher {
       for (const long of desk.long) {
         const taken = long.takeNews();
         const { key } = long.message;
-        if (taken !== null) this.#outcomes.again({ key, unknown: false, taken }, () => long.recorded(taken));
+        if (taken !== null)
+          this.#outcomes.again({ key, unknown: false, taken }, (isTold) => {
+            if (isTold) long.recorded(taken);
+          });
         this.#recordSoon(desk, long);
       }
     });
@@ -527,11 +587,14 @@ export class Dispatcher {
         this.#outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs }, recorded);
         break;
       case "again":
-        this.#noteAgain(submitting, verdict.cause, recorded);
+        this.#noteAgain(submitting, verdict, recorded);
         desk.begun.set(key, submitting);
         if (verdict.cause === "not now" && !this.#stopping) {
           // The others go on meanwhile.
-          const timer = this.#parts.clock.after(verdict.afterMs, () => {
+          desk.putOff++;
+          const waitMs = Math.min(verdict.afterMs, Math.max(0, waiting.message.expiresAtMs - atMs));
+          const timer = this.#parts.clock.after(waitMs, () => {
+            desk.putOff--;
             this.#aside.delete(timer);
             this.#putBack(desk, waiting);
             this.#pump(desk);
@@ -546,18 +609,21 @@ export class Dispatcher {
   }
 
   /** What has to be known of a message that goes again, should it be somebody else who hands it over. */
-  #noteAgain(submitting: Submitting, cause: Extract<Verdict, { kind: "again" }>["cause"], recorded: () => void): void {
-    if (cause !== "room") this.counts[cause === "unknown" ? "unknown" : "later"]++;
+  #noteAgain(
+    submitting: Submitting,
+    { cause, isUnknown: unknown }: Extract<Verdict, { kind: "again" }>,
+    recorded: () => void,
+  ): void {
+    if (unknown) this.counts.unknown++;
+    else if (cause !== "room") this.counts.later++;
     const { key } = submitting.message;
     const taken = submitting.unrecorded;
-    const unknown = cause === "unknown";
-    if (unknown && this.#stopping) this.#unanswered.add(key);
     if (!unknown && taken === null) {
       recorded();
       return;
     }
-    this.#outcomes.again({ key, unknown, taken }, () => {
-      if (taken !== null) submitting.recorded(taken);
+    this.#outcomes.again({ key, unknown, taken }, (isTold) => {
+      if (isTold && taken !== null) submitting.recorded(taken);
       recorded();
     });
   }
@@ -702,7 +768,8 @@ export class Dispatcher {
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
-    return new Set([...this.#inDoubt.keys(), ...this.#unanswered]).size;
+    const unknown = desks.flatMap(({ begun }) => [...begun].flatMap(([key, it]) => (it.isUnknown ? [key] : [])));
+    return new Set([...this.#inDoubt.keys(), ...unknown]).size;
   }
 
   /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */

@@ -29,7 +29,6 @@ export class Lane {
   /** It has a place among the turns. */
   listed = false;
   #messages: Waiting[] = [];
-  #lastPlace = 0;
   /** Where the first message stands: shifting a long array each time would cost more than the message. */
   #head = 0;
 
@@ -41,14 +40,12 @@ export class Lane {
     return this.#messages.length - this.#head;
   }
 
-  push(message: QueuedMessage): void {
-    this.#messages.push({ message, place: ++this.#lastPlace });
+  push(waiting: Waiting): void {
+    this.#messages.push(waiting);
   }
 
   /** A message that was taken and could not be sent goes back to where it was; of several, the first taken is the first again. */
   putBack(waiting: Waiting): void {
-    // The lane may have been empty, and forgotten, since it was taken: what comes is behind it all the same.
-    this.#lastPlace = Math.max(this.#lastPlace, waiting.place);
     let at = this.#head;
     while (at < this.#messages.length && this.#messages[at]!.place < waiting.place) at++;
     this.#messages.splice(at, 0, waiting);
@@ -86,6 +83,8 @@ export class LaneRing {
   readonly #turns: Lane[] = [];
   /** Lanes that had nothing to send until now: they go before the others, once. */
   readonly #fresh: Lane[] = [];
+  /** Of all lanes: one that is empty is forgotten, and what was taken from it may go back to it. */
+  #lastPlace = 0;
 
   constructor(carrierId: string) {
     this.#carrierId = carrierId;
@@ -106,7 +105,7 @@ export class LaneRing {
 
   push(message: QueuedMessage): void {
     const lane = this.lane(message.accountId);
-    lane.push(message);
+    lane.push({ message, place: ++this.#lastPlace });
     if (!lane.listed) this.#list(lane);
   }
 

@@ -68,8 +68,11 @@ type ByCarrier<Item> = Map<string, Said<Item>[]>;
 /** What became of a message that was handed over, and whom to tell when the store knows. */
 interface OfHanded<Item> {
   readonly item: Item;
-  readonly recorded: () => void;
+  /** False if the store refuses it, and it is kept aside. */
+  readonly recorded: (isTold: boolean) => void;
 }
+
+type Recorded = OfHanded<unknown>["recorded"];
 
 /** A message that a carrier took, and its phone: for want of ids, that names its parts. */
 interface Submitted extends OfHanded<SubmittedMessage> {
@@ -101,9 +104,9 @@ export class Outcomes {
   #again: OfHanded<HandedAgain>[] = [];
   #rerouted: OfHanded<{ key: MessageKey; carrierId: string }>[] = [];
   #released: MessageKey[] = [];
-  /** Of messages that whoever has them next has to know of: how much of that is not in the store yet. They are released after it. */
+  /** Of messages that whoever has them next has to know of: how much of that is not in the store yet. What lets go of them is told after it. */
   readonly #unwritten = new Map<MessageKey, number>();
-  readonly #toRelease = new Set<MessageKey>();
+  readonly #afterwards = new Map<MessageKey, () => void>();
   #receipts: ByCarrier<Receipt> = new Map();
   #incoming: ByCarrier<IncomingPart> = new Map();
   #scheduled = false;
@@ -111,8 +114,9 @@ export class Outcomes {
   #hurries = false;
   #writing = 0;
   #abandoned = false;
-  /** Writes that wait because the store was away or ill. */
-  #failing = 0;
+  /** The store's last word was that it is away or ill; and how many writes wait because it was. */
+  #isAway = false;
+  #waiting = 0;
   /** When each call of the store began that is under way, oldest first. */
   readonly #calls = new Set<{ readonly sinceMs: number }>();
   #idle: (() => void)[] = [];
@@ -131,28 +135,27 @@ export class Outcomes {
 
   /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
   get keepsUp(): boolean {
-    if (this.#failing > 0) return false;
+    if (this.#isAway || this.#waiting > 0) return false;
     const [oldest] = this.#calls;
     return oldest === undefined || this.#parts.clock.monotonic() - oldest.sinceMs < BEHIND_MS;
   }
 
   /** `recorded` is called when the store knows of it, here and below. */
-  submitted(message: SubmittedMessage, to: string, recorded = nobody): void {
+  submitted(message: SubmittedMessage, to: string, recorded: Recorded = nobody): void {
     this.#submitted.push({ item: message, to, recorded });
     this.#schedule();
   }
 
-  ended(ending: Ending, recorded = nobody): void {
+  ended(ending: Ending, recorded: Recorded = nobody): void {
     this.#endings.push({ item: ending, recorded });
     this.#schedule();
   }
 
   postponed(key: MessageKey, dueAtMs: number): void {
-    this.#postponed.push({ key, dueAtMs });
-    this.#schedule();
+    this.#whenKnown(key, () => this.#postponed.push({ key, dueAtMs }));
   }
 
-  again(message: HandedAgain, recorded = nobody): void {
+  again(message: HandedAgain, recorded: Recorded = nobody): void {
     this.#again.push({ item: message, recorded: this.#beforeRelease(message.key, recorded) });
     this.#schedule();
   }
@@ -164,25 +167,32 @@ export class Outcomes {
 
   /** From then on another node may have it. */
   released(key: MessageKey): void {
+    this.#whenKnown(key, () => this.#released.push(key));
+  }
+
+  /** From then on it is not ours, and what is told of it comes too late. */
+  #whenKnown(key: MessageKey, letGo: () => void): void {
     if (this.#unwritten.has(key)) {
-      this.#toRelease.add(key);
+      this.#afterwards.set(key, letGo);
       return;
     }
-    this.#released.push(key);
+    letGo();
     this.#schedule();
   }
 
-  #beforeRelease(key: MessageKey, recorded: () => void): () => void {
+  #beforeRelease(key: MessageKey, recorded: Recorded): Recorded {
     this.#unwritten.set(key, (this.#unwritten.get(key) ?? 0) + 1);
-    return () => {
-      recorded();
+    return (isTold) => {
+      recorded(isTold);
       const left = this.#unwritten.get(key)! - 1;
       if (left > 0) {
         this.#unwritten.set(key, left);
         return;
       }
       this.#unwritten.delete(key);
-      if (this.#toRelease.delete(key)) this.released(key);
+      const letGo = this.#afterwards.get(key);
+      this.#afterwards.delete(key);
+      if (letGo !== undefined) this.#whenKnown(key, letGo);
     };
   }
 
@@ -275,44 +285,39 @@ export class Outcomes {
 
   #isolation<Item>(kind: Kind<Item>): Isolation<Item> {
     const { command } = kind;
-    let isFailing = false;
-    const setFailing = (now: boolean): void => {
-      if (now !== isFailing) this.#failing += now ? 1 : -1;
-      isFailing = now;
-      if (!now) this.#parts.onWritten();
-    };
     return {
-      write: async (items) => {
-        await this.#call(kind, items);
-        setFailing(false);
-      },
+      write: (items) => this.#call(() => kind.write(items)),
       isPassing,
       pause: async (error, refusals) => {
         if (this.#abandoned) return false;
-        // An item that is refused keeps nobody waiting.
-        setFailing(isPassing(error));
         const { log } = this.#parts;
         this.#limiter.write(`retry ${command}`, (more) =>
           log.error({ err: error, command, ...more }, "the store did not take what carriers said; trying again"),
         );
+        // An item that is refused keeps nobody waiting.
+        const others = isPassing(error) ? 1 : 0;
+        this.#waiting += others;
         await this.#wait(refusals < MAX_TRIES ? TRY_AGAIN_AFTER_MS : TRY_LATER_AFTER_MS);
+        this.#waiting -= others;
         return !this.#abandoned;
       },
-      setAside: async (item, error) => {
-        const isSafe = await this.#refused(kind, item, error);
-        if (isSafe) setFailing(false);
-        return isSafe;
-      },
+      setAside: (item, error) => this.#refused(kind, item, error),
     };
   }
 
-  async #call<Item>({ write }: Kind<Item>, items: readonly Item[]): Promise<void> {
+  /** Every call of the store: whether it is there is known by how the last one ended. */
+  async #call(work: () => Promise<unknown>): Promise<void> {
     const call = { sinceMs: this.#parts.clock.monotonic() };
     this.#calls.add(call);
     try {
-      await write(items);
+      await work();
+      this.#isAway = false;
+    } catch (error) {
+      this.#isAway = isPassing(error);
+      throw error;
     } finally {
       this.#calls.delete(call);
+      if (!this.#isAway) this.#parts.onWritten();
     }
   }
 
@@ -322,7 +327,7 @@ export class Outcomes {
     let why = error;
     try {
       if (reduced !== undefined) {
-        await this.#call(kind, [reduced(item)]);
+        await this.#call(() => kind.write([reduced(item)]));
         return true;
       }
     } catch (refusal) {
@@ -347,7 +352,7 @@ export class Outcomes {
   /** Gives false if that may work later. */
   async #recordLeast<Item>({ command, subject, leastOf }: Kind<Item>, item: Item): Promise<boolean> {
     try {
-      await leastOf?.(item);
+      if (leastOf !== undefined) await this.#call(() => leastOf(item));
     } catch (error) {
       if (isPassing(error)) return false;
       const told = { command, subject: subject(item) };
@@ -366,7 +371,8 @@ export class Outcomes {
     const reason = error instanceof Error ? error.message : String(error);
     const told = { command, subject: subject(item) };
     try {
-      await store.quarantine({ items: [{ ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) }] });
+      const aside = { ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) };
+      await this.#call(() => store.quarantine({ items: [aside] }));
     } catch (failure) {
       this.#limiter.write("quarantine", (more) =>
         log.error({ ...told, err: failure, ...more }, "what the store refuses could not be kept aside; trying again"),
@@ -437,10 +443,10 @@ export class Outcomes {
     return {
       write: async (all) => {
         await write(all.map(({ item }) => item));
-        for (const { recorded } of all) recorded();
+        for (const { recorded } of all) recorded(true);
       },
       subject: ({ item }) => item.key,
-      isAside: ({ recorded }) => recorded(),
+      isAside: ({ recorded }) => recorded(false),
     };
   }
 

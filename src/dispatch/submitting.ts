@@ -15,12 +15,12 @@ const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
 const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
-/** `"room"`: all went well, and there was no room for the rest of it. */
+/** `"room"`: all went well, and there was no room for the rest of it. `isUnknown`: a part was not answered, whatever the cause. */
 export type Verdict =
   | { kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null }
   | { kind: "refused"; errorId: number }
   | { kind: "gave up"; errorId: number }
-  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" | "room" };
+  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" | "room"; isUnknown: boolean };
 
 export class Submitting {
   readonly message: QueuedMessage;
@@ -31,6 +31,8 @@ export class Submitting {
   /** The error of a part that will never be taken. */
   #spoiledBy: number | null = null;
   #unknownCount: number;
+  /** A part was not answered when it was last handed over. */
+  #isUnknown = false;
   #putOffCount = 0;
   /** How many parts the carrier had when that was last told, and when it was last recorded. */
   #toldCount: number;
@@ -61,6 +63,20 @@ export class Submitting {
   /** Whether the carrier has any of it as it is cut now, so that no other may get it. */
   get isBegun(): boolean {
     return this.#ids.some((id) => id !== null);
+  }
+
+  get isUnknown(): boolean {
+    return this.#isUnknown;
+  }
+
+  /** The message with what happened to it here, for whoever hands it over next. */
+  get asItIs(): QueuedMessage {
+    return { ...this.message, unknownCount: this.#unknownCount, taken: this.taken ?? this.message.taken };
+  }
+
+  /** Whether it was made for this carrier, or has to go on as it is whichever is there now. */
+  suits(carrier: Carrier): boolean {
+    return this.#carrier === carrier || this.isBegun;
   }
 
   /** How many parts the carrier does not have yet. */
@@ -139,6 +155,7 @@ export class Submitting {
       return { kind: "submitted", parts: taken, refusedErrorId: null };
     }
     const kinds = new Set(answers.map((answer) => answer.kind));
+    this.#isUnknown = kinds.has("unknown");
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;
     if (kinds.has("unknown") && ++this.#unknownCount > LARGEST_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
@@ -146,12 +163,14 @@ export class Submitting {
     if (this.#spoiledBy === null) {
       const waits = answers.flatMap((answer) => ("retryAfterMs" in answer ? [answer.retryAfterMs] : []));
       const cause = (["later", "not now", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
-      return { kind: "again", afterMs: Math.max(0, ...waits), cause };
+      return { kind: "again", afterMs: Math.max(0, ...waits), cause, isUnknown: this.#isUnknown };
     }
     // A part that will never be taken spoils the message: the others are not sent again.
     if (taken.length === 0 && this.message.taken !== null) return this.giveUp(this.#spoiledBy);
     if (taken.length === 0) {
-      return { kind: this.#spoiledBy === NOT_ACKNOWLEDGED ? "gave up" : "refused", errorId: this.#spoiledBy };
+      // The carrier may have a part that it did not answer.
+      const isRefused = this.#spoiledBy !== NOT_ACKNOWLEDGED && !this.#isUnknown;
+      return { kind: isRefused ? "refused" : "gave up", errorId: this.#spoiledBy };
     }
     return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy };
   }

@@ -30,9 +30,14 @@ export interface Isolation<Item> {
 export async function writeIsolated<Item>(items: readonly Item[], isolation: Isolation<Item>): Promise<boolean> {
   const bad: Item[] = [];
   if (!(await writeSplit(items, isolation, bad))) return false;
-  const left = bad.values();
+  const left: Alone<Item>[] = bad.map((item) => ({ item, refusals: 1 }));
   const writeNext = async (): Promise<boolean> => {
-    for (const item of left) if (!(await writeAlone(item, isolation))) return false;
+    for (let alone = left.shift(); alone !== undefined; alone = left.shift()) {
+      const end = await writeAlone(alone, isolation);
+      if (end === "given up") return false;
+      // Behind the others: what cannot be kept anywhere must not keep those from being tried.
+      if (end === "again") left.push(alone);
+    }
     return true;
   };
   const ends = await Promise.all(Array.from({ length: Math.min(MAX_ALONE, bad.length) }, writeNext));
@@ -61,18 +66,25 @@ async function writeSplit<Item>(items: readonly Item[], isolation: Isolation<Ite
   );
 }
 
-/** It was refused once already. */
-async function writeAlone<Item>(item: Item, isolation: Isolation<Item>): Promise<boolean> {
-  for (let refusals = 1; ; ) {
-    try {
-      await isolation.write([item]);
-      return true;
-    } catch (error) {
-      const isPassing = isolation.isPassing(error);
-      if (!isPassing) refusals++;
-      if (!isPassing && refusals >= MAX_TRIES && (await isolation.setAside(item, error))) return true;
-      if (!(await isolation.pause(error, isPassing ? 0 : refusals))) return false;
-    }
+/** An item that was refused, and how often. */
+interface Alone<Item> {
+  readonly item: Item;
+  refusals: number;
+}
+
+async function writeAlone<Item>(
+  alone: Alone<Item>,
+  isolation: Isolation<Item>,
+): Promise<"safe" | "again" | "given up"> {
+  const { item } = alone;
+  try {
+    await isolation.write([item]);
+    return "safe";
+  } catch (error) {
+    const isPassing = isolation.isPassing(error);
+    if (!isPassing) alone.refusals++;
+    if (!isPassing && alone.refusals >= MAX_TRIES && (await isolation.setAside(item, error))) return "safe";
+    return (await isolation.pause(error, isPassing ? 0 : alone.refusals)) ? "again" : "given up";
   }
 }
 
