@@ -2,7 +2,7 @@
  * Whether a write that failed may have found no place: then nothing is wrong with the disk, and it passes. SQLite says "full" only of a disk that
  * is; a quota, or a limit on the size of files, is an I/O error to it like one of the disk. The system's own error tells them apart.
  */
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /** With less room than this an error is taken to be about that. */
@@ -31,6 +31,6 @@ function tryToWrite(file: string, atByte: number): void {
       done += writeSync(handle, octets, done, octets.length - done, atByte + done);
   } finally {
     closeSync(handle);
-    rmSync(file, { force: true });
+    unlinkSync(file);
   }
 }

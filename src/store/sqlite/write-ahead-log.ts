@@ -306,9 +306,13 @@ const leftOpen: Db[] = [];
 
 /** Keeps SQLite from bringing the log over when a connection closes: it is not the last one, and this one, which may only read, cannot. */
 function leaveLogBehind(file: string): void {
-  const reader = new Database(file, { readonly: true, fileMustExist: true });
-  leftOpen.push(reader);
-  reader.pragma("user_version");
+  try {
+    const reader = new Database(file, { readonly: true, fileMustExist: true });
+    leftOpen.push(reader);
+    reader.pragma("user_version");
+  } catch {
+    // What cannot even be read is not brought over either.
+  }
 }
 
 /** SQLite's word for it, or the system's own. */
