@@ -15,9 +15,9 @@
  * Why a whole log is enough, whoever reads from it: all that is committed is in it, on the disk. It can begin anew only after a checkpoint that has
  * brought all of it over, as none of it counts as that, and has flushed the database file. If that fails it is an I/O error, and rule 3 begins again.
  *
- * Pages of a failed flush may be gone from memory before they are written again. Then frames are wrong, and what was in them is lost. They must
- * not come into the database file: the index is made invalid, so that whoever uses it next finds what a power cut would have left, and the
- * process ends, because it knows of more than that.
+ * Pages of a failed flush may be gone from memory before they are written again. Then frames are wrong. Those of a failed commit are behind the end of
+ * the log, so these are of commits without a flush (2), and the journal has what was in them. They must not come into the database file: the index is
+ * made invalid, so that whoever uses it next finds what a power cut would have left, and the process ends, because it knows of more than that.
  *
  * SQLite does its automatic checkpoints without telling of their errors, so they are off, and are done here.
  */
@@ -64,7 +64,7 @@ interface Distrust {
   /** Since when every try met an I/O error; null while there was none. */
   failingSinceMs: number | null;
   nextTryMs: number;
-  /** Some of the log is lost: this process can commit nothing more. */
+  /** Some of the log is lost: this process commits nothing more. */
   isFinal: boolean;
 }
 
@@ -169,7 +169,7 @@ export class WriteAheadLog {
       if (typeof now === "object") {
         distrust.isFinal = true;
         this.#onLost(
-          `of ${now.frames} pages in the log ${now.frames - now.right} were lost after an I/O error, and what was in them with them: see to the disk and the system's log`,
+          `of ${now.frames} pages in the log ${now.frames - now.right} were lost after an I/O error: see to the disk and the system's log`,
         );
       }
       if (now !== "whole") return false;
