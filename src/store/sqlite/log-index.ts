@@ -63,6 +63,15 @@ export function bringAllOnceMore(directory: string): void {
   writeSync(indexOf(directory), Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
 }
 
+/** The same for a process that has not opened the database yet. Where nobody else has it open either, SQLite makes the index anew. */
+export function distrustFound(directory: string): void {
+  try {
+    if (fstatSync(indexOf(directory)).size > BROUGHT_OVER_AT) bringAllOnceMore(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
 /** Makes the index invalid: whoever uses it next, be it to read, to bring the log over or to close, first makes it anew from the log as that is. */
 export function makeIndexAnew(directory: string): void {
   const checksum = Buffer.alloc(8);
@@ -74,20 +83,4 @@ export function makeIndexAnew(directory: string): void {
     8,
     SECOND_CHECKSUM_AT,
   );
-}
-
-/** As `bringAllOnceMore`, for a process that has not opened the database yet. Where nobody else has it open either, SQLite makes the index anew. */
-export function distrustFound(directory: string): void {
-  let index: number;
-  try {
-    index = openSync(indexFileOf(directory), "r+");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw error;
-  }
-  try {
-    if (fstatSync(index).size > BROUGHT_OVER_AT) writeSync(index, Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
-  } finally {
-    closeSync(index);
-  }
 }
