@@ -13,8 +13,9 @@ import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
 import type { CheckpointTurn } from "./sqlite/checkpoint-turn.ts";
-import { migrateAlone, openDatabase, openToOthers } from "./sqlite/database.ts";
+import { lockIfFree, migrate, migrateAlone, openDatabase, openToOthers } from "./sqlite/database.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
+import { openAlone } from "./sqlite/write-ahead-log.ts";
 
 export interface StoreOptions {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -119,9 +120,28 @@ export function storeName({ store }: Pick<Settings, "store">): string {
 /** Brings the schema up to date and returns how many steps that took. */
 export async function migrateStore({ store, node }: StoreOptions["settings"]): Promise<number> {
   if (store.url !== "") return migratePostgres({ url: store.url, leaseMs: node.leaseMs });
-  const db = openDatabase(store.data);
+  const unlock = lockIfFree(store.data);
+  if (unlock === null) return migrateBesideService(store.data);
   try {
-    return migrateAlone(db, store.data);
+    const { db, log } = openAlone(store.data);
+    try {
+      return migrate(db);
+    } catch (error) {
+      log.heed(error);
+      throw error;
+    } finally {
+      log.close();
+    }
+  } finally {
+    unlock();
+  }
+}
+
+/** Refuses where there is anything to do. */
+function migrateBesideService(directory: string): number {
+  const db = openDatabase(directory);
+  try {
+    return migrateAlone(db, directory);
   } finally {
     db.close();
   }

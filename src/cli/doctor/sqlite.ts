@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeS
 import { join } from "node:path";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Settings } from "../../runtime/settings.ts";
-import { openDatabase, openToOthers } from "../../store/sqlite/database.ts";
+import { openToOthers, openToRead } from "../../store/sqlite/database.ts";
 import { JOURNAL_VERSION, JournalOfNewer } from "../../store/sqlite/journal.ts";
 import { hasData } from "../support.ts";
 import type { Findings } from "./finding.ts";
@@ -85,7 +85,7 @@ function flushMs(data: string): number {
 function lookAtSchema(data: string, found: Findings): boolean {
   let version: number;
   try {
-    const db = openDatabase(data);
+    const db = openToRead(data);
     try {
       version = db.pragma("user_version", { simple: true }) as number;
     } finally {
@@ -104,7 +104,7 @@ function lookAtSchema(data: string, found: Findings): boolean {
 
 /** Whether it can be read here. What is damaged in it is set aside when the store is opened, and told of then. */
 function lookAtJournal(data: string, found: Findings): boolean {
-  const db = openDatabase(data);
+  const db = openToRead(data);
   try {
     const newest = db.prepare<[], number | null>("SELECT max(version) FROM journal").pluck().get() ?? 0;
     if (newest <= JOURNAL_VERSION) return true;

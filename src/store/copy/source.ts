@@ -6,8 +6,9 @@ import Database from "better-sqlite3";
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { ColumnTypes } from "../postgres/columns.ts";
 import { IS_NOT_REJECTED } from "../rows.ts";
-import { DataDirectoryInUse, type Db, lockDirectory, migrate, openDatabase } from "../sqlite/database.ts";
+import { DataDirectoryInUse, type Db, lockDirectory, migrate } from "../sqlite/database.ts";
 import { catchUp } from "../sqlite/journal.ts";
+import { openAlone, type WriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./tables.ts";
 
 /** The values of a primary key, in its order; numbers as text, because they may be beyond 2^53. */
@@ -37,7 +38,7 @@ const KEYS_A_DAY = firstIdAt(86_400_000);
 export class Source {
   readonly directory: string;
   readonly #db: Db;
-  readonly #guard: Db;
+  readonly #log: WriteAheadLog;
   readonly #unlock: () => void;
 
   /** Takes the directory, as a service would, and brings its schema up to date. */
@@ -50,25 +51,28 @@ export class Source {
       );
     }
     this.#unlock = lock(directory);
-    let guard: Db | null = null;
+    let log: WriteAheadLog | null = null;
     try {
-      guard = openDatabase(directory);
+      const opened = openAlone(directory);
+      const guard = opened.db;
+      log = opened.log;
       migrate(guard);
       catchUp(guard);
       // The command line may write beside a service, and so beside us: with the one writer's place taken it cannot.
       guard.exec("BEGIN IMMEDIATE");
       this.#db = new Database(file, { readonly: true, fileMustExist: true });
     } catch (error) {
-      guard?.close();
+      log?.heed(error);
+      log?.close();
       this.#unlock();
       throw new CopyRefused(`the data in ${directory} cannot be opened: ${(error as Error).message}`);
     }
-    this.#guard = guard;
+    this.#log = log;
   }
 
   close(): void {
     this.#db.close();
-    this.#guard.close();
+    this.#log.close();
     this.#unlock();
   }
 

@@ -64,6 +64,11 @@ export function isIoError(error: unknown): boolean {
   return error instanceof Database.SqliteError && IO_ERROR.test(error.code);
 }
 
+/** Whether somebody else is in the way. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY");
+}
+
 /** Whether the database is there, and only cannot be written to: the disk is full, or ill. Who is in the way of others is gone soon. */
 export function canBeRead(error: unknown): boolean {
   return error instanceof Database.SqliteError && READABLE.test(error.code);
@@ -92,6 +97,11 @@ export function openDatabase(directory: string): Db {
   return db;
 }
 
+/** To look at it and change nothing: who may only read does not bring the log over when he closes. */
+export function openToRead(directory: string): Db {
+  return new Database(join(directory, DATABASE), { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+}
+
 function migrations(): string[] {
   return readdirSync(MIGRATIONS)
     .filter((name) => /^\d{3}-.*\.sql$/.test(name))
@@ -115,12 +125,14 @@ export function migrate(db: Db): number {
     .immediate();
 }
 
+export function isMigrated(db: Db): boolean {
+  return (db.pragma("user_version", { simple: true }) as number) === migrations().length;
+}
+
 /** The same for a command that works beside a service: it takes the directory for as long as it migrates, and refuses where it cannot. */
 export function migrateAlone(db: Db, directory: string): number {
-  const applied = db.pragma("user_version", { simple: true }) as number;
-  const known = migrations().length;
-  if (applied === known) return 0;
-  if (applied > known) return migrate(db);
+  if (isMigrated(db)) return 0;
+  if ((db.pragma("user_version", { simple: true }) as number) > migrations().length) return migrate(db);
   let unlock: () => void;
   try {
     unlock = lockDirectory(directory);
@@ -148,4 +160,14 @@ export function lockDirectory(directory: string, waitMs = LOCK_WAIT_MS): () => v
     throw new DataDirectoryInUse(directory);
   }
   return () => lock.close();
+}
+
+/** The same for whoever can do without where a service has it: null then. */
+export function lockIfFree(directory: string): (() => void) | null {
+  try {
+    return lockDirectory(directory, 0);
+  } catch (error) {
+    if (error instanceof DataDirectoryInUse) return null;
+    throw error;
+  }
 }

@@ -18,21 +18,23 @@ import { Unit } from "../unit.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
 import {
   canBeRead,
-  DataDirectoryInUse,
   type Db,
   failsForAll,
+  isMigrated,
   isRefusal,
   lockDirectory,
+  lockIfFree,
   migrate,
   migrateAlone,
   openDatabase,
 } from "./database.ts";
 import { IdMarks } from "./id-marks.ts";
 import { catchUp } from "./journal.ts";
+import { distrustFound } from "./log-index.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
-import { distrustFound, type LogEvents, WriteAheadLog } from "./write-ahead-log.ts";
+import { type LogEvents, WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
   readonly directory: string;
@@ -75,25 +77,29 @@ export class SqliteEngine implements Engine {
     const { directory } = options;
     this.#delivers = options.mode === "deliver";
     this.#onFault = options.onFault ?? (() => undefined);
-    const unlock = lockIfFree(directory, this.#delivers);
-    let db: Db | null = null;
+    const unlock = this.#delivers ? lockDirectory(directory) : lockIfFree(directory);
+    let db: Db;
+    let log: WriteAheadLog | null = null;
     try {
       // Whoever is alone here trusts nothing that was left in the log.
       if (unlock !== null) distrustFound(directory);
       db = openDatabase(directory);
-      this.#log = new WriteAheadLog({ ...options, db, checkpoints: unlock !== null });
-      if (unlock !== null) this.#log.begin();
+      log = new WriteAheadLog({ ...options, db, checkpoints: unlock !== null });
+      if (unlock !== null) log.begin(!this.#delivers);
       if (this.#delivers) migrate(db);
       else {
         unlock?.();
+        if (!log.isTrusted && !isMigrated(db)) throw log.reason;
         migrateAlone(db, directory);
       }
-      this.#catchUp(db);
+      if (log.isTrusted) this.#catchUp(db);
     } catch (error) {
-      db?.close();
+      log?.heed(error);
+      log?.close();
       unlock?.();
       throw error;
     }
+    this.#log = log;
     this.#db = db;
     this.#unlock = this.#delivers ? unlock! : () => undefined;
     // What is sealed anew must not stay behind in the file as it was.
@@ -261,24 +267,34 @@ export class SqliteEngine implements Engine {
     try {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       this.#db.pragma("cache_spill = OFF");
-      this.#db.exec("BEGIN IMMEDIATE");
-      this.#tables.begin();
       for (const { call, index } of answered) {
+        // An error such as one of the disk may have ended the transaction, and with it what the tables lacked is gone again.
+        if (!this.#db.inTransaction) this.#beginUnkept();
         try {
-          outcomes[index] = { ok: true, value: await this.#handle(call) };
+          const value = await this.#handle(call);
+          if (!this.#db.inTransaction) throw new StoreUnavailable("the transaction was ended by an error");
+          outcomes[index] = { ok: true, value };
         } catch (fault) {
+          this.#log.heed(fault);
           outcomes[index] = { ok: false, error: asStoreError(fault) };
         }
       }
     } catch (fault) {
       this.#log.heed(fault);
-      for (const { index } of answered) outcomes[index] = { ok: false, error: asStoreError(fault) };
+      const error = asStoreError(fault);
+      for (const { index } of answered) if (!outcomes[index]!.ok) outcomes[index] = { ok: false, error };
     } finally {
       this.#rollback();
       this.#unit.rollback();
       this.#db.pragma("cache_spill = ON");
     }
     return { outcomes, feed: null };
+  }
+
+  #beginUnkept(): void {
+    this.#tables.forget();
+    this.#db.exec("BEGIN IMMEDIATE");
+    this.#tables.begin();
   }
 
   /**
@@ -329,9 +345,8 @@ export class SqliteEngine implements Engine {
 
   close(): void {
     try {
-      this.#log.end();
+      this.#log.close();
     } finally {
-      this.#db.close();
       this.#unlock();
     }
   }
@@ -344,16 +359,6 @@ function isRead({ command }: Call): boolean {
 function failedFor(calls: readonly Call[], error: unknown): Outcome[] {
   const told = asStoreError(error);
   return calls.map(() => ({ ok: false, error: told }));
-}
-
-/** Takes the directory. A tool does without where a service has it. */
-function lockIfFree(directory: string, required: boolean): (() => void) | null {
-  try {
-    return required ? lockDirectory(directory) : lockDirectory(directory, 0);
-  } catch (error) {
-    if (!required && error instanceof DataDirectoryInUse) return null;
-    throw error;
-  }
 }
 
 /** What may work later becomes StoreUnavailable; what is refused stays what it is. */

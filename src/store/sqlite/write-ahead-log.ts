@@ -3,32 +3,33 @@
  *
  *   1. What somebody is told is committed with `synchronous = FULL`: the commit flushes the log, and all that was written to it before.
  *   2. What the journal holds anyway, rows on their way to their tables, is committed with `synchronous = NORMAL`: not flushed. The next flush is for it too.
- *   3. After any I/O error nothing is committed until a *whole checkpoint* has succeeded: the log is written over itself and flushed, then every page
- *      of it is written to the database file once more, that file is flushed, and the log begins anew.
- *   4. A process trusts no log that it has found: it begins with a whole checkpoint.
+ *   3. After any I/O error nothing is committed, and no page goes from the log to the database file, until the log is *whole*: every frame of it is
+ *      looked at, written over itself and flushed, and none of them counts as brought over.
+ *   4. A process trusts no log that it has found: it begins with making it whole. Whoever closes the database last has SQLite bring the log over, so that
+ *      goes for every process that may be alone with it (`openAlone`), and for the end of one.
  *
- * Why 3: after a flush that failed the kernel takes the pages for clean. The next flush says yes, and they may never have reached the disk. Recovery
+ * Why: after a flush that failed the kernel takes the pages for clean. The next flush says yes, and they may never have reached the disk. Recovery
  * reads the log up to the first page that is wrong, so whatever is committed behind such a hole is lost with it, though its own flush was good. And a
- * power cut while pages of such a log are written to the database file would leave some of them there, and no log that has the others: written over
- * itself, the log has all of its pages to be flushed again.
+ * power cut while pages of such a log are written to the database file would leave some of them there, and no log that has the others.
+ *
+ * Why a whole log is enough, whoever reads from it: all that is committed is in it, on the disk. It can begin anew only after a checkpoint that has
+ * brought all of it over, as none of it counts as that, and has flushed the database file. If that fails it is an I/O error, and rule 3 begins again.
+ *
+ * Pages of a failed flush may be gone from memory before they are written again. Then frames are wrong. Those of a failed commit are behind the end of
+ * the log, so these are of commits without a flush (2), and the journal has what was in them. They must not come into the database file: the index is
+ * made invalid, so that whoever uses it next finds what a power cut would have left, and the process ends, because it knows of more than that.
  *
  * SQLite does its automatic checkpoints without telling of their errors, so they are off, and are done here.
  */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import type { Clock } from "../../runtime/clock.ts";
+import { statSync } from "node:fs";
+import Database from "better-sqlite3";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
-import { BUSY_TIMEOUT_MS, type Db, indexFileOf, isIoError } from "./database.ts";
+import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, openDatabase } from "./database.ts";
+import { hasRoom } from "./disk-room.ts";
+import { writeLogOver } from "./log-frames.ts";
+import { bringAllOnceMore, distrustFound, makeIndexAnew, readLogEnd } from "./log-index.ts";
 
 export interface LogEvents {
   /** From now on nothing is committed. */
@@ -58,19 +59,17 @@ const RETRY_WAIT_MS = 100;
 /** I/O errors for so long, at every try, are no passing ones. */
 const MAX_FAILING_MS = 60_000;
 
-const COPIED_OCTETS = 1 << 20;
-
-/** What a write says that finds no place, such as with a quota: it has lost nothing. */
-const NO_PLACE = /^SQLITE_IOERR_(WRITE|SHMSIZE)/;
-/** With less room than this an error is taken to be about that. */
-const MIN_FREE_BYTES = 16 * 1024 * 1024;
-
 interface Distrust {
   readonly reason: unknown;
   /** Since when every try met an I/O error; null while there was none. */
   failingSinceMs: number | null;
   nextTryMs: number;
+  /** Some of the log is lost: this process commits nothing more. */
+  isFinal: boolean;
 }
+
+/** What became of a try to make the log whole: "held" by somebody else who writes or brings it over, or so many frames are right, and no more. */
+type Try = "whole" | "held" | { readonly right: number; readonly frames: number };
 
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
@@ -118,18 +117,28 @@ export class WriteAheadLog {
 
   distrust(reason: unknown): void {
     if (this.#distrust !== null) return;
-    this.#distrust = { reason, failingSinceMs: null, nextTryMs: Number.NEGATIVE_INFINITY };
+    this.#distrust = { reason, failingSinceMs: null, nextTryMs: Number.NEGATIVE_INFINITY, isFinal: false };
     this.#options.onDistrust?.(reason);
   }
 
-  /** The first thing of a process that takes the directory. Throws if the log of an earlier one cannot be brought over for any reason but others that read it. */
-  begin(): void {
-    if (this.#size.get()!.log === 0) return;
+  /**
+   * The first thing of a process that has the directory. If the log of an earlier one cannot be made whole it throws, or where nothing has to be
+   * written (`mayOnlyRead`) leaves the log alone.
+   */
+  begin(mayOnlyRead = false): void {
     try {
-      if (!this.#beginAnew()) this.distrust(new Error("another process reads from it since before the start"));
+      if (this.#size.get()!.log === 0) return;
+      let now = this.#makeWhole();
+      // Somebody else has the database open since before that happened. What is left is taken, as after a power cut.
+      if (typeof now === "object") now = this.#makeWhole();
+      if (typeof now === "object") throw new Error(`only ${now.right} of ${now.frames} frames are right`);
+      if (now === "held") throw new Error("another process is writing");
+      this.#bringOver();
     } catch (error) {
-      const { message } = error as Error;
-      throw new Error(`what an earlier process has left in the log cannot be brought into the database: ${message}`);
+      this.distrust(error);
+      const cause = error as Error;
+      if (!mayOnlyRead || (error instanceof Database.SqliteError && !canBeRead(error) && !isBusy(error)))
+        throw new Error(`the log that an earlier process has left cannot be made whole: ${cause.message}`, { cause });
     }
   }
 
@@ -143,20 +152,33 @@ export class WriteAheadLog {
   /** Tries to make the log whole, now and then; true when it is. */
   restore(): boolean {
     if (this.isTrusted) return true;
-    const distrust = this.#distrust!;
     const nowMs = this.#options.clock.monotonic();
-    if (nowMs < distrust.nextTryMs) return false;
+    return nowMs >= this.#distrust!.nextTryMs && this.#restoreNow(this.#distrust!, nowMs);
+  }
+
+  #restoreNow(distrust: Distrust, nowMs: number): boolean {
+    if (distrust.isFinal) return false;
     distrust.nextTryMs = nowMs + RETRY_EVERY_MS;
+    if (this.#turn?.hold() === false) return false;
     try {
+      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      this.synchronous("FULL");
       this.#db.pragma(`busy_timeout = ${RETRY_WAIT_MS}`);
-      if (!this.#bringAll()) {
-        distrust.failingSinceMs = null;
-        return false;
+      const now = this.#makeWhole();
+      if (now === "held") distrust.failingSinceMs = null;
+      if (typeof now === "object") {
+        distrust.isFinal = true;
+        this.#onLost(
+          `of ${now.frames} pages in the log ${now.frames - now.right} were lost after an I/O error: see to the disk and the system's log`,
+        );
       }
+      if (now !== "whole") return false;
+      this.#bringOver();
     } catch (error) {
       this.#failed(distrust, error, nowMs);
       return false;
     } finally {
+      this.#turn?.release();
       this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
     this.#distrust = null;
@@ -166,7 +188,7 @@ export class WriteAheadLog {
 
   /** A disk without room, or a database that others use, passes, and what is there can be read meanwhile. A disk that fails at every try does not. */
   #failed(distrust: Distrust, error: unknown, nowMs: number): void {
-    if (!isLossOfDisk(error) || NO_PLACE.test((error as { code: string }).code) || isFull(this.#options.directory)) {
+    if (!isLossOfDisk(error) || !hasRoom(this.#options.directory, this.#largestFile())) {
       distrust.failingSinceMs = null;
       return;
     }
@@ -177,34 +199,58 @@ export class WriteAheadLog {
     );
   }
 
-  /** A whole checkpoint. False when another process reads from the log, or holds it otherwise. */
-  #bringAll(): boolean {
-    if (this.#turn?.hold() === false) return false;
-    try {
-      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
-      this.synchronous("FULL");
-      bringAllOnceMore(this.#options.directory);
-      return this.#beginAnew();
-    } finally {
-      this.#turn?.release();
-    }
+  /** How large the database or its log may have to be. What a disk that fails does not tell counts as 0. */
+  #largestFile(): number {
+    const sizes = [
+      () => statSync(this.#db.name).size,
+      () => statSync(this.#logFile).size,
+      () => readLogEnd(this.#options.directory).databaseBytes,
+    ];
+    return sizes.reduce((largest, size) => {
+      try {
+        return Math.max(largest, size());
+      } catch {
+        return largest;
+      }
+    }, 0);
   }
 
-  #beginAnew(): boolean {
+  get #logFile(): string {
+    return `${this.#db.name}-wal`;
+  }
+
+  /** Whoever reads from the log is not in the way; nobody else may write to it meanwhile. */
+  #makeWhole(): Try {
+    const { directory } = this.#options;
     try {
-      // Nobody else may write to it meanwhile.
       this.#db.exec("BEGIN IMMEDIATE");
     } catch (error) {
-      if (isBusy(error)) return false;
+      if (isBusy(error)) return "held";
       throw error;
     }
     try {
-      writeOnceMore(`${this.#db.name}-wal`);
+      bringAllOnceMore(directory);
+      const end = readLogEnd(directory);
+      const right = writeLogOver(this.#logFile, end);
+      if (right === end.frames) return "whole";
+      makeIndexAnew(directory);
+      return { right, frames: end.frames };
     } finally {
       this.#db.exec("ROLLBACK");
     }
-    const [{ busy }] = this.#db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
-    return busy === 0;
+  }
+
+  /** Brings a whole log into the file and has it begin anew, as far as nobody who reads from it is in the way: nobody waits for him. */
+  #bringOver(): void {
+    this.#db.pragma("busy_timeout = 0");
+    try {
+      this.#db.pragma("wal_checkpoint(TRUNCATE)");
+    } catch (error) {
+      // What is not brought over now is so by any later checkpoint. A disk without room has lost nothing.
+      if (!isBusy(error) && (error as { code?: string }).code !== "SQLITE_FULL") throw error;
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   /** After a commit: what SQLite would do by itself, with its errors heard. The commit is flushed, so whoever waits for it may be told. */
@@ -229,85 +275,47 @@ export class WriteAheadLog {
     this.#onLost = tell;
   }
 
-  /** Before the connection ends: the last one brings the log over, and of a log that is not trusted all of it. */
-  end(): void {
-    if (this.#distrust !== null && existsSync(indexFileOf(this.#options.directory)))
-      bringAllOnceMore(this.#options.directory);
-  }
-}
-
-/** Read and written over itself, so that the next flush is for all of it. Octets of a log that is read meanwhile stay what they are. */
-function writeOnceMore(file: string): void {
-  const log = openSync(file, "r+");
-  try {
-    const octets = Buffer.alloc(COPIED_OCTETS);
-    for (let at = 0; ; ) {
-      const read = readSync(log, octets, 0, octets.length, at);
-      if (read === 0) break;
-      for (let done = 0; done < read; ) done += writeSync(log, octets, done, read - done, at + done);
-      at += read;
+  /** Ends the connection. The last one brings the log over, so one that is not trusted is made whole first, and where that fails it is left as it is. */
+  close(): void {
+    if (!this.#db.open) return;
+    try {
+      if (!this.isTrusted && !this.#restoreNow(this.#distrust!, this.#options.clock.monotonic()))
+        leaveLogBehind(this.#db.name);
+    } finally {
+      this.#db.close();
     }
-    fsyncSync(log);
-  } finally {
-    // SQLite has no locks on this file that closing it would give up.
-    closeSync(log);
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
+/** Opens the database for whoever has the directory to himself and is no engine. He ends it with the log's `close`. */
+export function openAlone(directory: string): { readonly db: Db; readonly log: WriteAheadLog } {
+  distrustFound(directory);
+  const db = openDatabase(directory);
+  const log = new WriteAheadLog({ db, directory, clock: systemClock, checkpoints: true });
+  try {
+    log.begin();
+    return { db, log };
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+/** Until the process ends. One that nobody refers to would be closed. */
+const leftOpen: Db[] = [];
+
+/** Keeps SQLite from bringing the log over when a connection closes: it is not the last one, and this one, which may only read, cannot. */
+function leaveLogBehind(file: string): void {
+  try {
+    const reader = new Database(file, { readonly: true, fileMustExist: true });
+    leftOpen.push(reader);
+    reader.pragma("user_version");
+  } catch {
+    // What cannot even be read is not brought over either.
+  }
 }
 
 /** SQLite's word for it, or the system's own. */
 function isLossOfDisk(error: unknown): boolean {
   return isIoError(error) || (error as { code?: string }).code === "EIO";
-}
-
-function isFull(directory: string): boolean {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize < MIN_FREE_BYTES;
-}
-
-/** Where SQLite's index of the log says how many of its pages are in the database file: "nBackfill" of https://sqlite.org/walformat.html. */
-const BROUGHT_OVER_AT = 96;
-
-/** For each index the file as it was opened. It stays open: to close a file gives up all locks that the process has on it, SQLite's among them. */
-const openIndexes = new Map<string, number>();
-
-function indexOf(directory: string): number {
-  const file = indexFileOf(directory);
-  const known = openIndexes.get(file);
-  if (known !== undefined) {
-    if (fstatSync(known).ino === statSync(file).ino) return known;
-    // The last connection took that one away, and nobody has a lock on it.
-    openIndexes.delete(file);
-    closeSync(known);
-  }
-  const index = openSync(file, "r+");
-  openIndexes.set(file, index);
-  return index;
-}
-
-/**
- * Has the next checkpoint bring over all of the log. SQLite counts pages as brought over before the database file is flushed, so if that flush
- * fails a later checkpoint would leave them out, and they may be missing in the file.
- */
-function bringAllOnceMore(directory: string): void {
-  writeSync(indexOf(directory), Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
-}
-
-/** The same for a process that has not opened the database yet. Where nobody else has it open either, SQLite makes the index anew. */
-export function distrustFound(directory: string): void {
-  let index: number;
-  try {
-    index = openSync(indexFileOf(directory), "r+");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw error;
-  }
-  try {
-    if (fstatSync(index).size > BROUGHT_OVER_AT) writeSync(index, Buffer.alloc(4), 0, 4, BROUGHT_OVER_AT);
-  } finally {
-    closeSync(index);
-  }
 }
