@@ -9,7 +9,7 @@ import { References } from "../../src/dispatch/references.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
 import { type Bench, CARRIER, HOUR } from "../store/harness.ts";
-import { numbered, settle, startDesk } from "./desk.ts";
+import { type Desk, numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const LANES = { lane: 5_000, total: 5_000 };
@@ -257,4 +257,221 @@ test("what was on the wire when a carrier's profile changed goes on over the new
   await bench.clock.advance(5_000);
   assert.equal(carrier.submitted.length, 3);
   assert.equal(next.submitted.length, 3);
+});
+
+test("a part that was not answered is counted and recorded, also where another part was only put off", async (t) => {
+  const first = await startDesk(t, LANES);
+  first.carrier.answer = (_, count) => [accepted(1), { kind: "unknown" as const }, LATER][count - 1] ?? NEVER;
+  await first.bench.accept([first.bench.message()], LONG);
+  await settle(first.bench);
+  const { bench } = await first.restart("not served");
+  await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+  const [message] = bench.takeMessages();
+  assert.deepEqual([message!.unknownCount, message!.taken?.ids], [1, ["c1", null, null]]);
+});
+
+for (const [what, change] of [
+  ["a stop", (desk: Desk) => desk.dispatcher.stop()],
+  ["another profile", (desk: Desk) => desk.dispatcher.replaceCarrier(new ScriptedCarrier())],
+] as const) {
+  test(`${what} leaves what waits for a carrier with that carrier`, async (t) => {
+    const other = new ScriptedCarrier("other");
+    const desk = await startDesk(t, LANES, (_, usable) => ["carrier", "other"].find(usable) ?? null);
+    const { bench, carrier, dispatcher } = desk;
+    await dispatcher.addCarrier(other);
+    carrier.window = 0;
+    carrier.stop = async () => {
+      carrier.up = false;
+    };
+    await bench.accept(numbered(bench, 20));
+    await settle(bench);
+    await Promise.all([change(desk), bench.clock.advance(10_000)]);
+    assert.equal(dispatcher.counts.rerouted, 0);
+    assert.equal(other.submitted.length, 0);
+  });
+}
+
+test("a long message waits for room for a moment, and then goes in pieces: no part that hangs keeps all others back", async (t) => {
+  const { bench, carrier } = await startDesk(t, LANES);
+  carrier.window = 3;
+  carrier.answer = (_, count) => (count === 1 ? NEVER : accepted(count));
+  await bench.accept([bench.message({ to: "41790000009" })]);
+  await settle(bench);
+  await bench.accept([bench.message({ to: "41790009999" })], LONG);
+  await bench.accept(numbered(bench, 5));
+  await bench.clock.advance(500);
+  assert.equal(carrier.submitted.length, 1);
+  await bench.clock.advance(1_000);
+  for (let turn = 0; turn < 20; turn++) await settle(bench);
+  assert.equal(carrier.submitted.length, 1 + 3 + 5);
+});
+
+test("however many items the store refuses for good, those that it refused once are recorded", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  carrier.window = 100;
+  const bad = 30;
+  const { submitted } = bench.store;
+  let refusesAll = true;
+  t.mock.method(bench.store, "submitted", async (input: Parameters<Store["submitted"]>[0]) => {
+    const ids = input.messages.flatMap(({ parts }) => parts.map(({ carrierMessageId }) => carrierMessageId));
+    if (refusesAll || ids.some((id) => Number(id.slice(1)) <= bad || id.startsWith("unknown")))
+      throw new Error("refused");
+    return submitted(input);
+  });
+  t.mock.method(bench.store, "quarantine", async () => {
+    throw new Error("full");
+  });
+  await bench.accept(numbered(bench, 60));
+  await settle(bench);
+  refusesAll = false;
+  await bench.clock.advance(60_000);
+  assert.equal(dispatcher.inDoubt, bad);
+});
+
+test("a message whose window closed is put off after what is known of it was written", async (t) => {
+  const { bench, carrier } = await startDesk(t, LANES);
+  const cut = Promise.withResolvers<Submission>();
+  carrier.answer = () => cut.promise;
+  failing(t, bench, "again", (count) => (count === 1 ? AWAY : null));
+  const window = { days: ["THURSDAY", "FRIDAY"] as const, hours: { fromMinute: 9 * 60, toMinute: 11 * 60 } };
+  await bench.accept([bench.message()], { window, expiresAtMs: bench.clock.now() + 48 * HOUR });
+  await settle(bench);
+  await bench.clock.advance(2 * HOUR);
+  carrier.answer = () => NEVER;
+  cut.resolve({ kind: "unknown" });
+  await bench.clock.advance(5_000);
+  bench.takeMessages();
+  await bench.store.claimDue({ nowMs: bench.clock.now() + 24 * HOUR, limit: 10 });
+  assert.deepEqual(
+    bench.takeMessages().map(({ unknownCount }) => unknownCount),
+    [1],
+  );
+});
+
+test("a message that two carriers do not answer in turn is given up like one that one does not", async (t) => {
+  const other = new ScriptedCarrier("other");
+  const { bench, carrier, dispatcher } = await startDesk(
+    t,
+    LANES,
+    (_, usable) => ["carrier", "other"].find(usable) ?? null,
+  );
+  await dispatcher.addCarrier(other);
+  // Each goes down with its answer, and is up again when the other does.
+  const [first, second] = [carrier, other];
+  first.answer = () => {
+    second.up = true;
+    first.up = false;
+    return { kind: "unknown" };
+  };
+  second.answer = () => {
+    first.up = true;
+    second.up = false;
+    return { kind: "unknown" };
+  };
+  await bench.accept([bench.message()]);
+  for (let turn = 0; turn < 40; turn++) await settle(bench);
+  assert.equal(first.submitted.length + second.submitted.length, 4);
+});
+
+test("a carrier that is taken away and set up again has the window that it had", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  carrier.window = 5;
+  t.mock.method(bench.store, "submitted", () => new Promise(() => undefined));
+  await bench.accept(numbered(bench, 50));
+  await settle(bench);
+  const next = new ScriptedCarrier();
+  next.window = 5;
+  await dispatcher.removeCarrier(CARRIER);
+  await dispatcher.addCarrier(next);
+  await bench.clock.advance(500);
+  assert.equal(carrier.submitted.length, 5);
+  assert.equal(next.submitted.length, 0);
+});
+
+test("nothing begins while what is refused cannot be kept aside because the store is away", async (t) => {
+  const { bench, carrier } = await startDesk(t, LANES);
+  failing(t, bench, "received", () => new Error("refused"));
+  t.mock.method(bench.store, "quarantine", async () => {
+    throw AWAY;
+  });
+  void carrier.receipt(bench.receipt("poison"));
+  await bench.clock.advance(3_000);
+  await bench.accept(numbered(bench, 5));
+  await bench.clock.advance(1_000);
+  assert.equal(carrier.submitted.length, 0);
+});
+
+test("a message with a part that is refused, and others that were not answered, is not refunded", async (t) => {
+  const { bench, carrier } = await startDesk(t, LANES);
+  const before = await bench.balance();
+  carrier.answer = (_, count) => (count === 3 ? { kind: "refused", errorId: 8 } : { kind: "unknown" });
+  await bench.accept([bench.message()], LONG);
+  await bench.clock.advance(2_000);
+  assert.equal(carrier.submitted.length, 3);
+  assert.ok((await bench.balance()) < before);
+});
+
+test("what a carrier puts off by itself counts as in memory, and ends with its validity", async (t) => {
+  const { bench, carrier, dispatcher, reported } = await startDesk(t, LANES);
+  carrier.answer = () => ({ kind: "not now", retryAfterMs: 10 * HOUR });
+  await bench.accept(numbered(bench, 30), { notifyUrl: URL_A, expiresAtMs: bench.clock.now() + HOUR });
+  for (let turn = 0; turn < 20; turn++) await settle(bench);
+  assert.equal(dispatcher.inMemory, 30);
+  await bench.clock.advance(HOUR + 1_000);
+  assert.equal(reported.length, 30);
+});
+
+test("a stop counts what was not answered before it and waits to go again", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  carrier.answer = () => {
+    carrier.up = false;
+    return { kind: "unknown" };
+  };
+  await bench.accept(numbered(bench, 7));
+  await settle(bench);
+  await settle(bench);
+  const [inDoubt] = await Promise.all([dispatcher.stop(), bench.clock.advance(10_000)]);
+  assert.equal(inDoubt, 7);
+});
+
+test("what is kept aside is told again when there is more to tell", async (t) => {
+  const first = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = first;
+  const [second, third] = [Promise.withResolvers<Submission>(), Promise.withResolvers<Submission>()];
+  carrier.answer = (_, count) => [accepted(1), second.promise, third.promise][count - 1] ?? NEVER;
+  let refuses = true;
+  failing(t, bench, "again", () => (refuses ? new Error("refused") : null));
+  await bench.accept([bench.message()], LONG);
+  await bench.clock.advance(10_000);
+  assert.equal(dispatcher.counts.quarantined, 1);
+  refuses = false;
+  second.resolve(LATER);
+  third.resolve(LATER);
+  await bench.clock.advance(1_000);
+  const { carrier: next, bench: after } = await first.restart();
+  await after.clock.advance(2_000);
+  assert.equal(next.submitted.length, 2);
+});
+
+test("what nothing was handed over of is cut by the profile that is in force when it goes", async (t) => {
+  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  carrier.answer = () => ({ kind: "later", retryAfterMs: 1_000 });
+  await bench.accept([bench.message()], LONG);
+  await settle(bench);
+  const next = new ScriptedCarrier();
+  const cut = next.partsOf.bind(next);
+  next.partsOf = (message) => cut(message).slice(0, 1);
+  await dispatcher.replaceCarrier(next);
+  await bench.clock.advance(5_000);
+  assert.equal(next.submitted.length, 1);
+});
+
+test("what goes back to a lane that was empty meanwhile is before what came later", () => {
+  const ring = new LaneRing("carrier");
+  const message = (key: number): QueuedMessage => ({ key: String(key), accountId: 1, partCount: 1 }) as QueuedMessage;
+  for (let key = 0; key < 5; key++) ring.push(message(key));
+  const taken = Array.from({ length: 5 }, () => ring.next()!);
+  ring.push(message(9));
+  ring.putBack(taken[4]!);
+  assert.deepEqual([ring.next()!.message.key, ring.next()!.message.key], ["4", "9"]);
 });
