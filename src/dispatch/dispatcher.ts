@@ -13,6 +13,8 @@ import type { Log } from "../runtime/log.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store } from "../store/port.ts";
+import { Claims, type ClaimsParts } from "./claims.ts";
+import { Desk, type Handed } from "./desk.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
 import { References } from "./references.ts";
@@ -44,12 +46,8 @@ export interface DispatchParts {
   readonly lookAgain: () => Promise<void>;
 }
 
-/** However far away the next due message is, the store is asked this often: the clock may be set. */
-const LONGEST_SLEEP_MS = 60_000;
 const OUTSTANDING_PAGE = 1_000;
 const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
-/** How long to wait with a claim that failed or found no room. */
-const CLAIM_AGAIN_MS = 500;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
 const MOST_HOPS = 5;
@@ -66,41 +64,9 @@ const HELD_MS = 1_000;
 /** So long after a part of a long message was taken, that is recorded, should the answer to another part still be waited for. */
 const PARTS_RECORDED_AFTER_MS = 200;
 
-interface Handed {
-  /** Parts that were handed over, and of which the store does not know yet what became of them. */
-  unrecorded: number;
-}
-
-interface CarrierDesk {
-  /** Another one after the operator changed its profile. */
-  carrier: Carrier;
-  readonly ring: LaneRing;
-  /** Messages that were begun and must go on where they stopped. */
-  readonly begun: Map<string, Submitting>;
-  /** The carrier said "later": nothing goes to it until then. */
-  pause: Timer | null;
-  inFlight: number;
-  /** Shared with whichever desk the carrier had before. */
-  readonly handed: Handed;
-  /** Messages of several parts on the wire. */
-  readonly long: Set<Submitting>;
-  /** Records what the carrier has of them. */
-  recording: Timer | null;
-  /** It will be pumped in this turn of the loop. */
-  pumping: boolean;
-  /** It goes over to other nodes: nothing is begun any more. */
-  leaving: boolean;
-  /** It is being set up anew, and down only for that. */
-  replacing: boolean;
-  /** Messages that the carrier put off by themselves. */
-  putOff: number;
-  /** Since when the next message waits for all of its parts to have room; null when none does. */
-  heldSinceMs: number | null;
-}
-
 export class Dispatcher {
   readonly #parts: DispatchParts;
-  readonly #desks = new Map<string, CarrierDesk>();
+  readonly #desks = new Map<string, Desk>();
   readonly #outcomes: Outcomes;
   readonly #references = new References();
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
@@ -121,13 +87,9 @@ export class Dispatcher {
     receiptsRepeated: 0,
     quarantined: 0,
   };
-  /** Timers of what waits for a moment: messages that a carrier put off, of those in memory, and claims that failed. */
+  readonly #claims: Claims;
+  /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
   readonly #aside = new Set<Timer>();
-  #dueTimer: Timer | null = null;
-  #dueAtMs = Number.POSITIVE_INFINITY;
-  #claimingDue = false;
-  /** Something came due while a claim was under way, which may have been too early for it. */
-  #claimAgain = false;
   #sweeping: Repeating | null = null;
   #stopping = false;
   /** Messages that carriers may have, by how often they were handed over and the store does not know yet what became of that. */
@@ -144,16 +106,24 @@ export class Dispatcher {
       onWritten: () => this.#pumpAll(),
       counts: this.counts,
     });
+    this.#claims = new Claims({
+      ...parts,
+      claimCount: parts.settings.claimCount,
+      servedBy: (carrierId) => this.#servedBy(carrierId),
+      leave: (lane) => this.#leaveElsewhere(lane),
+    });
+  }
+
+  #servedBy(carrierId: string): ReturnType<ClaimsParts["servedBy"]> {
+    if (this.#deskOf(carrierId) !== null) return "this node";
+    return this.#parts.knows(carrierId) ? "others" : "nobody";
   }
 
   /** Messages in memory here, waiting or on the wire. */
   get inMemory(): number {
-    let count = 0;
-    for (const { ring, inFlight, putOff } of this.#desks.values()) {
-      count += inFlight + putOff;
-      for (const lane of ring.lanes()) count += lane.length;
-    }
-    return count;
+    let size = 0;
+    for (const desk of this.#desks.values()) size += desk.size;
+    return size;
   }
 
   /** Messages that carriers may have, and of which the store does not know yet what became of them. */
@@ -163,24 +133,9 @@ export class Dispatcher {
 
   /** Adds a carrier and tells it what an earlier process had handed to it. */
   async addCarrier(carrier: Carrier): Promise<void> {
-    const ring = new LaneRing(carrier.id);
     const handed = this.#handedTo.get(carrier.id) ?? { unrecorded: 0 };
     this.#handedTo.set(carrier.id, handed);
-    const desk: CarrierDesk = {
-      carrier,
-      ring,
-      begun: new Map(),
-      pause: null,
-      inFlight: 0,
-      handed,
-      long: new Set(),
-      recording: null,
-      pumping: false,
-      leaving: false,
-      replacing: false,
-      putOff: 0,
-      heldSinceMs: null,
-    };
+    const desk = new Desk(carrier, handed);
     this.#desks.set(carrier.id, desk);
     await this.#connect(desk, carrier);
     this.#recall(carrier.id);
@@ -198,14 +153,17 @@ export class Dispatcher {
     const desk = this.#desks.get(carrier.id);
     if (desk === undefined) return this.addCarrier(carrier);
     desk.replacing = true;
-    await desk.carrier.stop();
-    desk.carrier = carrier;
-    await this.#connect(desk, carrier);
-    desk.replacing = false;
+    try {
+      await desk.carrier.stop();
+      desk.carrier = carrier;
+      await this.#connect(desk, carrier);
+    } finally {
+      desk.replacing = false;
+    }
     this.#pump(desk);
   }
 
-  async #connect(desk: CarrierDesk, carrier: Carrier): Promise<void> {
+  async #connect(desk: Desk, carrier: Carrier): Promise<void> {
     carrier.onReceipt((receipt, asMessage) => {
       this.counts.receipts++;
       return this.#outcomes.receipt(carrier.id, receipt, asMessage);
@@ -235,27 +193,25 @@ export class Dispatcher {
     const desk = this.#desks.get(id);
     if (desk === undefined) return;
     desk.leaving = true;
-    for (const message of desk.ring.remove((message) => !isBegun(desk, message))) this.#leave(desk, message);
+    for (const message of desk.ring.remove((message) => !desk.isBegun(message))) this.#leave(desk, message);
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
-    const busy = () => desk.inFlight > 0 || [...desk.begun.values()].some((submitting) => submitting.isBegun);
-    while (busy() && !this.#stopping && clock.monotonic() < deadlineMs)
+    while (desk.isBusy && !this.#stopping && clock.monotonic() < deadlineMs)
       await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
     // What a stop finds here is handed back with everything else.
     if (!this.#stopping) await this.#close(desk);
   }
 
-  async #close(desk: CarrierDesk): Promise<void> {
+  async #close(desk: Desk): Promise<void> {
     this.#desks.delete(desk.carrier.id);
-    desk.pause?.cancel();
-    desk.recording?.cancel();
+    desk.cancelTimers();
     await desk.carrier.stop();
     for (const { name, spilled } of desk.ring.lanes()) if (spilled) this.#leaveElsewhere(name);
     for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
   }
 
   /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
-  #leave(desk: CarrierDesk, message: QueuedMessage): void {
+  #leave(desk: Desk, message: QueuedMessage): void {
     const asItIs = this.#asItIs(desk, message);
     if (asItIs.taken !== null && !this.#parts.knows(message.carrierId)) {
       this.#giveUp(desk, message, CARRIER_GONE);
@@ -266,7 +222,7 @@ export class Dispatcher {
   }
 
   /** A message that waits, with what happened to it here. */
-  #asItIs(desk: CarrierDesk, message: QueuedMessage): QueuedMessage {
+  #asItIs(desk: Desk, message: QueuedMessage): QueuedMessage {
     const begun = desk.begun.get(message.key);
     if (begun === undefined) return message;
     const { asItIs } = begun;
@@ -281,7 +237,7 @@ export class Dispatcher {
   }
 
   /** A message of which the carrier has a part ends with that part. */
-  #giveUp(desk: CarrierDesk, message: QueuedMessage, errorId: number): void {
+  #giveUp(desk: Desk, message: QueuedMessage, errorId: number): void {
     const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references);
     desk.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
@@ -292,7 +248,7 @@ export class Dispatcher {
   }
 
   /** So many parts of a message are handed over, until what is returned is called. */
-  #handed(desk: CarrierDesk, key: MessageKey, parts: number): () => void {
+  #handed(desk: Desk, key: MessageKey, parts: number): () => void {
     desk.handed.unrecorded += parts;
     this.#inDoubt.set(key, (this.#inDoubt.get(key) ?? 0) + 1);
     return () => {
@@ -304,8 +260,8 @@ export class Dispatcher {
   }
 
   /** Back to its place, unless its carrier has gone or is down meanwhile. */
-  #putBack(desk: CarrierDesk, waiting: Waiting): void {
-    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !isBegun(desk, waiting.message))) {
+  #putBack(desk: Desk, waiting: Waiting): void {
+    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !desk.isBegun(waiting.message))) {
       this.#leave(desk, waiting.message);
       return;
     }
@@ -336,9 +292,9 @@ export class Dispatcher {
     for (const { accountId, carrierId } of feed.spilled) {
       const lane = this.#laneOf({ accountId, carrierId });
       lane.spilled = true;
-      this.#refill(lane);
+      this.#claims.refill(lane);
     }
-    if (feed.earliestDueAtMs !== null) this.#wakeAt(feed.earliestDueAtMs);
+    if (feed.earliestDueAtMs !== null) this.#claims.wakeAt(feed.earliestDueAtMs);
     this.#goOn();
   }
 
@@ -351,7 +307,7 @@ export class Dispatcher {
 
   /** Puts messages into their lanes: those whose carrier is down into that of another that serves them. The rest is for other nodes. */
   #enqueue(messages: readonly QueuedMessage[]): void {
-    const touched = new Set<CarrierDesk>();
+    const touched = new Set<Desk>();
     const strange: QueuedMessage[] = [];
     for (const message of messages) {
       const desk = this.#deskFor(message);
@@ -363,7 +319,7 @@ export class Dispatcher {
     if (strange.length > 0) void this.#enqueueStrange(strange);
   }
 
-  #push(desk: CarrierDesk, message: QueuedMessage): CarrierDesk {
+  #push(desk: Desk, message: QueuedMessage): Desk {
     desk.ring.push(desk.carrier.id === message.carrierId ? message : this.#rerouted(message, desk.carrier.id));
     return desk;
   }
@@ -378,10 +334,10 @@ export class Dispatcher {
       await lookAgain();
     } catch (error) {
       log.warn({ err: error }, "the catalogue could not be read for messages whose carrier is not known; trying again");
-      if (!this.#stopping) this.#soon(() => this.#enqueue(messages));
+      this.#claims.soon(() => this.#enqueue(messages));
       return;
     }
-    const touched = new Set<CarrierDesk>();
+    const touched = new Set<Desk>();
     for (const message of messages) {
       const alternative = message.taken === null ? this.#alternative(message) : null;
       const desk = this.#deskFor(message) ?? this.#deskOf(alternative);
@@ -412,13 +368,13 @@ export class Dispatcher {
   }
 
   /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
-  #deskFor(message: QueuedMessage): CarrierDesk | null {
+  #deskFor(message: QueuedMessage): Desk | null {
     const own = this.#deskOf(message.carrierId);
     if (own === null || own.carrier.isUp() || own.replacing || message.taken !== null) return own;
     return this.#deskOf(this.#alternative(message)) ?? own;
   }
 
-  #deskOf(carrierId: string | null): CarrierDesk | null {
+  #deskOf(carrierId: string | null): Desk | null {
     const desk = carrierId === null ? undefined : this.#desks.get(carrierId);
     return desk === undefined || desk.leaving ? null : desk;
   }
@@ -440,9 +396,9 @@ export class Dispatcher {
    * The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is down because
    * this service stops, or has another profile now, is not down for its messages.
    */
-  #rerouteAll(desk: CarrierDesk): void {
+  #rerouteAll(desk: Desk): void {
     if (this.#stopping || desk.replacing) return;
-    const leaving = desk.ring.remove((message) => !isBegun(desk, message) && this.#alternative(message) !== null);
+    const leaving = desk.ring.remove((message) => !desk.isBegun(message) && this.#alternative(message) !== null);
     const moved = leaving.map((message) => this.#asItIs(desk, message));
     for (const { key } of leaving) desk.begun.delete(key);
     this.#enqueue(moved);
@@ -460,15 +416,15 @@ export class Dispatcher {
     for (const desk of this.#desks.values()) this.#pump(desk);
   }
 
-  #pump(desk: CarrierDesk): void {
+  #pump(desk: Desk): void {
     const { carrier } = desk;
     const mayGo = !this.#stopping && this.#outcomes.keepsUp;
     let room = 0;
     while (mayGo && desk.pause === null && carrier.isUp()) {
       // Asked again when it is used up.
-      if (room <= 0) room = Math.min(carrier.room(), carrier.window - desk.handed.unrecorded);
+      if (room <= 0) room = Math.min(carrier.room(), desk.free);
       if (room <= 0) {
-        if (carrier.window <= desk.handed.unrecorded) this.#outcomes.hurry();
+        if (desk.free <= 0) this.#outcomes.hurry();
         break;
       }
       // Some 70 ns, and the process may have been stopped since the last one.
@@ -480,8 +436,8 @@ export class Dispatcher {
       if (waiting === undefined) break;
       if (!this.#mayGo(desk, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = this.#submittingOf(desk, message);
-      const free = carrier.window - desk.handed.unrecorded;
+      const submitting = desk.submitting(message, this.#references);
+      const { free } = desk;
       if (submitting.missing > free && this.#mayWait(desk)) {
         desk.begun.set(message.key, submitting);
         desk.ring.takeBack(waiting);
@@ -491,19 +447,11 @@ export class Dispatcher {
       room -= submitting.missing;
       this.#submit(desk, waiting, submitting, Math.min(submitting.missing, free));
     }
-    for (const lane of desk.ring.lanes()) this.#refill(lane);
-  }
-
-  #submittingOf(desk: CarrierDesk, message: QueuedMessage): Submitting {
-    const { carrier } = desk;
-    const begun = desk.begun.get(message.key);
-    if (begun?.suits(carrier) !== true) return new Submitting(begun?.asItIs ?? message, carrier, this.#references);
-    begun.moveTo(carrier);
-    return begun;
+    for (const lane of desk.ring.lanes()) this.#claims.refill(lane);
   }
 
   /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
-  #mayWait(desk: CarrierDesk): boolean {
+  #mayWait(desk: Desk): boolean {
     const { clock } = this.#parts;
     if (desk.handed.unrecorded === 0) return false;
     if (desk.heldSinceMs === null) {
@@ -518,13 +466,13 @@ export class Dispatcher {
   }
 
   /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
-  #mayGo(desk: CarrierDesk, message: QueuedMessage): boolean {
+  #mayGo(desk: Desk, message: QueuedMessage): boolean {
     const nowMs = this.#parts.clock.now();
     if (message.expiresAtMs <= nowMs) {
       this.#expire(desk, message, nowMs);
       return false;
     }
-    if (message.window !== null && !isBegun(desk, message) && !isOpen(message.window, nowMs)) {
+    if (message.window !== null && !desk.isBegun(message) && !isOpen(message.window, nowMs)) {
       desk.begun.delete(message.key);
       this.#outcomes.postponed(message.key, Math.min(nextOpening(message.window, nowMs), message.expiresAtMs));
       return false;
@@ -532,10 +480,10 @@ export class Dispatcher {
     return true;
   }
 
-  #expire(desk: CarrierDesk, message: QueuedMessage, atMs: number): void {
+  #expire(desk: Desk, message: QueuedMessage, atMs: number): void {
     this.counts.expired++;
     // A carrier has part of it: it is not refunded, and ends when those parts do.
-    if (isBegun(desk, message)) {
+    if (desk.isBegun(message)) {
       this.#giveUp(desk, message, VALIDITY_EXPIRED);
       return;
     }
@@ -544,7 +492,7 @@ export class Dispatcher {
     this.#outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
   }
 
-  #submit(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, parts: number): void {
+  #submit(desk: Desk, waiting: Waiting, submitting: Submitting, parts: number): void {
     desk.begun.delete(waiting.message.key);
     desk.inFlight++;
     const recorded = this.#handed(desk, waiting.message.key, parts);
@@ -553,7 +501,7 @@ export class Dispatcher {
   }
 
   /** What the carrier has of a long message is not to be known here only, for as long as it may take until it has the rest. */
-  #recordSoon(desk: CarrierDesk, submitting: Submitting): void {
+  #recordSoon(desk: Desk, submitting: Submitting): void {
     desk.long.add(submitting);
     desk.recording ??= this.#parts.clock.after(PARTS_RECORDED_AFTER_MS, () => {
       desk.recording = null;
@@ -569,7 +517,7 @@ export class Dispatcher {
     });
   }
 
-  #judged(desk: CarrierDesk, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
+  #judged(desk: Desk, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
     desk.inFlight--;
     desk.long.delete(submitting);
     const { key, to } = waiting.message;
@@ -629,7 +577,7 @@ export class Dispatcher {
   }
 
   /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
-  #pumpOnce(desk: CarrierDesk): void {
+  #pumpOnce(desk: Desk): void {
     if (desk.pumping) return;
     desk.pumping = true;
     queueMicrotask(() => {
@@ -639,86 +587,12 @@ export class Dispatcher {
   }
 
   /** The carrier as a whole is slowed, not the one message: what comes behind would be told the same. */
-  #pauseDesk(desk: CarrierDesk, forMs: number): void {
+  #pauseDesk(desk: Desk, forMs: number): void {
     if (desk.pause !== null || forMs === 0) return;
     desk.pause = this.#parts.clock.after(forMs, () => {
       desk.pause = null;
       this.#pump(desk);
     });
-  }
-
-  // --- From the store ------------------------------------------------------------------------------------------------------
-
-  /** Brings in more of a spilled lane when less is left of it than is brought at a time. */
-  #refill(lane: Lane): void {
-    const { claimCount } = this.#parts.settings;
-    if (!lane.spilled || lane.claiming || this.#stopping || lane.length > claimCount) return;
-    if (this.#deskOf(lane.name.carrierId) === null && this.#parts.knows(lane.name.carrierId)) {
-      this.#leaveElsewhere(lane.name);
-      return;
-    }
-    lane.claiming = true;
-    // It may spill again while the claim is under way, and the feed that says so comes before the claim's own answer.
-    lane.spilled = false;
-    this.#parts.store.claimLane({ ...lane.name, limit: claimCount }).then(
-      ({ claimed, more }) => {
-        lane.claiming = false;
-        lane.spilled ||= more;
-        if (claimed > 0 || !more) this.#refill(lane);
-        // There is no room for it just now: a lane is looked at again when something moves, unless its carrier is not there.
-        else if (!this.#desks.has(lane.name.carrierId)) this.#refillSoon(lane);
-      },
-      (error: unknown) => {
-        this.#parts.log.warn({ err: error }, "messages could not be claimed; trying again");
-        lane.claiming = false;
-        lane.spilled = true;
-        this.#refillSoon(lane);
-      },
-    );
-  }
-
-  #refillSoon(lane: Lane): void {
-    if (lane.claimingSoon || this.#stopping) return;
-    lane.claimingSoon = true;
-    this.#soon(() => {
-      lane.claimingSoon = false;
-      this.#refill(lane);
-    });
-  }
-
-  #soon(run: () => void): void {
-    const timer = this.#parts.clock.after(CLAIM_AGAIN_MS, () => {
-      this.#aside.delete(timer);
-      run();
-    });
-    this.#aside.add(timer);
-  }
-
-  #wakeAt(atMs: number): void {
-    if (atMs >= this.#dueAtMs || this.#stopping) return;
-    this.#dueAtMs = atMs;
-    this.#dueTimer?.cancel();
-    const sleepMs = Math.min(Math.max(atMs - this.#parts.clock.now(), 0), LONGEST_SLEEP_MS);
-    this.#dueTimer = this.#parts.clock.after(sleepMs, () => void this.#claimDue());
-  }
-
-  async #claimDue(): Promise<void> {
-    this.#dueAtMs = Number.POSITIVE_INFINITY;
-    if (this.#claimingDue) this.#claimAgain = true;
-    if (this.#claimingDue || this.#stopping) return;
-    this.#claimingDue = true;
-    this.#claimAgain = false;
-    const { store, clock, settings, log } = this.#parts;
-    let nextAtMs: number;
-    try {
-      const { more, nextDueAtMs } = await store.claimDue({ nowMs: clock.now(), limit: settings.claimCount });
-      nextAtMs = more || this.#claimAgain ? clock.now() : (nextDueAtMs ?? Number.POSITIVE_INFINITY);
-    } catch (error) {
-      log.warn({ err: error }, "due messages could not be claimed; trying again");
-      nextAtMs = clock.now() + 1_000;
-    }
-    this.#claimingDue = false;
-    this.#wakeAt(Math.min(nextAtMs, clock.now() + LONGEST_SLEEP_MS));
   }
 
   /** What is in memory here and has waited too long. What nobody has in memory is for the rounds (Rounds). */
@@ -737,7 +611,7 @@ export class Dispatcher {
    */
   async stop(): Promise<number> {
     this.#stopping = true;
-    this.#dueTimer?.cancel();
+    this.#claims.stop();
     for (const timer of this.#aside) timer.cancel();
     await this.#sweeping?.stop();
     const { clock, log } = this.#parts;
@@ -753,8 +627,7 @@ export class Dispatcher {
         "carriers did not answer in time; these messages go again with the next start",
       );
     for (const desk of desks) {
-      desk.pause?.cancel();
-      desk.recording?.cancel();
+      desk.cancelTimers();
       await desk.carrier.stop();
     }
     // What a carrier's end says of its messages is known in this turn.
@@ -768,8 +641,7 @@ export class Dispatcher {
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
-    const unknown = desks.flatMap(({ begun }) => [...begun].flatMap(([key, it]) => (it.isUnknown ? [key] : [])));
-    return new Set([...this.#inDoubt.keys(), ...unknown]).size;
+    return new Set([...this.#inDoubt.keys(), ...desks.flatMap((desk) => desk.unanswered)]).size;
   }
 
   /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */
@@ -783,9 +655,4 @@ export class Dispatcher {
       log.warn({ err: error }, "what waits could not be handed back");
     }
   }
-}
-
-/** Whether its carrier has any of a message. */
-function isBegun({ begun }: CarrierDesk, { key, taken }: QueuedMessage): boolean {
-  return taken !== null || begun.get(key)?.isBegun === true;
 }
