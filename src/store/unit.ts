@@ -44,7 +44,7 @@ export class Unit {
   /** It changed accounts or catalogue. */
   changed = false;
   /** Names of the receipts that it applied (commands/repeats.ts). */
-  readonly settled = new Set<string>();
+  readonly settled = new Set<number>();
   /** It made reports that another node has to push. */
   reportsWait = false;
   readonly #open = new Map<string, PendingBatch>();
