@@ -28,6 +28,8 @@ export class Submitting {
   readonly #reference: number;
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
+  /** How many parts the carrier has. */
+  #takenCount: number;
   /** The error of a part that will never be taken. */
   #spoiledBy: number | null = null;
   #unknownCount: number;
@@ -50,6 +52,7 @@ export class Submitting {
     // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
     const goesOn = taken?.ids.length === this.#parts.length && taken.cut === this.#cut;
     this.#ids = goesOn ? [...taken.ids] : this.#parts.map(() => null);
+    this.#takenCount = goesOn ? countOf(taken) : 0;
     this.#toldCount = this.#takenCount;
     this.#recordedCount = this.#takenCount;
     this.#unknownCount = message.unknownCount;
@@ -62,7 +65,7 @@ export class Submitting {
 
   /** Whether the carrier has any of it as it is cut now, so that no other may get it. */
   get isBegun(): boolean {
-    return this.#ids.some((id) => id !== null);
+    return this.#takenCount > 0;
   }
 
   get isUnknown(): boolean {
@@ -82,10 +85,6 @@ export class Submitting {
   /** How many parts the carrier does not have yet. */
   get missing(): number {
     return this.#ids.length - this.#takenCount;
-  }
-
-  get #takenCount(): number {
-    return this.#ids.reduce((count, id) => (id === null ? count : count + 1), 0);
   }
 
   get #cut(): string {
@@ -113,9 +112,8 @@ export class Submitting {
   }
 
   /** This much of it is in the store. */
-  recorded({ ids }: PartsTaken): void {
-    const count = ids.filter((id) => id !== null).length;
-    this.#recordedCount = Math.max(this.#recordedCount, count);
+  recorded(taken: PartsTaken): void {
+    this.#recordedCount = Math.max(this.#recordedCount, countOf(taken));
   }
 
   /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. */
@@ -137,7 +135,10 @@ export class Submitting {
     return this.#carrier.submit(this.#parts[index]!).then((answer) => {
       const isHeld = answer.kind === "unknown" && this.#carrier.unknownPolicy === "hold";
       const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
-      if (known.kind === "accepted") this.#ids[index] = known.carrierMessageId;
+      if (known.kind === "accepted") {
+        this.#ids[index] = known.carrierMessageId;
+        this.#takenCount++;
+      }
       return known;
     });
   }
@@ -174,4 +175,8 @@ export class Submitting {
     }
     return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy };
   }
+}
+
+function countOf({ ids }: PartsTaken): number {
+  return ids.filter((id) => id !== null).length;
 }
