@@ -15,7 +15,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { addAccount } from "../support/accounts.ts";
 import { type Child, startChild } from "../support/child.ts";
-import { pause, smppCatalogue, startWatchedSmsc, type WatchedSmsc } from "../support/cluster.ts";
+import { smppCatalogue, startWatchedSmsc, type WatchedSmsc } from "../support/cluster.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
 
@@ -30,8 +30,10 @@ const ANSWER_MS = 15;
 /** How many the carrier has when the fault comes. */
 const BEFORE_FAULT = 500;
 /** The schema and some hundred messages fit into it, and all of them do not. */
-const FULL_KB = 1_000;
+const FULL_KB = 800;
 const NOT_WRITTEN = 74;
+/** Tries that fail before the fault is over. */
+const OFTEN = 6;
 const STORE_FAILS = /the store did not take what carriers said/;
 
 interface Run {
@@ -55,13 +57,9 @@ async function stopped(child: Child): Promise<number> {
   return Number(count);
 }
 
-async function failing(child: Child): Promise<void> {
-  await eventually(async () => STORE_FAILS.test(child.output()), 30_000);
-}
-
-/** What was begun goes on meanwhile; nothing else should. */
-async function forAWhile(): Promise<void> {
-  await pause(3_000);
+/** The store has failed so often: what was begun has come to its end by then, and nothing else should have begun. */
+async function failing(child: Child, times = 1): Promise<void> {
+  await eventually(async () => child.output().split(STORE_FAILS).length > times, 30_000);
 }
 
 const killed: Fault = async ({ start }, child) => {
@@ -88,14 +86,12 @@ const FAULTS: Readonly<Record<"SQLite" | "PostgreSQL", Readonly<Record<string, F
   SQLite: {
     "another holds the database for a while": async ({ data }, child) => {
       const release = holdWriter(data);
-      await failing(child);
-      await forAWhile();
+      await failing(child, OFTEN);
       release();
       return { child, inDoubt: null };
     },
     "disk full, stopped, space freed": async ({ start }, child) => {
-      await failing(child);
-      await forAWhile();
+      await failing(child, OFTEN);
       const inDoubt = await stopped(child);
       return { child: await start(), inDoubt };
     },
@@ -105,8 +101,7 @@ const FAULTS: Readonly<Record<"SQLite" | "PostgreSQL", Readonly<Record<string, F
   PostgreSQL: {
     "database away for a while": async ({ server }, child) => {
       await server!.stop();
-      await failing(child);
-      await forAWhile();
+      await failing(child, OFTEN);
       await server!.start();
       return { child, inDoubt: null };
     },
