@@ -47,6 +47,10 @@ export interface Receipt {
   readonly to: string | null;
   /** The other number in it, where there is one: some carriers swap the two. */
   readonly other?: string | null;
+  /** When the network says that the part was submitted: with an id that it has used twice, this tells which of the two is meant. By its own clock and zone. */
+  readonly submittedAtMs?: number | null;
+  /** Of one that could not be read: the whole PDU, or its beginning, in hex, for whoever wants to find out why. It is parked with them. */
+  readonly octets?: string;
   /** It only looks like a receipt, and may be a message that a phone wrote. Then `to` has to be the message's, and the id its part's. */
   readonly unmarked?: boolean;
 }
