@@ -12,7 +12,7 @@ const STORELESS =
   /(addresses|auth-cost|documentation|errors.*|headers|health|login-attempts|preview|sending-parts|tls)\.test\.ts$/;
 
 /** Starts the program, or a PostgreSQL server. */
-const NEEDS_MORE = /(smsc-command|dispatch\/outcomes|sms\/linear)\.test\.ts$/;
+const NEEDS_MORE = /(smsc-command|kannel|dispatch\/outcomes|sms\/linear)\.test\.ts$/;
 
 /** An attack wants the machine for itself: what is measured is the service, not who else is busy. */
 const HOSTILE = globSync("test/hostile/*.test.ts");

@@ -2,9 +2,9 @@
  * Kannel for the same job, where it is installed (Debian's package `kannel`): a bearerbox and a smsbox, with nothing that holds them back. Its
  * messages are in memory only unless the spool is asked for; receipts are kept in memory in both cases.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
-import { delimiter, join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePorts, kannelProgram, untilOpen } from "./kannel-start.ts";
 import { OptionFault, type Options, type PeerStore } from "./options.ts";
 import { Program } from "./program.ts";
 import { kannelRequest } from "./requests.ts";
@@ -16,7 +16,6 @@ export const KANNEL_REPORTS = { before: "to=", delivered: "/report?state=1&" };
 const REPORT_PATH = "/report?state=%d&to=%p";
 
 const LOGIN = { username: "bench", password: "bench" };
-const START_MS = 15_000;
 /** Reports on their way between its two processes. Its default of 100 makes them a little fewer a second and much later. */
 const REPORTS_PENDING = 1_000;
 
@@ -32,12 +31,11 @@ export function requireKannel(): void {
 }
 
 function programFile(name: string): string {
-  const places = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
-  const place = places.find((directory) => existsSync(join(directory, name)));
-  if (place === undefined) {
+  const file = kannelProgram(name);
+  if (file === null) {
     throw new OptionFault(`${name} is not in the PATH: --peer kannel needs Kannel, on Debian the package kannel`);
   }
-  return join(place, name);
+  return file;
 }
 
 export async function startKannel(parts: KannelParts): Promise<Subject> {
@@ -138,34 +136,4 @@ group = sendsms-user
 username = ${LOGIN.username}
 password = ${LOGIN.password}
 `;
-}
-
-/** Kannel cannot choose a port by itself. All are taken at once, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
-async function untilOpen(port: number): Promise<void> {
-  const endMs = performance.now() + START_MS;
-  for (;;) {
-    const open = await new Promise<boolean>((resolve) => {
-      const socket = connect({ host: "127.0.0.1", port });
-      socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-      socket.once("connect", () => socket.destroy());
-    });
-    if (open) return;
-    if (performance.now() > endMs) throw new Error(`Kannel does not listen on ${port}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
