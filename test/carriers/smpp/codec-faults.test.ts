@@ -132,6 +132,24 @@ const MENDED: readonly { name: string; behind: string; how: string; message?: st
   },
   { name: "two octets behind the message", behind: `04 ${DELIVRD} 0000`, how: "octets after the parameters", tlvs: [] },
   {
+    name: "an sm_length that counts characters, two too few at the end",
+    behind: `02 ${DELIVRD}`.replace("3a39", "7a39"),
+    how: "sm_length is wrong",
+    message: "69647a39",
+    tlvs: [],
+  },
+  {
+    name: "an sm_length that counts characters, three too few before parameters",
+    behind: `01 ${DELIVRD} ${ID} ${STATE}`,
+    how: "sm_length is wrong",
+  },
+  {
+    name: "a piece of a parameter behind the message",
+    behind: `04 ${DELIVRD} 0427`,
+    how: "octets after the parameters",
+    tlvs: [],
+  },
+  {
     name: "a last parameter that claims an octet too many",
     behind: `04 ${DELIVRD} ${STATE} 001e 0002 39`,
     how: "a parameter's length is wrong",

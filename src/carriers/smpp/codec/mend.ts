@@ -7,7 +7,7 @@
  *
  *   … sm_length, message, parameters, end         what was tried before
  *   … sm_length, message, NUL, parameters, end    an octet too many behind the message
- *   … sm_length too large or too small by one
+ *   … sm_length too large by one, or too small   it counted a NUL that is not there, or characters instead of octets
  *
  * If there is none, the same again with a bad end: one to three octets that make no parameter are passed over, and a last parameter
  * that claims one octet more than there is has what is there. What is put right is a copy, which is then read strictly: nothing outside
@@ -30,9 +30,14 @@ const TLV_HEADER_OCTETS = 4;
 /** sm_length is an octet. */
 const MAX_MESSAGE_OCTETS = 255;
 
+/** 5.0 §4.8.1: no parameter has a tag above 0x3fff. Octets behind the message that begin with one above are the message's. */
+const MIN_UNUSED_TAG_OCTET = 0x40;
+
 interface Shift {
   /** What has to be added to sm_length. */
   readonly lengthBy: number;
+  /** The octet behind the message is at least this; nothing is said of it if not given. */
+  readonly minNext?: number;
   /** A NUL stands between the message and the parameters. */
   readonly hasNul: boolean;
   readonly how: Mending;
@@ -45,6 +50,8 @@ const WITH_MESSAGE: readonly Shift[] = [
   ...WITHOUT_MESSAGE,
   { lengthBy: -1, hasNul: false, how: "sm_length is wrong" },
   { lengthBy: 1, hasNul: false, how: "sm_length is wrong" },
+  { lengthBy: 2, hasNul: false, how: "sm_length is wrong", minNext: MIN_UNUSED_TAG_OCTET },
+  { lengthBy: 3, hasNul: false, how: "sm_length is wrong", minNext: MIN_UNUSED_TAG_OCTET },
 ];
 
 /**
@@ -64,10 +71,10 @@ export function mend(pdu: Buffer, tail: number, hasMessage: boolean): Mended | n
 function mendBehind(pdu: Buffer, behind: number, lengthAt: number | null): Mended | null {
   for (const mayBreakOff of [false, true]) {
     for (const shift of lengthAt === null ? WITHOUT_MESSAGE : WITH_MESSAGE) {
-      const { lengthBy, hasNul } = shift;
+      const { lengthBy, hasNul, minNext = 0 } = shift;
       const end = behind + lengthBy;
       const from = hasNul ? end + 1 : end;
-      if (from > pdu.length || (hasNul && pdu[end] !== 0)) continue;
+      if (from > pdu.length || (hasNul && pdu[end] !== 0) || pdu[behind]! < minNext) continue;
       const length = lengthAt === null ? 0 : pdu[lengthAt]! + lengthBy;
       if (length < 0 || length > MAX_MESSAGE_OCTETS) continue;
       const parameters = parametersFrom(pdu, from, mayBreakOff);
