@@ -41,7 +41,7 @@ export class Delivery {
   readonly #rounds: Rounds;
   readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
   readonly #push: Push | null;
-  readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0 };
+  readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 };
   #simulator: SimulatedCarrier | null = null;
 
   constructor(parts: DeliveryParts) {
@@ -210,10 +210,11 @@ function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: n
   ];
 }
 
-function smppFigures({ unusableIds, problems }: SmppCounts): Figure[] {
+function smppFigures({ unusableIds, problems, mended }: SmppCounts): Figure[] {
   return [
     counter("smpp_unusable_ids_total", "Ids in a carrier's answers under which no part can be kept", unusableIds),
     counter("smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
+    counter("smpp_mended_total", "What carriers sent that was wrong by an octet, and was read all the same", mended),
   ];
 }
 

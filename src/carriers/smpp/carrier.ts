@@ -13,6 +13,7 @@ import {
   type IncomingPart,
   type OutgoingMessage,
   type PartToSubmit,
+  type Receipt,
   type ReceiptListener,
   type Submission,
   unknownId,
@@ -26,7 +27,7 @@ import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import { Pace } from "./pace.ts";
 import type { SmppProfile } from "./profile.ts";
-import type { Answer, MessageRequestName, Reply } from "./session/contract.ts";
+import type { Answer, MessageRequestName, Reply, Unreadable } from "./session/contract.ts";
 
 export interface SmppCarrierParts {
   readonly clock: Clock;
@@ -42,6 +43,8 @@ export interface SmppCounts {
   unusableIds: number;
   /** PDUs that could not be read, or not be dealt with. */
   problems: number;
+  /** Requests that were wrong by an octet, and were read all the same. */
+  mended: number;
 }
 
 /** congestion_state (SMPP 5.0 §4.8.4.18): from here on the carrier is near its limit. */
@@ -50,6 +53,8 @@ const NO_CONNECTION_MS = 1_000;
 const SHORTEST_BACK_OFF_MS = 200;
 const PUT_OFF_MS = 5_000;
 const INVALID_COMMAND = 0x03;
+/** What is kept of a PDU that cannot be read: its header, its addresses and most of its text, if that is what it has. */
+const MAX_UNREADABLE_OCTETS = 1_024;
 const UNENCODABLE = errorByName("EC_INVALID_PDU_FORMAT").id;
 
 export class SmppCarrier implements Carrier {
@@ -104,8 +109,12 @@ export class SmppCarrier implements Carrier {
             ...this.#parts,
             limiter: this.#limiter,
             onRequest: (pdu) => this.#answer(pdu),
+            onUnreadable: (request) => this.#keepUnreadable(request),
             onProblem: () => {
               if (this.#parts.counts !== undefined) this.#parts.counts.problems++;
+            },
+            onMended: () => {
+              if (this.#parts.counts !== undefined) this.#parts.counts.mended++;
             },
             onChange: () => this.#changed(),
           }),
@@ -215,6 +224,23 @@ export class SmppCarrier implements Carrier {
         : this.#onIncoming(delivered.part);
     const { command } = pdu;
     return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
+  }
+
+  /**
+   * What cannot be read is most likely a receipt. The carrier would drop one that is refused, so it is kept with its octets, among the receipts
+   * that match no message, and acknowledged like any other. Of its fields nothing is believed: not even its addresses can be relied on.
+   */
+  #keepUnreadable({ command, octets }: Unreadable): Promise<Reply> {
+    const receipt: Receipt = {
+      carrierMessageId: "",
+      outcome: "held",
+      errorId: 0,
+      atMs: this.#parts.clock.now(),
+      mccMnc: null,
+      to: null,
+      octets: octets.toString("hex", 0, Math.min(octets.length, MAX_UNREADABLE_OCTETS)),
+    };
+    return this.#onReceipt(receipt).then(() => ({ command: `${command}_resp`, status: 0 }));
   }
 
   #changed(): void {

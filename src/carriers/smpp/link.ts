@@ -14,6 +14,7 @@ import type { Random } from "../../runtime/random.ts";
 import { tlsOf } from "./authority.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
+import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { connectSocket } from "./session/connect.ts";
 import type { Answer, SessionHandlers } from "./session/contract.ts";
@@ -31,7 +32,10 @@ export interface LinkParts {
   readonly limiter: LogLimiter;
   /** The carrier sent something that cannot be read, or that we could not deal with. */
   readonly onProblem: () => void;
+  /** The carrier sent something that is wrong by an octet, and was read all the same. */
+  readonly onMended: () => void;
   readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
+  readonly onUnreadable: NonNullable<SessionHandlers["onUnreadable"]>;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
 }
@@ -109,7 +113,7 @@ export class Link {
 
   /** Connects, binds and stays until the connection ends. Returns the status of a bind that was refused. */
   async #useOnce(): Promise<number> {
-    const { profile, clock, log, limiter, onProblem } = this.#parts;
+    const { profile, clock, log, limiter, onProblem, onMended } = this.#parts;
     const place = profile.hosts[this.#hostIndex % profile.hosts.length]!;
     const { host, port } = readHost(place);
     const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
@@ -119,6 +123,7 @@ export class Link {
       this.#failed(place, connection.error.message);
       return 0;
     }
+    let isNoted = false;
     const session = new Session(connection.socket, {
       role: "esme",
       clock,
@@ -127,12 +132,24 @@ export class Link {
       requestTimeoutMs: (profile.answerSeconds ?? ANSWER_SECONDS) * 1_000,
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,
+      onUnreadable: this.#parts.onUnreadable,
       onRoom: this.#parts.onChange,
       mayAsk: () => this.#parts.lease.holds(),
-      onProblem: ({ kind }) => {
-        onProblem();
-        limiter.write(kind, (more) =>
-          log.warn({ carrier: profile.id, problem: kind, ...more }, "the carrier sent something wrong"),
+      onProblem: (problem) => {
+        if (problem.kind !== "unencodable") onProblem();
+        const { says, facts } = toldProblem(problem);
+        limiter.write(problem.kind, (more) => log.warn({ carrier: profile.id, host: place, ...facts, ...more }, says));
+      },
+      onMended: ({ command, sequence }, how) => {
+        onMended();
+        // Whoever does it once does it always: one line is enough for a connection.
+        if (isNoted) return;
+        isNoted = true;
+        limiter.write("mended", (more) =>
+          log.info(
+            { carrier: profile.id, host: place, command, sequence, how, ...more },
+            "the carrier sent a PDU that is wrong by an octet; such ones are read all the same on this connection, without a line for each",
+          ),
         );
       },
     });
@@ -150,12 +167,21 @@ export class Link {
       const watching = new Repeating(clock, LEASE_LOOK_MS, async () => {
         if (!this.#parts.lease.holds()) await session.close();
       });
-      const { why } = await session.closed;
+      const { why, error } = await session.closed;
       await watching.stop();
       this.#session = null;
       if (!this.#stopped)
         limiter.write(`ended ${place}`, (more) =>
-          log.warn({ carrier: profile.id, host: place, why, ...more }, "the connection to a carrier ended"),
+          log.warn(
+            {
+              carrier: profile.id,
+              host: place,
+              why,
+              ...(error === undefined ? {} : { error: error.message }),
+              ...more,
+            },
+            "the connection to a carrier ended",
+          ),
         );
       this.#parts.onChange();
       return 0;

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 import { responseTo } from "../smpp/codec/commands.ts";
+import { encodePdu } from "../smpp/codec/encode.ts";
 import type { Destination, UnsuccessfulDestination } from "../smpp/codec/fields.ts";
 import type { Pdu, PduDraft } from "../smpp/codec/pdu.ts";
 import { statusCode } from "../smpp/codec/statuses.ts";
@@ -21,7 +22,7 @@ import type {
 import { Session } from "../smpp/session/session.ts";
 import type { BindKind, BindName } from "../smpp/session/states.ts";
 import type { Receiver } from "./deliveries.ts";
-import { statusOf } from "./faults.ts";
+import { type LostLength, statusOf } from "./faults.ts";
 import type { Network, Taking } from "./network.ts";
 import type { Address, SubmitPdu, TakenPart } from "./part.ts";
 import { Wire } from "./wire.ts";
@@ -49,6 +50,7 @@ const CUTS = {
   halfOpen: (connection) => connection.fallSilent(),
   dropConnection: (connection) => connection.drop(),
   unbind: (connection) => connection.sayGoodbye(),
+  lostFraming: (connection) => connection.loseFraming(),
 } as const satisfies Record<string, (connection: Connection) => void>;
 
 type CutName = keyof typeof CUTS;
@@ -57,6 +59,8 @@ const CUT_NAMES = Object.keys(CUTS) as CutName[];
 const DEFAULT_DELAY_MS = 1000;
 const DEFAULT_RECEIPT_FIRST_MS = 1000;
 const DEFAULT_CONGESTION = 90;
+/** command_length of a PDU that cannot be: less than its own header, more than any PDU has. */
+const LOST_OCTETS: Readonly<Record<LostLength, number>> = { "too short": 5, "too long": 0x7fffffff };
 /** For a peer that does not answer our goodbye. */
 const GOODBYE_MS = 5000;
 
@@ -133,6 +137,15 @@ export class Connection implements Receiver {
   fallSilent(): void {
     this.#isCut = true;
     setImmediate(() => this.#wire.fallSilent());
+  }
+
+  /** A header in which all but the length is right; what was answered before goes out first. */
+  loseFraming(): void {
+    this.#isCut = true;
+    const as = this.#options.network.faults.lostFraming?.settings.as ?? "too short";
+    const header = encodePdu({ command: "enquire_link", sequence: 1 });
+    header.writeUInt32BE(LOST_OCTETS[as], 0);
+    setImmediate(() => this.#wire.write(header));
   }
 
   /** In the middle of everything; `session.unbind` would wait for what is under way. */

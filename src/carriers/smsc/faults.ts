@@ -65,6 +65,11 @@ const CUT = {
   taken: YES_OR_NO,
 } as const;
 
+const STRAY_OCTETS = ["after message", "after parameters", "length too large"] as const;
+export type StrayOctet = (typeof STRAY_OCTETS)[number];
+const LOST_LENGTHS = ["too short", "too long"] as const;
+export type LostLength = (typeof LOST_LENGTHS)[number];
+
 /** Each fault with what can be said of it, all of which may be left out. */
 export const FAULTS = {
   /** Answers a bind with this status and closes. Default ESME_RBINDFAIL. */
@@ -110,6 +115,10 @@ export const FAULTS = {
   unmarkedReceipt: WHEN_TO,
   /** The receipt's dates are in no calendar. */
   impossibleDates: WHEN_TO,
+  /** What is delivered is wrong by an octet: a NUL behind the message or the parameters, or sm_length counts one that is not there. Default "after message". */
+  strayOctet: { ...WHEN_TO, as: oneOf<StrayOctet>(STRAY_OCTETS) },
+  /** The receipt breaks off in its first address. */
+  unreadableReceipt: WHEN_TO,
 
   /** At a submit: says unbind and answers neither this one nor what follows. */
   unbind: CUT,
@@ -117,6 +126,8 @@ export const FAULTS = {
   dropConnection: CUT,
   /** At a submit: falls silent, and leaves the connection open. */
   halfOpen: CUT,
+  /** At a submit: sends a PDU whose length cannot be, and nothing behind it. Default "too short". */
+  lostFraming: { ...CUT, as: oneOf<LostLength>(LOST_LENGTHS) },
   /** Writes pieces of so many octets. Default 1. */
   tornPdus: { ...WHEN, octets: whole(1, 65_536) },
   /** Gathers what it has to say for so long, and writes it at once. Default 50. */

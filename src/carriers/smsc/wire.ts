@@ -1,11 +1,13 @@
 /**
  * What a session of the network's writes on instead of the socket, so that the socket can do what sockets do at their worst: octets
- * in small pieces, many PDUs in one, and silence behind a connection that looks alive. Without faults it passes everything on.
+ * in small pieces, many PDUs in one, PDUs that no encoder would write, and silence behind a connection that looks alive. Without faults
+ * it passes everything on.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { ActiveFaults } from "./faults.ts";
+import { spoilt } from "./spoiling.ts";
 
 const DEFAULT_GLUE_MS = 50;
 const DEFAULT_PIECE_OCTETS = 1;
@@ -54,8 +56,10 @@ export class Wire extends Duplex {
     this.#socket.resume();
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    const { gluedPdus, tornPdus } = this.#faults();
+  override _write(written: Buffer, _encoding: BufferEncoding, done: Done): void {
+    const faults = this.#faults();
+    const { gluedPdus, tornPdus } = faults;
+    const chunk = spoilt(written, faults);
     if (gluedPdus?.strikes()) {
       this.#glued.push(chunk);
       this.#gluing ??= this.#clock.after(gluedPdus.settings.ms ?? DEFAULT_GLUE_MS, () => this.#unglue());

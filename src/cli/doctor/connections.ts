@@ -1,9 +1,9 @@
 /** The doctor on others: carriers, which are bound to for a moment, and receivers of reports. */
 import type { Socket } from "node:net";
-import { tlsOf } from "../../carriers/smpp/authority.ts";
+import { authorityName, tlsOf } from "../../carriers/smpp/authority.ts";
 import { COMMAND_STATUSES, statusName } from "../../carriers/smpp/codec/statuses.ts";
 import type { SmppProfile } from "../../carriers/smpp/profile.ts";
-import { connectSocket } from "../../carriers/smpp/session/connect.ts";
+import { connectSocket, type TlsSettings } from "../../carriers/smpp/session/connect.ts";
 import { Session } from "../../carriers/smpp/session/session.ts";
 import type { CarrierProfile } from "../../catalogue/file.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -42,12 +42,12 @@ function readHost(place: string): { host: string; port: number } {
 }
 
 async function connected(
-  profile: Pick<SmppProfile, "tls" | "tlsCa" | "tlsCaPem" | "tlsName">,
   place: string,
+  tlsSettings: () => TlsSettings | null | Promise<TlsSettings>,
 ): Promise<{ socket: Socket } | { problem: string }> {
   try {
-    const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
-    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...tls };
+    const tls = await tlsSettings();
+    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...(tls === null ? {} : { tls }) };
     const connection = await connectSocket(target, systemClock);
     return connection.kind === "connected" ? { socket: connection.socket } : { problem: connection.error.message };
   } catch (error) {
@@ -58,9 +58,9 @@ async function connected(
 /** As a transmitter: whoever binds as a receiver may be given receipts, and this is not the one to keep them. */
 async function lookAtHost(profile: SmppProfile, place: string, found: Findings): Promise<void> {
   const about = `${profile.id} ${place}`;
-  const connection = await connected(profile, place);
+  const connection = await connected(place, () => (profile.tls === true ? tlsOf(profile) : null));
   if ("problem" in connection) {
-    const way = profile.tls === true ? "TLS, the certificate (tlsCa, tlsName)" : "whether the carrier wants TLS";
+    const way = profile.tls === true ? `TLS, the certificate (${wayOf(profile)})` : "whether the carrier wants TLS";
     found.wrong(about, `no connection: ${connection.problem}`, `check hosts, the firewall on both sides, and ${way}`);
     return;
   }
@@ -74,7 +74,10 @@ async function lookAtHost(profile: SmppProfile, place: string, found: Findings):
   const { systemId, password, systemType = "" } = profile;
   const answer = await session.bind("transmitter", { systemId, password, systemType });
   if (answer.kind === "answered" && answer.pdu.status === 0) {
-    found.ok(about, `bound as ${systemId}${profile.tls === true ? ", over TLS" : ""}`);
+    found.ok(
+      about,
+      `bound as ${systemId}${profile.tls === true ? `, over TLS, trusting ${authorityName(profile)}` : ""}`,
+    );
     await session.unbind();
     return;
   }
@@ -86,6 +89,10 @@ async function lookAtHost(profile: SmppProfile, place: string, found: Findings):
       "connected, but the bind was not answered",
       "check that this port speaks SMPP, and whether it wants TLS",
     );
+}
+
+function wayOf(profile: SmppProfile): string {
+  return `trusted are ${authorityName(profile)}: tlsCa, tlsName`;
 }
 
 function toldRefusal(about: string, status: number, profile: SmppProfile, found: Findings): void {
@@ -163,7 +170,9 @@ async function lookAtReceiver(
     return;
   }
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  const connection = await connected(url.protocol === "https:" ? { tls: true } : {}, `${url.hostname}:${port}`);
+  // As reports are pushed: trusting the authorities that Node brings.
+  const tls = url.protocol === "https:" ? {} : null;
+  const connection = await connected(`${url.hostname}:${port}`, () => tls);
   if ("problem" in connection) {
     found.wrong(
       origin,

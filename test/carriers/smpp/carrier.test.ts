@@ -105,7 +105,7 @@ async function startCarrier(
   t: TestContext,
   networks: Network[],
   change: Partial<SmppProfile> = {},
-  counts: SmppCounts = { unusableIds: 0, problems: 0 },
+  counts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 },
 ): Promise<Customer> {
   const hosts = networks.map(({ port }) => `127.0.0.1:${port}`);
   const profile: SmppProfile = { ...PROFILE, hosts, ...change };
@@ -730,7 +730,7 @@ describe("what the carrier sends", () => {
 
   test("an id that no part can be kept under leaves the part to its phone, and is counted", async (t) => {
     const network = await Network.start(t);
-    const counts = { unusableIds: 0, problems: 0 };
+    const counts = { unusableIds: 0, problems: 0, mended: 0 };
     const customer = await startCarrier(t, [network], {}, counts);
     await isUp(customer);
     // Our own session would not write them, so they are written to the socket by hand.

@@ -1,7 +1,7 @@
 /** What carriers and strangers send that is not as the standard says: what is forgiven, what is answered, and what is never sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Decoded, decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
+import { type Decoded, decodePdu, type Malformed } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { MAX_STRING_OCTETS } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -85,6 +85,127 @@ test("a short message of 255 octets is read, though the standard stops at 254", 
   assert.ok(pdu.command === "deliver_sm" && pdu.shortMessage.length === 255);
 });
 
+const DELIVRD = "69643a39"; // id:9
+const STATE = "0427 0001 02"; // message_state
+const ID = "001e 0002 3900"; // receipted_message_id
+
+/** A deliver_sm from sm_length on, what had to be put right, and the message and parameters that were meant. */
+const MENDED: readonly { name: string; behind: string; how: string; message?: string; tlvs?: readonly string[] }[] = [
+  { name: "a NUL behind the message", behind: `04 ${DELIVRD} 00`, how: "octets after the message", tlvs: [] },
+  {
+    name: "a NUL between message and parameters",
+    behind: `04 ${DELIVRD} 00 ${ID} ${STATE}`,
+    how: "octets after the message",
+  },
+  {
+    name: "a NUL behind an empty message",
+    behind: `00 00 ${ID} ${STATE}`,
+    how: "octets after the message",
+    message: "",
+  },
+  { name: "an sm_length one too large at the end", behind: `05 ${DELIVRD}`, how: "sm_length is wrong", tlvs: [] },
+  {
+    name: "an sm_length one too large before parameters",
+    behind: `05 ${DELIVRD} ${ID} ${STATE}`,
+    how: "sm_length is wrong",
+  },
+  { name: "an sm_length one too small at the end", behind: `03 ${DELIVRD}`, how: "sm_length is wrong", tlvs: [] },
+  {
+    name: "an sm_length one too small before parameters",
+    behind: `03 ${DELIVRD} ${ID} ${STATE}`,
+    how: "sm_length is wrong",
+  },
+  {
+    name: "a NUL behind the parameters",
+    behind: `04 ${DELIVRD} ${ID} ${STATE} 00`,
+    how: "octets after the parameters",
+  },
+  {
+    name: "two octets behind the parameters",
+    behind: `04 ${DELIVRD} ${ID} ${STATE} 0427`,
+    how: "octets after the parameters",
+  },
+  {
+    name: "three octets behind the parameters",
+    behind: `04 ${DELIVRD} ${ID} ${STATE} 042700`,
+    how: "octets after the parameters",
+  },
+  { name: "two octets behind the message", behind: `04 ${DELIVRD} 0000`, how: "octets after the parameters", tlvs: [] },
+  {
+    name: "an sm_length that counts characters, two too few at the end",
+    behind: `02 ${DELIVRD}`.replace("3a39", "7a39"),
+    how: "sm_length is wrong",
+    message: "69647a39",
+    tlvs: [],
+  },
+  {
+    name: "an sm_length that counts characters, three too few before parameters",
+    behind: `01 ${DELIVRD} ${ID} ${STATE}`,
+    how: "sm_length is wrong",
+  },
+  {
+    name: "a piece of a parameter behind the message",
+    behind: `04 ${DELIVRD} 0427`,
+    how: "octets after the parameters",
+    tlvs: [],
+  },
+  {
+    name: "a last parameter that claims an octet too many",
+    behind: `04 ${DELIVRD} ${STATE} 001e 0002 39`,
+    how: "a parameter's length is wrong",
+    tlvs: ["0427:02", "001e:39"],
+  },
+  {
+    name: "a NUL behind the message and one behind the parameters",
+    behind: `04 ${DELIVRD} 00 ${ID} ${STATE} 00`,
+    how: "octets after the parameters",
+  },
+];
+
+for (const { name, behind, how, message = DELIVRD, tlvs = ["001e:3900", "0427:02"] } of MENDED) {
+  test(`${name}: the request is read as it was meant`, () => {
+    const decoded = decodeBody("00000005", `${UP_TO_LENGTH} ${behind}`);
+    assert.equal(decoded.kind === "pdu" && decoded.mended, how);
+    const pdu = read(decoded);
+    assert.ok(pdu.command === "deliver_sm");
+    assert.deepEqual([pdu.sequence, pdu.sourceAddr, pdu.destinationAddr, pdu.esmClass], [42, "4178", "Helio", 4]);
+    assert.equal(Buffer.from(pdu.shortMessage).toString("hex"), message);
+    const found = pdu.tlvs.map(
+      ({ tag, value }) => `${tag.toString(16).padStart(4, "0")}:${Buffer.from(value).toString("hex")}`,
+    );
+    assert.deepEqual(found, tlvs);
+  });
+}
+
+test("an sm_length of 255 that is one too small is not made 256", () => {
+  const decoded = decodeBody("00000005", `${UP_TO_LENGTH} ff ${"61".repeat(256)} ${STATE}`);
+  assert.equal(decoded.kind, "malformed");
+});
+
+test("stray octets behind a request without a message are passed over", () => {
+  for (const body of [`${ADDRESSES} 000000 00 0424 0001 61`, `${ADDRESSES} 000000 0424 0001 61 00`]) {
+    const pdu = read(decodeBody("00000103", body));
+    assert.ok(pdu.command === "data_sm");
+    assert.deepEqual(pdu.tlvs, [{ tag: 0x0424, value: Buffer.from("a") }]);
+  }
+  const bind = read(decodeBody("00000009", "6d65 00 70617373 00 00 34 01 01 00 00"));
+  assert.ok(bind.command === "bind_transceiver" && bind.systemId === "me");
+});
+
+test("a request that says all with its header is taken whatever is behind", () => {
+  for (const id of ["00000015", "00000006"]) {
+    for (const body of ["00", "ffffffff", "6e6f6973652c206e6f697365"])
+      assert.equal(decodeBody(id, body).kind, "pdu", body);
+  }
+});
+
+test("a request that is right is not put right: a NUL that sm_length counts is the message's", () => {
+  const decoded = decodeBody("00000005", `${UP_TO_LENGTH} 05 ${DELIVRD} 00 ${ID}`);
+  assert.deepEqual(Object.keys(decoded), ["kind", "pdu"]);
+  const pdu = read(decoded);
+  assert.ok(pdu.command === "deliver_sm" && pdu.shortMessage.length === 5);
+});
+
 const ANSWERED: readonly { name: string; id: string; body: string; fault: string; answer: PduDraft }[] = [
   {
     name: "an unknown command",
@@ -110,16 +231,16 @@ const ANSWERED: readonly { name: string; id: string; body: string; fault: string
   {
     name: "a short message longer than its PDU",
     id: "00000005",
-    body: `${UP_TO_LENGTH} 06 69643a6131`,
+    body: `${UP_TO_LENGTH} 07 69643a6131`,
     fault: "ESME_RINVMSGLEN",
     answer: { command: "deliver_sm_resp", status: 0x01, sequence: 42 },
   },
   {
-    name: "an optional parameter without a length",
+    name: "an optional parameter that claims two octets too many",
     id: "00000005",
-    body: `${UP_TO_LENGTH} 00 0427`,
-    fault: "ESME_RINVOPTPARSTREAM",
-    answer: { command: "deliver_sm_resp", status: 0xc0, sequence: 42 },
+    body: `${UP_TO_LENGTH} 00 0427 0003 02`,
+    fault: "ESME_RINVPARLEN",
+    answer: { command: "deliver_sm_resp", status: 0xc2, sequence: 42 },
   },
   {
     name: "an optional parameter longer than its PDU",
@@ -161,7 +282,9 @@ const ANSWERED: readonly { name: string; id: string; body: string; fault: string
 for (const { name, id, body, fault, answer } of ANSWERED) {
   test(`${name} is answered with ${fault}`, () => {
     const decoded = decodeBody(id, body);
-    assert.deepEqual(decoded, { kind: "malformed", commandId: Number.parseInt(id, 16), sequence: 42, fault, answer });
+    const { octets: whole, ...told } = decoded as Malformed;
+    assert.deepEqual(told, { kind: "malformed", commandId: Number.parseInt(id, 16), sequence: 42, fault, answer });
+    assert.equal(whole.subarray(16).toString("hex"), octets(body).toString("hex"), "it comes with its octets");
     // What answers it can itself be sent.
     assert.equal(encodePdu(answer).length, 16);
   });

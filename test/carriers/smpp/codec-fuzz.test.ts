@@ -10,7 +10,10 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { type Decoded, decodePdu, type FramingLost, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
+import { NO_OCTETS } from "../../../src/carriers/smpp/codec/octets.ts";
+import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
+import { tlvOctets } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { anyPdu } from "./codec-arbitraries.ts";
 
@@ -65,10 +68,12 @@ function mutant(): Buffer {
   return pdu;
 }
 
-/** What comes out is one of three things, and whatever we would answer can be written. */
-function check(decoded: Decoded | FramingLost): void {
-  if (decoded.kind === "pdu") assert.ok(decoded.pdu.tlvs.length <= MAX_PDU_OCTETS / 4);
-  else if (decoded.answer !== null) encodePdu(decoded.answer);
+/** What comes out is one of three things, none is larger than what went in, and whatever we would answer can be written. */
+function check(decoded: Decoded | FramingLost, octets = MAX_PDU_OCTETS): void {
+  if (decoded.kind === "pdu") {
+    const { tlvs, shortMessage = NO_OCTETS } = decoded.pdu as Partial<Pdu<"deliver_sm">>;
+    assert.ok(tlvOctets(tlvs!) + shortMessage.length <= octets - HEADER_OCTETS);
+  } else if (decoded.answer !== null) encodePdu(decoded.answer);
 }
 
 function collectedOctets(): number {
@@ -79,7 +84,7 @@ function collectedOctets(): number {
 }
 
 test(`${PDU_COUNT} random and mutated PDUs: no crash, no hang, nothing kept (seed ${SEED})`, () => {
-  const kinds = { pdu: 0, malformed: 0, lost: 0 };
+  const kinds = { pdu: 0, mended: 0, malformed: 0, lost: 0 };
   let decoder = new StreamDecoder(MAX_PDU_OCTETS);
   const before = collectedOctets();
   for (let count = 0; count < PDU_COUNT; count++) {
@@ -87,8 +92,8 @@ test(`${PDU_COUNT} random and mutated PDUs: no crash, no hang, nothing kept (see
     try {
       // Alone, as if its length were right, so that its fields are tried.
       const decoded = decodePdu(pdu);
-      check(decoded);
-      kinds[decoded.kind]++;
+      check(decoded, pdu.length);
+      kinds[decoded.kind === "pdu" && decoded.mended !== undefined ? "mended" : decoded.kind]++;
       // In a stream, torn in two, with the length that it claims.
       const cut = below(pdu.length);
       for (const chunk of [pdu.subarray(0, cut), pdu.subarray(cut)]) {
@@ -108,6 +113,6 @@ test(`${PDU_COUNT} random and mutated PDUs: no crash, no hang, nothing kept (see
   }
   const grown = collectedOctets() - before;
   assert.ok(grown < MAX_GROWTH_OCTETS, `${grown} octets are still there`);
-  // The fuzz is worth something only while it reaches all three.
+  // The fuzz is worth something only while it reaches all four.
   for (const [kind, seen] of Object.entries(kinds)) assert.ok(seen > PDU_COUNT / 100, `${kind}: ${seen}`);
 });

@@ -10,6 +10,7 @@ import { HOT } from "../../../src/carriers/smpp/codec/hot.ts";
 import { Reader, Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
+import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { anyPdu, commandName, pduOf } from "./codec-arbitraries.ts";
 import { octets } from "./codec-octets.ts";
 
@@ -96,6 +97,45 @@ test("a malformed PDU between two good ones harms neither", () => {
   const kinds = decodeChunks([Buffer.concat([good, bad, good])]).map(({ kind }) => kind);
   assert.deepEqual(kinds, ["pdu", "malformed", "pdu"]);
 });
+
+/** Ways to be wrong by an octet, of a deliver_sm whose sm_length stands at `at`. */
+const SPOILS: Readonly<Record<string, (wire: Buffer, at: number) => Buffer>> = {
+  "a NUL behind the message": (wire, at) => {
+    const behind = at + 1 + wire[at]!;
+    return Buffer.concat([wire.subarray(0, behind), Buffer.alloc(1), wire.subarray(behind)]);
+  },
+  "sm_length one too large": (wire, at) => Buffer.from(wire).fill(wire[at]! + 1, at, at + 1),
+  "sm_length one too small": (wire, at) => Buffer.from(wire).fill(wire[at]! - 1, at, at + 1),
+  "a NUL behind the parameters": (wire) => Buffer.concat([wire, Buffer.alloc(1)]),
+  "three octets behind the parameters": (wire) => Buffer.concat([wire, octets("04 27 00")]),
+};
+
+for (const [name, spoil] of Object.entries(SPOILS)) {
+  test(`every receipt is read as it was meant with ${name}`, () => {
+    const printable = fc.integer({ min: 0x20, max: 0x7e });
+    const text = fc.array(printable, { minLength: 1, maxLength: 200 });
+    const id = fc.stringMatching(/^[0-9a-f]{1,64}$/);
+    fc.assert(
+      fc.property(text, id, fc.integer({ min: 0, max: 9 }), fc.boolean(), (characters, messageId, state, marked) => {
+        const pdu = {
+          command: "deliver_sm",
+          sequence: 7,
+          sourceAddr: "41790000001",
+          destinationAddr: "12345",
+          esmClass: 4,
+          shortMessage: Buffer.from(characters),
+          tlvs: marked ? [makeTlv("receipted_message_id", messageId), makeTlv("message_state", state)] : [],
+        } as const;
+        const wire = encodePdu(pdu);
+        const at = encodePdu({ ...pdu, shortMessage: Buffer.alloc(0), tlvs: [] }).length - 1;
+        const decoded = decodePdu(spoil(wire, at));
+        assert.ok(decoded.kind === "pdu" && decoded.mended !== undefined);
+        assert.equal(encodePdu(decoded.pdu).toString("hex"), wire.toString("hex"));
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
 
 test("the library smpp writes the same octets", () => {
   const printable = { min: 0x20, max: 0x7e };

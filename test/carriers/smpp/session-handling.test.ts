@@ -235,17 +235,6 @@ test("a malformed request and an unknown command are answered and told, and the 
   assert.equal(session.state, "bound_trx");
 });
 
-test("when framing is lost the peer is told, the connection closes, and what is in flight is unknown", async (t) => {
-  const { session, peer } = await esmeAgainstPeer(t);
-  const answer = session.request({ command: "submit_sm" });
-  await peer.take("submit_sm");
-  peer.socket.write(octets("7fffffff 00000005 00000000 00000007 00"));
-  const { sequence, status } = await peer.take("generic_nack");
-  assert.deepEqual([sequence, status], [7, statusCode("ESME_RINVCMDLEN")]);
-  assert.equal((await answer).kind, "unknown");
-  assert.deepEqual(await session.closed, { why: "framing lost" });
-});
-
 test("noise from a peer ends its connection or is answered, and does nothing else", async (t) => {
   const random = seededRandom(20_260_105);
   const octet = () => Math.floor(random.next() * 256);

@@ -19,6 +19,7 @@ import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
 import { handsetOf, isErrorName } from "../../../src/carriers/simulator/handsets.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
+import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
 import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
@@ -149,6 +150,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/carriers/simulator/handsets.ts handsetOf": handsetOf,
   "src/carriers/simulator/handsets.ts isErrorName": isErrorName,
   "src/carriers/smpp/codec/decode.ts decodePdu": (_, octets) => decodePdu(delivery(octets)),
+  "src/carriers/smpp/codec/mend.ts mend": (_, octets) => [mend(octets, 0, false), mend(octets, 0, true)],
   "src/carriers/smpp/codec/stream.ts StreamDecoder, an octet at a time": (_, octets) => {
     const decoder = new StreamDecoder();
     const pdu = delivery(octets);
@@ -261,6 +263,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
   "src/api/operator/passwords.ts Password": "makes a schema, from a sentence of ours",
   "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
+  "src/carriers/smsc/spoiling.ts spoilt": "takes what our own session has written",
   "src/runtime/files.ts readSmallFile": FILE_NAME,
   "src/runtime/files.ts readGivenFile": FILE_NAME,
   "src/runtime/metrics.ts counter": OWN_WORDS,

@@ -2,6 +2,7 @@
 import type { Clock } from "../../../runtime/clock.ts";
 import type { RequestName, ResponseName } from "../codec/commands.ts";
 import type { Malformed } from "../codec/decode.ts";
+import type { Mending } from "../codec/mend.ts";
 import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
 import { DEFAULT_MAX_PDU_OCTETS } from "../codec/stream.ts";
 import type { Tlv } from "../codec/tlvs.ts";
@@ -47,7 +48,7 @@ export type CloseReason =
   | "bind refused" // by us
   | "unbind timeout" // our goodbye, or its own, took too long
   | "outbind refused" // nobody here asked for one
-  | "framing lost" // a length that cannot be: where the next PDU starts is not known
+  | "framing lost" // a length that cannot be, as `error` says: where the next PDU starts is not known
   | "forbidden"; // `mayAsk` said no
 
 export interface Closed {
@@ -55,11 +56,24 @@ export interface Closed {
   readonly error?: Error;
 }
 
+/** What an answer needs to know of its request. */
+export interface RequestHead {
+  readonly command: RequestName;
+  readonly sequence: number;
+}
+
+/** A message or a receipt of which nothing but its header can be read. */
+export interface Unreadable extends RequestHead {
+  readonly command: "deliver_sm" | "data_sm";
+  /** All of it: a view into what was received. */
+  readonly octets: Buffer;
+}
+
 /** What is worth a line in the log; the session has dealt with it. Log no request as it is: a bind holds a password. */
 export type Problem =
   | { readonly kind: "malformed"; readonly malformed: Malformed }
   /** `onRequest` or `onBind` threw, or what it returned cannot be encoded: the peer was told ESME_RSYSERR. */
-  | { readonly kind: "handler"; readonly request: Pdu; readonly error: unknown }
+  | { readonly kind: "handler"; readonly request: RequestHead; readonly error: unknown }
   | { readonly kind: "unencodable"; readonly draft: PduDraft; readonly error: unknown };
 
 export interface SessionSettings {
@@ -98,6 +112,13 @@ export interface SessionHandlers {
    * of its own on the same session: when all of `maxHandling` do, nobody reads that answer.
    */
   onRequest?(pdu: Pdu<MessageRequestName>): Reply | Promise<Reply>;
+  /**
+   * The ESME's: a deliver_sm or data_sm that cannot be read. To refuse it may be to lose it for good, so whoever can keep it answers it as
+   * if it had been read. Without a handler its fault is the answer, as it is for every other request.
+   */
+  onUnreadable?(request: Unreadable): Reply | Promise<Reply>;
+  /** The peer's request was wrong by an octet, and has been read as it was meant. */
+  onMended?(request: RequestHead, how: Mending): void;
   /** The SMSC's. Without it nobody may bind. */
   onBind?(pdu: Pdu<BindName>): BindDecision | Promise<BindDecision>;
   /** Now bound, at either end. */
@@ -135,6 +156,8 @@ export interface SessionCounters {
   cutOff: number;
   strayAnswers: number;
   malformed: number;
+  /** Requests that were wrong by an octet and could be read all the same. */
+  mended: number;
   enquireLinks: number;
   /** How often it stopped reading because it was behind with its answers. */
   stops: number;

@@ -3,10 +3,10 @@
  * outbox. A request is done with when its answer is with the socket and the socket would take more: a peer that asks
  * and does not read the answers is behind just as a handler that does not come to its end.
  */
-import { type RequestName, responseTo } from "../codec/commands.ts";
-import type { Pdu, PduDraft } from "../codec/pdu.ts";
+import { responseTo } from "../codec/commands.ts";
+import type { PduDraft } from "../codec/pdu.ts";
 import { statusCode } from "../codec/statuses.ts";
-import type { Problem, Reply } from "./contract.ts";
+import type { Problem, Reply, RequestHead } from "./contract.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface HandlingOptions {
@@ -50,7 +50,7 @@ export class Handling {
   }
 
   /** The handler's result goes to `finish`; if it fails, the peer learns of a system error. */
-  run<Request extends Pdu<RequestName>, Result>(
+  run<Request extends RequestHead, Result>(
     request: Request,
     handler: (request: Request) => Result | Promise<Result>,
     finish: (result: Result) => void,
@@ -83,7 +83,7 @@ export class Handling {
   }
 
   /** Answers a request with what its handler gave. False when that cannot be encoded: the peer learns of a system error. */
-  reply(request: Pdu<RequestName>, reply: Reply): boolean {
+  reply(request: RequestHead, reply: Reply): boolean {
     if (reply === null) return true;
     try {
       this.send(reply, request.sequence);
@@ -111,7 +111,7 @@ export class Handling {
     this.#closed = true;
   }
 
-  #failed(request: Pdu<RequestName>, error: unknown): void {
+  #failed(request: RequestHead, error: unknown): void {
     this.#options.onProblem({ kind: "handler", request, error });
     this.send({ command: responseTo(request.command), status: statusCode("ESME_RSYSERR") }, request.sequence);
   }

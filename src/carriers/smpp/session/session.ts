@@ -24,8 +24,16 @@
  */
 import type { Duplex } from "node:stream";
 import type { Timer } from "../../../runtime/clock.ts";
-import { isRequest, isResponse, type RequestName, type ResponseName, responseTo } from "../codec/commands.ts";
-import type { Decoded, FramingLost } from "../codec/decode.ts";
+import {
+  commandOf,
+  isRequest,
+  isResponse,
+  type RequestName,
+  type ResponseName,
+  responseTo,
+} from "../codec/commands.ts";
+import type { Decoded, FramingLost, Malformed } from "../codec/decode.ts";
+import type { Mending } from "../codec/mend.ts";
 import type { Body, Pdu, PduDraft } from "../codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../codec/statuses.ts";
 import { answerBind, INTERFACE_VERSION } from "./binding.ts";
@@ -53,6 +61,7 @@ import {
   isBound,
   mayArrive,
   maySend,
+  type Role,
   type SessionState,
 } from "./states.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -73,6 +82,7 @@ export class Session {
     cutOff: 0,
     strayAnswers: 0,
     malformed: 0,
+    mended: 0,
     enquireLinks: 0,
   };
   #state: SessionState = "open";
@@ -218,21 +228,44 @@ export class Session {
   #take(decoded: Decoded | FramingLost): void {
     if (decoded.kind === "lost") {
       if (decoded.answer !== null) this.send(decoded.answer);
-      this.#finish("framing lost");
+      this.#finish("framing lost", new Error(`the peer sent a command_length of ${decoded.claimedOctets}`));
       return;
     }
     this.#counters.pdusIn++;
     if (decoded.kind === "malformed") {
-      this.#counters.malformed++;
-      this.#options.onProblem?.({ kind: "malformed", malformed: decoded });
-      if (decoded.answer !== null) this.#handling.send(decoded.answer, decoded.sequence);
+      this.#takeMalformed(decoded);
       return;
     }
     const { pdu } = decoded;
+    if (decoded.mended !== undefined) this.#noteMended(pdu, decoded.mended);
     if (isResponse(pdu.command)) this.#takeResponse(pdu as Pdu<ResponseName | "generic_nack">);
-    else if (mayArrive(this.#options.role === "esme" ? "smsc" : "esme", pdu.command, this.#state))
-      this.#takeRequest(pdu);
+    else if (mayArrive(this.#peer, pdu.command, this.#state)) this.#takeRequest(pdu);
     else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
+  }
+
+  get #peer(): Role {
+    return this.#options.role === "esme" ? "smsc" : "esme";
+  }
+
+  #noteMended({ command, sequence }: Pdu, how: Mending): void {
+    this.#counters.mended++;
+    if (isRequest(command)) this.#options.onMended?.({ command, sequence }, how);
+  }
+
+  #takeMalformed(malformed: Malformed): void {
+    this.#counters.malformed++;
+    const { onProblem, onUnreadable } = this.#options;
+    onProblem?.({ kind: "malformed", malformed });
+    const { commandId, sequence, octets, answer } = malformed;
+    const command = commandOf(commandId);
+    if (
+      onUnreadable !== undefined &&
+      (command === "deliver_sm" || command === "data_sm") &&
+      mayArrive(this.#peer, command, this.#state)
+    ) {
+      const request = { command, sequence, octets };
+      this.#handling.run(request, onUnreadable, (reply) => this.#handling.reply(request, reply));
+    } else if (answer !== null) this.#handling.send(answer, sequence);
   }
 
   #takeResponse(pdu: Pdu<ResponseName | "generic_nack">): void {
@@ -375,8 +408,8 @@ export class Session {
   }
 
   /** Closes behind what is still to be sent; if the peer does not let it, then after a while all the same. */
-  #finish(why: CloseReason): void {
-    if (!this.#retire({ why })) return;
+  #finish(why: CloseReason, error?: Error): void {
+    if (!this.#retire(error === undefined ? { why } : { why, error })) return;
     this.#outbox.end();
     this.#deadline = this.#options.clock.after(this.#options.unbindTimeoutMs, () => this.#socket.destroy());
   }
