@@ -50,6 +50,7 @@ const NO_CONNECTION_MS = 1_000;
 const SHORTEST_BACK_OFF_MS = 200;
 const PUT_OFF_MS = 5_000;
 const INVALID_COMMAND = 0x03;
+const BAD_SENDER = errorByName("EC_INVALID_SOURCE_ADDRESS").id;
 const UNENCODABLE = errorByName("EC_INVALID_PDU_FORMAT").id;
 
 export class SmppCarrier implements Carrier {
@@ -148,8 +149,9 @@ export class SmppCarrier implements Carrier {
     if (link === undefined || link.room === 0) return later(this.isUp() ? 0 : NO_CONNECTION_MS);
     // The last parts of a long message may find the pace used up by its first.
     if (this.#pace.room() === 0) return later(this.#pace.waitMs());
-    this.#pace.sent();
     const draft = submitOf(part, this.#profile, this.#parts.clock.now());
+    if (draft === null) return Promise.resolve({ kind: "refused", errorId: BAD_SENDER });
+    this.#pace.sent();
     return link.submit(draft).then((answer) => this.#submissionOf(answer, part));
   }
 
