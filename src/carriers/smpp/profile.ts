@@ -6,6 +6,7 @@ const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
 /** What fits a C-octet string: an octet a character, and none of them 0. */
 const OctetString = (maxLength: number) => Type.String({ maxLength, pattern: "^[\\x01-\\xff]*$" });
+export const OCTETS_PATTERN = (OctetString(1) as { readonly pattern?: string }).pattern;
 const Seconds = (longest: number) => Type.Integer({ minimum: 1, maximum: longest });
 /** Type of number and numbering plan, as SMPP 3.4 §5.2.5 and §5.2.6 number them. */
 const AddressType = Type.Object(
