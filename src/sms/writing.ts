@@ -61,9 +61,12 @@ export interface NameWriting {
   readonly nameAlphabet?: NameAlphabet;
 }
 
+const LATIN1_NAME = /^[\x20-\x7e\xa0-\xff]*$/;
+const ASCII_NAME = /^[\x20-\x7e]*$/;
+
 const NAMES: Readonly<Record<NameAlphabet, (from: string) => string | null>> = {
-  latin1: (from) => (/^[\x20-\x7e\xa0-\xff]*$/.test(from) ? from : null),
-  ascii: (from) => (/^[\x20-\x7e]*$/.test(from) ? from : null),
+  latin1: (from) => (LATIN1_NAME.test(from) ? from : null),
+  ascii: (from) => (ASCII_NAME.test(from) ? from : null),
   gsm: (from) => {
     // The code of `@` is 0, which ends the field.
     if (!isGsm(from) || from.includes("@")) return null;

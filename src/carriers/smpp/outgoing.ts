@@ -52,20 +52,20 @@ function textParts(message: OutgoingMessage, profile: SmppProfile): PartToSubmit
   const body = bodyFor(message, profile) as TextBody;
   const method = profile.longMessages ?? "udh";
   const byCharacter = body.encoding === "gsm7" && !takesGsm(profile);
-  const written = (userData: UserData) => (byCharacter ? inCharacters(userData) : userData);
   const { reference, flash } = message;
   const options = { reference, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
   if (method === "udh") {
     const parts = withHeaders(body, options, profile.referenceBits);
-    return parts.map((userData) => ({ message, userData: written(userData), place: null }));
+    const written = byCharacter ? parts.map(inCharacters) : parts;
+    return written.map((userData) => ({ message, userData, place: null }));
   }
   const texts = method === "payload" ? [body.text] : cutText(body.text, body.encoding);
   const total = texts.length;
-  return texts.map((text, index) => ({
-    message,
-    userData: written(encodeUserData(text, body.encoding, options)),
-    place: total === 1 ? null : { sequence: index + 1, total },
-  }));
+  return texts.map((text, index) => {
+    const userData = encodeUserData(text, body.encoding, options);
+    const place = total === 1 ? null : { sequence: index + 1, total };
+    return { message, userData: byCharacter ? inCharacters(userData) : userData, place };
+  });
 }
 
 /** The header is that of the GSM part; only the characters are written otherwise, an octet each. */
