@@ -19,6 +19,7 @@ import type { Log } from "./runtime/log.ts";
 import { counter, type Figure, gauge } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
+import { senderFilter } from "./sms/writing.ts";
 import { type Feed, type LaneName, type Store, StoreUnavailable } from "./store/port.ts";
 
 export interface DeliveryParts {
@@ -62,7 +63,12 @@ export class Delivery {
       clock,
       log,
       lease,
-      route: (to, usable) => this.#catalogue.current.carrierFor(to, random.next(), usable),
+      route: ({ from, to }, usable) => {
+        const { current } = this.#catalogue;
+        const canWrite = senderFilter(from);
+        const takes = canWrite === null ? usable : (id: string) => usable(id) && canWrite(current.writingOf(id));
+        return current.carrierFor(to, random.next(), takes);
+      },
       knows: (carrierId) => this.#catalogue.current.carriers.some(({ id }) => id === carrierId),
       lookAgain: () => this.#catalogue.look(),
       settings: dispatchSettings(settings),

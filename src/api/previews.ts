@@ -1,4 +1,4 @@
-/** How a text will look on the phone and how many parts it takes, without sending it. */
+/** How a text will look on the phone and how many parts it takes, without sending it: over a carrier that takes GSM, since none is named. */
 import { Slices } from "../runtime/slices.ts";
 import { type PreviewOptions, preview } from "../sms/preview.ts";
 import { type Api, accountOf, operation } from "./operation.ts";

@@ -3,7 +3,7 @@ import { parse } from "smol-toml";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { HANDSET_OUTCOMES, isErrorName } from "../carriers/simulator/handsets.ts";
-import { SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
+import { OCTETS_PATTERN, SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../ledger/money.ts";
 import type { NumberRule } from "../message/incoming.ts";
 import type { CatalogueItem } from "../store/port.ts";
@@ -17,7 +17,11 @@ const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
 const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
 const PRICE = (Price as { readonly pattern?: string }).pattern;
-const PRICE_SAYS = "must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places";
+/** What a text is told that does not match a pattern, where the pattern alone says little. */
+const PATTERNS: ReadonlyMap<unknown, string> = new Map([
+  [PRICE, "must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places"],
+  [OCTETS_PATTERN, "must have characters of Latin-1 only"],
+]);
 const strict = { additionalProperties: false };
 /** Prices of one plan: the whole world by prefixes has some tens of thousands. */
 const MAX_RATES = 100_000;
@@ -106,7 +110,7 @@ function check(schema: TSchema, value: unknown, place: string): void {
 
 function saidOf({ keyword, message, params }: { keyword: string; message: string; params: object }): string {
   if (keyword === "required") return "is required";
-  if (keyword === "pattern" && "pattern" in params && params.pattern === PRICE) return PRICE_SAYS;
+  if (keyword === "pattern" && "pattern" in params) return PATTERNS.get(params.pattern) ?? message;
   return message === "schema is false" ? "is not known here" : message;
 }
 

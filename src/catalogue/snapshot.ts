@@ -1,7 +1,10 @@
 /** The catalogue as the running service uses it: look-ups by number, ready in memory. Pure; made anew when the store's changes. */
+import type { Writing } from "../carriers/smpp/profile.ts";
 import { type Micros, parseMicros } from "../ledger/money.ts";
 import type { CatalogueItem } from "../store/port.ts";
 import { type CarrierProfile, type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
+
+export type { Writing } from "../carriers/smpp/profile.ts";
 
 /** The value of the longest prefix of a number. */
 class PrefixTable<Value> {
@@ -27,6 +30,7 @@ type Groups = readonly (readonly { readonly carrier: string; readonly weight?: n
 
 export class Snapshot {
   readonly carriers: readonly CarrierProfile[];
+  readonly #writings: ReadonlyMap<string, Writing>;
   readonly #routes = new PrefixTable<Groups>();
   readonly #prices = new Map<string, PrefixTable<Micros>>();
   readonly #currencies = new Map<string, string>();
@@ -36,6 +40,7 @@ export class Snapshot {
     const of = <Item>(kind: CatalogueItem["kind"]) =>
       items.filter((item) => item.kind === kind).map((item) => JSON.parse(item.body) as Item);
     this.carriers = of<CarrierProfile>("carrier");
+    this.#writings = writingsOf(this.carriers);
     for (const route of of<Route>("route")) this.#routes.set(route.prefix, groupsOf(route));
     for (const plan of of<RatePlan>("ratePlan")) {
       const prices = new PrefixTable<Micros>();
@@ -64,6 +69,11 @@ export class Snapshot {
     return null;
   }
 
+  /** How texts and senders are written for a carrier: the same object for all that do it alike, and undefined for one that takes any. */
+  writingOf(carrierId: string): Writing | undefined {
+    return this.#writings.get(carrierId);
+  }
+
   /** What one part to this number costs on a rate plan, or null where it is not sold in that currency. */
   priceFor(ratePlanId: string, currency: string, number: string): Micros | null {
     if (this.#currencies.get(ratePlanId) !== currency) return null;
@@ -79,4 +89,18 @@ export class Snapshot {
   exchangeRates(currency: string): Readonly<Record<string, Micros>> {
     return this.#exchange.get(currency) ?? {};
   }
+}
+
+function writingsOf(carriers: readonly CarrierProfile[]): Map<string, Writing> {
+  const byCarrier = new Map<string, Writing>();
+  const alike = new Map<string, Writing>();
+  for (const profile of carriers) {
+    if (profile.kind !== "smpp") continue;
+    const { alphabet = "gsm", missingLetters = "transliterate", nameAlphabet = "latin1" } = profile;
+    const name = `${alphabet}, ${missingLetters}, ${nameAlphabet}`;
+    const writing = alike.get(name) ?? { alphabet, missingLetters, nameAlphabet };
+    alike.set(name, writing);
+    byCarrier.set(profile.id, writing);
+  }
+  return byCarrier;
 }

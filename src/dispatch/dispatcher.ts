@@ -38,8 +38,11 @@ export interface DispatchParts {
   readonly settings: DispatchSettings;
   /** Without it nothing goes to a carrier: another node may have taken over what is here. */
   readonly lease: Lease;
-  /** Another carrier that serves this number, out of those that are usable, or null. */
-  readonly route: (to: string, usable: (carrierId: string) => boolean) => string | null;
+  /** Another carrier that serves this number and can write the sender, out of those that are usable, or null. */
+  readonly route: (
+    message: Pick<QueuedMessage, "from" | "to">,
+    usable: (carrierId: string) => boolean,
+  ) => string | null;
   /** Whether the operator has such a carrier, which other nodes may serve. */
   readonly knows: (carrierId: string) => boolean;
   /** Sees to it that `knows` and `route` speak of what the operator has set by now. */
@@ -349,7 +352,7 @@ export class Dispatcher {
         this.#endTaken(message, message.taken);
         continue;
       }
-      const elsewhere = knows(message.carrierId) ? message.carrierId : route(message.to, knows);
+      const elsewhere = knows(message.carrierId) ? message.carrierId : route(message, knows);
       if (elsewhere === null) {
         this.#outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: clock.now() });
         continue;
@@ -381,7 +384,7 @@ export class Dispatcher {
 
   #alternative(message: QueuedMessage): string | null {
     if ((this.#hops.get(message) ?? 0) >= MOST_HOPS) return null;
-    return this.#parts.route(message.to, (id) => id !== message.carrierId && this.#deskOf(id)?.carrier.isUp() === true);
+    return this.#parts.route(message, (id) => id !== message.carrierId && this.#deskOf(id)?.carrier.isUp() === true);
   }
 
   #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {

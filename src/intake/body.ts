@@ -1,8 +1,10 @@
 /** What a message says becomes what goes on the air, and in how many parts, or the status that says why it cannot. Pure. */
-import { type Body, countOctets } from "../sms/body.ts";
+import { type Body, countOctets, isOctets } from "../sms/body.ts";
 import { dataCodingOf, readDataCoding } from "../sms/datacoding.ts";
+import { measure } from "../sms/parts.ts";
 import { STATUS } from "../sms/statuses.ts";
 import { MAX_PARTS, MAX_TEXT_LENGTH, prepareText, type TextOptions } from "../sms/text.ts";
+import { bodyFor, type TextWriting } from "../sms/writing.ts";
 import type { BinaryFields, MessageFields } from "./request.ts";
 
 /**
@@ -33,6 +35,16 @@ export function prepareBody(fields: MessageFields, isWanted = true, known?: Know
   const body = kept(prepareWords(fields.text, options));
   known?.set(fields.text, { options, body });
   return body;
+}
+
+/** The body as a carrier sends it that takes less than GSM, counted anew; null where it is the same. */
+export function rewrittenBody(body: Body, writing: TextWriting): PreparedBody | null {
+  const rewritten = bodyFor(body, writing);
+  if (rewritten === body || isOctets(rewritten.encoding)) return null;
+  const { partCount } = measure(rewritten.text, rewritten.encoding)!;
+  return kept(
+    partCount > MAX_PARTS ? tooLong(rewritten, partCount) : { ...rewritten, partCount, rejectedStatusId: null },
+  );
 }
 
 function isSame(first: TextOptions, second: TextOptions): boolean {

@@ -1,6 +1,7 @@
 /** Intake: a client's request becomes accepted messages. Everything that does not need the store is decided here, and then it is one command. */
 import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Snapshot, Writing } from "../catalogue/snapshot.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type IdSource, nthId } from "../runtime/ids.ts";
@@ -8,8 +9,9 @@ import type { Random } from "../runtime/random.ts";
 import { Slices } from "../runtime/slices.ts";
 import { isDestination } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
+import { type SenderFilter, senderFilter, takesGsm } from "../sms/writing.ts";
 import type { Account, NewMessage, Store } from "../store/port.ts";
-import type { KnownBodies } from "./body.ts";
+import { type KnownBodies, rewrittenBody } from "./body.ts";
 import { type ContentRules, clipAddress, prepareContent } from "./content.ts";
 import type { Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
 
@@ -50,6 +52,40 @@ interface Draft {
   /** Ids of the client's that this request has used already. */
   readonly names: Set<string>;
   readonly known: KnownBodies;
+}
+
+/** A content of the draft, and the status that says why nobody gets it so. */
+interface Form {
+  readonly content: number;
+  readonly rejectedStatusId: number | null;
+}
+
+/** What the destinations of one message object share. */
+interface Shared {
+  readonly asItIs: Form;
+  /** Whether a carrier can write its sender; null where all can. */
+  readonly canWrite: SenderFilter | null;
+  /** What it is for carriers that take less than GSM; made for those that get it. */
+  rewritten: Map<Writing, Form> | null;
+}
+
+function usableBy(snapshot: Snapshot, { canWrite }: Shared): ((carrierId: string) => boolean) | undefined {
+  return canWrite === null ? undefined : (carrierId) => canWrite(snapshot.writingOf(carrierId));
+}
+
+function formFor({ contents }: Draft, shared: Shared, writing: Writing): Form {
+  shared.rewritten ??= new Map();
+  const known = shared.rewritten.get(writing);
+  if (known !== undefined) return known;
+  const content = contents[shared.asItIs.content]!;
+  const body = rewrittenBody(content, writing);
+  let form = shared.asItIs;
+  if (body !== null) {
+    const { rejectedStatusId, ...rewritten } = body;
+    form = { content: contents.push({ ...content, ...rewritten }) - 1, rejectedStatusId };
+  }
+  shared.rewritten.set(writing, form);
+  return form;
 }
 
 export class Intake {
@@ -105,16 +141,21 @@ export class Intake {
 
   /** Says whether it is worth while to go on. */
   #add(draft: Draft, { path, fields, destinations }: RequestedMessage): boolean {
-    const { account, problems, messages, names } = draft;
+    const { problems, messages, names } = draft;
     const isWanted = fields.transliteration === undefined || destinations.some((each) => this.#mayGo(draft, each));
     const prepared = prepareContent(path, fields, draft.rules, isWanted, draft.known);
     if (Array.isArray(prepared)) {
       problems.push(...prepared);
       return problems.length < TOLD_PROBLEMS;
     }
-    const content = draft.contents.push(prepared.content) - 1;
+    const { content, rejectedStatusId } = prepared;
+    const shared: Shared = {
+      asItIs: { content: draft.contents.push(content) - 1, rejectedStatusId },
+      canWrite: rejectedStatusId === null ? senderFilter(content.from) : null,
+      rewritten: null,
+    };
     for (const destination of destinations) {
-      const message = this.#message(account, content, destination, prepared.rejectedStatusId);
+      const message = this.#message(draft, shared, destination);
       const name = message.clientMessageId;
       messages.push(name !== null && names.has(name) ? { ...message, rejectedStatusId: DUPLICATE } : message);
       if (name !== null) names.add(name);
@@ -135,21 +176,23 @@ export class Intake {
   }
 
   /** Where the message to a destination goes and what it costs, or the status that says why it does not. */
-  #message(
-    account: Account,
-    content: number,
-    { to, messageId }: Destination,
-    rejectedStatusId: number | null,
-  ): NewMessage {
+  #message(draft: Draft, shared: Shared, { to, messageId }: Destination): NewMessage {
+    const { account } = draft;
+    const { content, rejectedStatusId } = shared.asItIs;
     const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
     if (!isDestination(to)) return rejected(content, clientMessageId, to, STATUS.REJECTED_DESTINATION.id);
     if (rejectedStatusId !== null) return rejected(content, clientMessageId, to, rejectedStatusId);
     const snapshot = this.#parts.catalogue.current;
-    const carrierId = snapshot.carrierFor(to, this.#parts.random.next());
+    const carrierId = snapshot.carrierFor(to, this.#parts.random.next(), usableBy(snapshot, shared));
     const pricePerPartMicros = snapshot.priceFor(account.ratePlanId, account.currency, to);
+    if (carrierId === null && pricePerPartMicros !== null && snapshot.carrierFor(to, 0) !== null)
+      return rejected(content, clientMessageId, to, STATUS.REJECTED_SOURCE.id);
     if (carrierId === null || pricePerPartMicros === null)
       return rejected(content, clientMessageId, to, STATUS.REJECTED_ROUTE_NOT_AVAILABLE.id);
-    return { content, clientMessageId, to, carrierId, pricePerPartMicros, rejectedStatusId: null };
+    const writing = snapshot.writingOf(carrierId);
+    const form = writing === undefined || takesGsm(writing) ? shared.asItIs : formFor(draft, shared, writing);
+    if (form.rejectedStatusId !== null) return rejected(form.content, clientMessageId, to, form.rejectedStatusId);
+    return { content: form.content, clientMessageId, to, carrierId, pricePerPartMicros, rejectedStatusId: null };
   }
 
   async #accept(
@@ -185,7 +228,7 @@ export class Intake {
         return {
           to: message.to,
           statusId,
-          smsCount: contents[message.content]!.partCount,
+          smsCount: outcome.partCounts?.[index] ?? contents[message.content]!.partCount,
           messageId: nameless ? null : (named ?? nthId(outcome.firstKey, index)),
         };
       }),

@@ -2,18 +2,29 @@
  * Septets packed into octets (3GPP TS 23.038 §6.1.2.1): the first septet lies in the lowest seven bits of the first
  * octet, the next one follows at once. After a header the text starts at the next multiple of seven bits: the gap is
  * the *fill bits*.
+ *
+ * Where only the octets are counted, as in SMPP's short_message, seven spare bits at the end would be read as one septet more: zero bits
+ * are an `@`. There they are filled with a CR (§6.1.2.3.1), which shows nothing, and whoever reads takes it off again. If the text itself
+ * ends in CR at that place, the clause wants another behind it. USSD has room for that; a full part has none, so here the text's own CR is lost.
  */
+
+const CR = 0x0d;
 
 /** The septets that a header of so many octets pushes aside, its fill bits included. */
 export function headerSeptets(octetLength: number): number {
   return Math.ceil((octetLength * 8) / 7);
 }
 
+/** Whether so many septets leave seven spare bits in their last octet. */
+function leavesSeptet(septetCount: number): boolean {
+  return septetCount % 8 === 7;
+}
+
 /**
- * The header followed by the packed septets. Bits left over at the end are zero: the septet count, not a padding, ends
- * the text.
+ * The header followed by the packed septets. Bits left over at the end are zero, unless `padded` says that the septet count does not go
+ * with them: then seven of them are a CR.
  */
-export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
+export function pack(header: Uint8Array, septets: Uint8Array, padded = false): Uint8Array {
   const start = headerSeptets(header.length);
   const octets = new Uint8Array(Math.ceil(((start + septets.length) * 7) / 8));
   octets.set(header);
@@ -30,17 +41,19 @@ export function pack(header: Uint8Array, septets: Uint8Array): Uint8Array {
       bitCount -= 8;
     }
   }
+  if (padded && leavesSeptet(start + septets.length)) bits |= CR << bitCount;
   if (bitCount > 0) octets[octet] = bits;
   return octets;
 }
 
 /**
- * The septets after a header of so many octets. `septetLength` counts the whole field, header included, as TP-UDL does.
+ * The septets after a header of so many octets. `septetLength` counts the whole field, header included, as TP-UDL does; left out, all that
+ * the octets hold are read, but for a CR that is padding.
  */
-export function unpack(octets: Uint8Array, headerOctetLength: number, septetLength: number): Uint8Array {
+export function unpack(octets: Uint8Array, headerOctetLength: number, septetLength?: number): Uint8Array {
   const start = headerSeptets(headerOctetLength);
   const held = Math.floor((octets.length * 8) / 7);
-  const septets = new Uint8Array(Math.max(0, Math.min(septetLength, held) - start));
+  const septets = new Uint8Array(Math.max(0, Math.min(septetLength ?? held, held) - start));
   let bit = start * 7;
   for (let index = 0; index < septets.length; index++) {
     const octet = bit >> 3;
@@ -48,5 +61,6 @@ export function unpack(octets: Uint8Array, headerOctetLength: number, septetLeng
     septets[index] = ((octets[octet]! | ((octets[octet + 1] ?? 0) << 8)) >> shift) & 0x7f;
     bit += 7;
   }
-  return septets;
+  const padded = septetLength === undefined && leavesSeptet(held - 1) && septets.at(-1) === CR;
+  return padded ? septets.subarray(0, -1) : septets;
 }

@@ -26,6 +26,8 @@ export interface UserDataOptions {
   flash: boolean;
   /** Leaves septets one an octet, as SMPP's short_message carries them, instead of packed as on the air. */
   unpacked?: boolean;
+  /** Packed septets go where only octets are counted: seven spare bits are a CR, lest they be read as an `@`. */
+  padded?: boolean;
 }
 
 export interface PartsOptions extends UserDataOptions {
@@ -71,7 +73,7 @@ export function encodeUserData(
     return { octets, hasHeader, dataCoding: dataCodingOf("ucs2", options.flash), length: octets.length, text };
   }
   const septets = septetsOf(text, alphabet.codes);
-  const octets = options.unpacked ? joinOctets(head, septets) : pack(head, septets);
+  const octets = options.unpacked ? joinOctets(head, septets) : pack(head, septets, options.padded);
   const length = headerSeptets(head.length) + septets.length;
   return { octets, hasHeader, dataCoding: dataCodingOf("gsm7", options.flash), length, text };
 }
@@ -92,7 +94,7 @@ export interface ReceivedUserData {
   octets: Uint8Array;
   hasHeader: boolean;
   dataCoding: number;
-  /** TP-UDL. Left out, all septets that the octets hold are read. */
+  /** TP-UDL. Left out, all septets that the octets hold are read, but for a CR that is padding. */
   length?: number;
   unpacked?: boolean;
 }
@@ -110,7 +112,7 @@ export function decodeUserData(received: ReceivedUserData): DecodedUserData {
 }
 
 function textOf(received: ReceivedUserData, alphabet: DataAlphabet, header: Header, headerLength: number): string {
-  const { octets, length = Number.POSITIVE_INFINITY } = received;
+  const { octets, length } = received;
   if (alphabet === "octets") return "";
   if (alphabet === "ucs2") return textOfUcs2(octets.subarray(headerLength));
   const septets = received.unpacked ? octets.subarray(headerLength) : unpack(octets, headerLength, length);

@@ -53,7 +53,15 @@ export interface Acceptance {
 
 export type AcceptanceOutcome =
   /** One status id a message, in order. After a replay bulkId and firstKey are those of the first time. */
-  | { kind: "accepted"; bulkId: string; firstKey: MessageKey; statusIds: number[]; replayed: boolean }
+  | {
+      kind: "accepted";
+      bulkId: string;
+      firstKey: MessageKey;
+      statusIds: number[];
+      replayed: boolean;
+      /** Of a replay: the parts of each message as they were charged, whatever its text would take today. */
+      partCounts?: number[];
+    }
   /** The Idempotency-Key was used for another request. */
   | { kind: "conflict" };
 

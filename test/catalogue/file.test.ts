@@ -24,6 +24,12 @@ describe("a file that cannot be is refused with the place and the reason", () =>
     ["a field that does not exist", `${SMPP}windw = 5`, /^carrier\.0\.windw: is not known here$/],
     ["a value out of its limits", `${SMPP}window = 0`, /^carrier\.0\.window: must be >= 1$/],
     ["a word that is not one of those", `${SMPP}longMessages = "pigeon"`, /^carrier\.0\.longMessages: /],
+    ["an alphabet that is not one of those", `${SMPP}nameAlphabet = "gsm packed"`, /^carrier\.0\.nameAlphabet: /],
+    [
+      "a text that no PDU can hold",
+      `${SMPP}serviceType = "ΔΣ"`,
+      /^carrier\.0\.serviceType: must have characters of Latin-1 only$/,
+    ],
     ["a number that is not one of those", `${SMPP}referenceBits = 12`, /^carrier\.0\.referenceBits: /],
     ["a carrier that stands there twice", SMPP + SMPP, /^carrier "acme" stands there twice$/],
     [

@@ -100,7 +100,7 @@ test("a carrier that only other nodes have heard of ends nothing: the catalogue 
 });
 
 test("when a carrier is gone, a route's other carrier gets its messages also where another node serves it", async (t) => {
-  const route = (_to: string, usable: (id: string) => boolean) => ["other"].find(usable) ?? null;
+  const route = (_message: unknown, usable: (id: string) => boolean) => ["other"].find(usable) ?? null;
   const { bench, dispatcher, reported } = await startDesk(t, BOUNDS, route, { knows: (id) => id === "other" });
   await bench.accept(
     numbered(bench, 3).map((message) => ({ ...message, carrierId: "gone" })),

@@ -62,7 +62,7 @@ class WritingCarrier extends ScriptedCarrier {
   override partsOf: SmppCarrier["partsOf"] = (message) => this.#smpp.partsOf(message);
 
   get written(): PduDraft<"submit_sm">[] {
-    return this.submitted.map((part) => submitOf(part, this.#profile, NOW));
+    return this.submitted.map((part) => submitOf(part, this.#profile, NOW)!);
   }
 }
 

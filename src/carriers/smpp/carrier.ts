@@ -55,6 +55,7 @@ const PUT_OFF_MS = 5_000;
 const INVALID_COMMAND = 0x03;
 /** What is kept of a PDU that cannot be read: its header, its addresses and most of its text, if that is what it has. */
 const MAX_UNREADABLE_OCTETS = 1_024;
+const BAD_SENDER = errorByName("EC_INVALID_SOURCE_ADDRESS").id;
 const UNENCODABLE = errorByName("EC_INVALID_PDU_FORMAT").id;
 
 export class SmppCarrier implements Carrier {
@@ -157,8 +158,9 @@ export class SmppCarrier implements Carrier {
     if (link === undefined || link.room === 0) return later(this.isUp() ? 0 : NO_CONNECTION_MS);
     // The last parts of a long message may find the pace used up by its first.
     if (this.#pace.room() === 0) return later(this.#pace.waitMs());
-    this.#pace.sent();
     const draft = submitOf(part, this.#profile, this.#parts.clock.now());
+    if (draft === null) return Promise.resolve({ kind: "refused", errorId: BAD_SENDER });
+    this.#pace.sent();
     return link.submit(draft).then((answer) => this.#submissionOf(answer, part));
   }
 

@@ -5,9 +5,10 @@ import { type Body, encodeBody, isOctets, type OctetEncoding } from "../../sms/b
 import { cutText } from "../../sms/parts.ts";
 import type { Encoding, UserData } from "../../sms/text.ts";
 import { encodeUserData, type PartsOptions } from "../../sms/userdata.ts";
+import { bodyFor, takesGsm, writtenSender } from "../../sms/writing.ts";
 import type { OutgoingMessage, PartToSubmit } from "../port.ts";
 import type { PduDraft } from "./codec/pdu.ts";
-import { formatRelativeTime } from "./codec/times.ts";
+import { formatRelativeTime, LONGEST_RELATIVE_MS } from "./codec/times.ts";
 import { makeTlv, type Tlv } from "./codec/tlvs.ts";
 import type { SmppProfile } from "./profile.ts";
 
@@ -18,16 +19,11 @@ const INTERMEDIATE_NOTIFICATION = 0x10;
 const SHORT_MESSAGE_OCTETS = 254;
 const SHORTEST_VALIDITY_MS = 60_000;
 
-const LATIN1 = /^[\n\r\x20-\x7e\xa0-\xff]*$/;
-const ASCII = /^[\n\r\x20-\x7e]*$/;
-/** The alphabets that a carrier may take data_coding 0 for in place of GSM, and the texts that they can hold. */
-const FOREIGN_ALPHABETS: Readonly<Record<string, RegExp>> = { latin1: LATIN1, ascii: ASCII };
-
-type TextMessage = OutgoingMessage & { readonly encoding: Encoding };
+type TextBody = Body & { readonly encoding: Encoding };
 
 export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToSubmit[] {
   const { encoding } = message;
-  return isOctets(encoding) ? octetParts(message, encoding, profile) : textParts(message as TextMessage, profile);
+  return isOctets(encoding) ? octetParts(message, encoding, profile) : textParts(message, profile);
 }
 
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
@@ -51,35 +47,32 @@ function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, pro
   }));
 }
 
-function textParts(message: TextMessage, profile: SmppProfile): PartToSubmit[] {
+/** A text goes as it was counted for this carrier's alphabet; one that was counted for another's becomes what it is in this one only here. */
+function textParts(message: OutgoingMessage, profile: SmppProfile): PartToSubmit[] {
+  const body = bodyFor(message, profile) as TextBody;
   const method = profile.longMessages ?? "udh";
+  const byCharacter = body.encoding === "gsm7" && !takesGsm(profile);
+  const { reference, flash } = message;
+  const options = { reference, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
   if (method === "udh") {
-    return udhParts(message, profile).map((userData) => ({ message, userData, place: null }));
+    const parts = withHeaders(body, options, profile.referenceBits);
+    const written = byCharacter ? parts.map(inCharacters) : parts;
+    return written.map((userData) => ({ message, userData, place: null }));
   }
-  const texts = method === "payload" ? [message.text] : cutText(message.text, message.encoding);
+  const texts = method === "payload" ? [body.text] : cutText(body.text, body.encoding);
   const total = texts.length;
-  return texts.map((text, index) => ({
-    message,
-    userData: userDataOf(text, message, profile),
-    place: total === 1 ? null : { sequence: index + 1, total },
-  }));
+  return texts.map((text, index) => {
+    const userData = encodeUserData(text, body.encoding, options);
+    const place = total === 1 ? null : { sequence: index + 1, total };
+    return { message, userData: byCharacter ? inCharacters(userData) : userData, place };
+  });
 }
 
-/** A text that is GSM to us goes to such a carrier as it is, an octet a character, or else in UCS-2, which all understand. */
-function udhParts(message: TextMessage, profile: SmppProfile): UserData[] {
-  const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
-  const options = { reference: message.reference, flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
-  const encode = (body: Body) => withHeaders(body, options, profile.referenceBits);
-  if (foreign === undefined || message.encoding === "ucs2") return encode(message);
-  if (!foreign.test(message.text) || message.encoding !== "gsm7") {
-    return encode({ text: message.text, encoding: "ucs2" });
-  }
-  // The headers are those of the GSM parts; only the characters are written otherwise.
-  return encode(message).map((part) => {
-    const header = part.hasHeader ? part.octets.subarray(0, part.octets[0]! + 1) : new Uint8Array();
-    const octets = Buffer.concat([header, Buffer.from(part.text, "latin1")]);
-    return { ...part, octets, length: octets.length };
-  });
+/** The header is that of the GSM part; only the characters are written otherwise, an octet each. */
+function inCharacters(part: UserData): UserData {
+  const header = part.hasHeader ? part.octets.subarray(0, part.octets[0]! + 1) : new Uint8Array();
+  const octets = Buffer.concat([header, Buffer.from(part.text, "latin1")]);
+  return { ...part, octets, length: octets.length };
 }
 
 /** A wider reference takes an octet of each part, and prices are by the narrow one: it is had only where it costs no part. */
@@ -90,22 +83,18 @@ function withHeaders(body: Body, options: PartsOptions, referenceBits: SmppProfi
   return wide.length === narrow.length ? wide : narrow;
 }
 
-function userDataOf(text: string, message: TextMessage, profile: SmppProfile): UserData {
-  const options = { flash: message.flash, unpacked: profile.alphabet !== "gsm packed" };
-  const foreign = FOREIGN_ALPHABETS[profile.alphabet ?? "gsm"];
-  if (foreign === undefined || message.encoding === "ucs2") return encodeUserData(text, message.encoding, options);
-  if (!foreign.test(text) || message.encoding !== "gsm7") return encodeUserData(text, "ucs2", options);
-  const octets = Buffer.from(text, "latin1");
-  return { ...encodeUserData(text, "gsm7", options), octets, length: octets.length };
-}
-
+/** Null for a sender that the carrier has no letters for: its profile has changed since the message was accepted. */
 export function submitOf(
   { message, userData, place }: PartToSubmit,
   profile: SmppProfile,
   nowMs: number,
-): PduDraft<"submit_sm"> {
+): PduDraft<"submit_sm"> | null {
+  const sourceAddr = writtenSender(message.from, profile);
+  if (sourceAddr === null) return null;
   const source = sourceType(message.from, profile);
   const destination = profile.destinationType ?? DESTINATION_TYPE;
+  // A clock that was set back makes any time long.
+  const validityMs = Math.min(Math.max(SHORTEST_VALIDITY_MS, message.expiresAtMs - nowMs), LONGEST_RELATIVE_MS);
   const payload = userData.octets.length > SHORT_MESSAGE_OCTETS;
   const tlvs: Tlv[] = [];
   if (place !== null) {
@@ -121,12 +110,12 @@ export function submitOf(
     serviceType: profile.serviceType ?? "",
     sourceAddrTon: source.ton,
     sourceAddrNpi: source.npi,
-    sourceAddr: message.from,
+    sourceAddr,
     destAddrTon: destination.ton,
     destAddrNpi: destination.npi,
     destinationAddr: message.to,
     esmClass: esmClassOf(message, userData),
-    validityPeriod: formatRelativeTime(Math.max(SHORTEST_VALIDITY_MS, message.expiresAtMs - nowMs)),
+    validityPeriod: formatRelativeTime(validityMs),
     registeredDelivery: FINAL_RECEIPT | (message.intermediateReport ? INTERMEDIATE_NOTIFICATION : 0),
     dataCoding: userData.dataCoding,
     ...(payload ? {} : { shortMessage: userData.octets }),

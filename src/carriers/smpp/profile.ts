@@ -1,8 +1,12 @@
 /** The profile of an SMPP carrier: everything in which carriers differ, as data. Each field with what it means and its default. */
 import { type Static, Type } from "typebox";
+import { MISSING_LETTERS, NAME_ALPHABETS, TEXT_ALPHABETS } from "../../sms/writing.ts";
 
 const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
+/** What fits a C-octet string: an octet a character, and none of them 0. */
+const OctetString = (maxLength: number) => Type.String({ maxLength, pattern: "^[\\x01-\\xff]*$" });
+export const OCTETS_PATTERN = (OctetString(1) as { readonly pattern?: string }).pattern;
 const Seconds = (longest: number) => Type.Integer({ minimum: 1, maximum: longest });
 /** Type of number and numbering plan, as SMPP 3.4 §5.2.5 and §5.2.6 number them. */
 const AddressType = Type.Object(
@@ -19,9 +23,9 @@ export const SmppCarrier = Type.Object(
       minItems: 1,
       maxItems: 16,
     }),
-    systemId: Type.String({ maxLength: 15 }),
-    password: Type.String({ maxLength: 8 }),
-    systemType: Type.Optional(Type.String({ maxLength: 12 })),
+    systemId: OctetString(15),
+    password: OctetString(8),
+    systemType: Type.Optional(OctetString(12)),
     /** One connection for both ways, or one for each. Default "transceiver". */
     bind: Type.Optional(OneOf(["transceiver", "transmitter and receiver"])),
     /** Connections at a time. Default 1. */
@@ -44,7 +48,11 @@ export const SmppCarrier = Type.Object(
     shortCodeType: Type.Optional(AddressType),
     nameType: Type.Optional(AddressType),
     /** What the carrier takes data_coding 0 for. Default "gsm", one septet an octet. */
-    alphabet: Type.Optional(OneOf(["gsm", "gsm packed", "latin1", "ascii"])),
+    alphabet: Type.Optional(OneOf(TEXT_ALPHABETS)),
+    /** What becomes of a GSM text with letters that this alphabet lacks: written with those that it has, or in UCS-2. Default "transliterate". */
+    missingLetters: Type.Optional(OneOf(MISSING_LETTERS)),
+    /** What the octets of a sender's name are. A name that cannot be written so does not go over this carrier. Default "latin1". */
+    nameAlphabet: Type.Optional(OneOf(NAME_ALPHABETS)),
     /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
     /**
@@ -66,7 +74,7 @@ export const SmppCarrier = Type.Object(
     /** A submit whose answer never came: send it again, at most three times, or wait for a receipt. Default "resend". */
     unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
     /** service_type of every submit. */
-    serviceType: Type.Optional(Type.String({ maxLength: 5 })),
+    serviceType: Type.Optional(OctetString(5)),
     /** After so long without a word the connection is tried with enquire_link. Default 30. */
     enquireLinkSeconds: Type.Optional(Seconds(3_600)),
     /** How long an answer may take. Default 30. */
@@ -78,3 +86,6 @@ export const SmppCarrier = Type.Object(
 );
 
 export type SmppProfile = Static<typeof SmppCarrier>;
+
+/** What decides how a text and its sender are written for the carrier. */
+export type Writing = Pick<SmppProfile, "alphabet" | "missingLetters" | "nameAlphabet">;

@@ -92,6 +92,9 @@ export const FAULTS = {
   /** The answer carries congestion_state, of 0 (idle) to 100 (overloaded). Default 90. */
   congestion: { ...WHEN_TO, state: whole(0, 100) },
 
+  /** What it takes data_coding 0 for, in place of GSM with a septet an octet. Default "latin1". */
+  alphabet: { ...WHEN_TO, as: oneOf(["gsm packed", "latin1", "ascii"]) },
+
   /** How ids are spelled. */
   ids: { ...WHEN_TO, as: oneOf<IdStyle>(ID_STYLES, `${ID_SPELLINGS.join(", ")}, or two as in "hex then decimal"`) },
 

@@ -19,7 +19,7 @@ import type { Deliveries } from "./deliveries.ts";
 import { type ActiveFaults, statusOf } from "./faults.ts";
 import type { IdStyle } from "./ids.ts";
 import { endOf, startOf } from "./lifetime.ts";
-import { type Address, octetsOf, placeOf, type SubmitPdu, type TakenPart } from "./part.ts";
+import { type Address, octetsOf, type PartAlphabet, placeOf, type SubmitPdu, type TakenPart } from "./part.ts";
 import { Parts } from "./parts.ts";
 import { STATES } from "./receipts.ts";
 import { Teller } from "./teller.ts";
@@ -143,6 +143,7 @@ export class Network {
       destination,
       esmClass: pdu.esmClass,
       dataCoding: pdu.dataCoding,
+      alphabet: this.#alphabetFor(to),
       registeredDelivery: pdu.registeredDelivery,
       // A view into what was received must not be kept: it would keep all that came with it.
       octets: record === 0 ? null : Buffer.from(octets),
@@ -167,6 +168,11 @@ export class Network {
   #idStyleFor(to: string): IdStyle {
     const { ids } = this.#faults;
     return ids?.strikes(to) ? (ids.settings.as ?? "hex") : "decimal";
+  }
+
+  #alphabetFor(to: string): PartAlphabet {
+    const { alphabet } = this.#faults;
+    return alphabet?.strikes(to) ? (alphabet.settings.as ?? "latin1") : "gsm";
   }
 
   #refusalOf(to: string): Taking | null {

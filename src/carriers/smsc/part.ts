@@ -22,6 +22,9 @@ export interface Address {
   readonly address: string;
 }
 
+/** What the network takes data_coding 0 for. */
+export type PartAlphabet = "gsm" | "gsm packed" | "latin1" | "ascii";
+
 /** Where a part stands in its message. */
 export type Place = Readonly<Concatenation>;
 
@@ -36,6 +39,7 @@ export interface TakenPart extends PartForHandset {
   readonly destination: Address;
   readonly esmClass: number;
   readonly dataCoding: number;
+  readonly alphabet: PartAlphabet;
   readonly registeredDelivery: number;
   /** Null when there is no record to be kept. */
   readonly octets: Uint8Array | null;
@@ -78,6 +82,8 @@ const HAS_HEADER = 0x40;
 /** data_coding of SMPP 3.4 §5.2.19 that 23.038 does not have: IA5 and Latin-1. */
 const BY_OCTET = new Set([1, 3]);
 
+const NOT_ASCII = /[\x80-\xff]/g;
+
 const NO_OCTETS = new Uint8Array();
 
 export function octetsOf(pdu: SubmitPdu): Uint8Array {
@@ -93,11 +99,14 @@ export function placeOf({ esmClass, tlvs }: SubmitPdu, octets: Uint8Array): Plac
   return inHeader ?? readSar(tlvs);
 }
 
-export function textOf({ octets, esmClass, dataCoding }: TakenPart): string {
+export function textOf({ octets, esmClass, dataCoding, alphabet }: TakenPart): string {
   if (octets === null) return "";
   const hasHeader = (esmClass & HAS_HEADER) !== 0;
-  const { text, payload } = decodeUserData({ octets, hasHeader, dataCoding, unpacked: true });
-  return BY_OCTET.has(dataCoding) ? Buffer.from(payload).toString("latin1") : text;
+  const decoded = decodeUserData({ octets, hasHeader, dataCoding, unpacked: alphabet !== "gsm packed" });
+  const characters = Buffer.from(decoded.payload).toString("latin1");
+  if (BY_OCTET.has(dataCoding)) return characters;
+  if (decoded.alphabet !== "gsm7" || alphabet.startsWith("gsm")) return decoded.text;
+  return alphabet === "ascii" ? characters.replace(NOT_ASCII, "?") : characters;
 }
 
 export function recordOf(part: TakenPart): PartRecord {

@@ -16,6 +16,8 @@ interface KeptAnswer {
   readonly firstKey: string;
   /** One number where all messages have the same status, which is the usual case. */
   readonly statusIds: number | number[];
+  /** The same of their parts. Answers that are older do not have it. */
+  readonly partCounts?: number | number[];
 }
 
 /** The lists on which a number may have opted out of an account's messages: the service's and its own. */
@@ -30,13 +32,15 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     const earlier = findReplay<KeptAnswer>(tables, names, receivedAtMs);
     if (earlier === "conflict") return { kind: "conflict" };
     if (earlier !== null) {
-      const { statusIds } = earlier;
+      const { statusIds, partCounts } = earlier;
+      const count = input.messages.length;
       return {
         kind: "accepted",
         bulkId: earlier.bulkId,
         firstKey: earlier.firstKey,
-        statusIds: Array.isArray(statusIds) ? statusIds : input.messages.map(() => statusIds),
+        statusIds: spread(statusIds, count),
         replayed: true,
+        ...(partCounts === undefined ? {} : { partCounts: spread(partCounts, count) }),
       };
     }
 
@@ -182,11 +186,23 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
       });
       alertBelow(unit(), accountId, purse, charged, receivedAtMs);
     }
-    const uniform = statusIds.every((statusId) => statusId === statusIds[0]);
-    const answer: KeptAnswer = { bulkId, firstKey: input.firstKey, statusIds: uniform ? statusIds[0]! : statusIds };
-    keepReplay(tables, names, answer, receivedAtMs);
+    if (names.length > 0) {
+      const partCounts = input.messages.map(({ content }) => input.contents[content]!.partCount);
+      const { firstKey } = input;
+      const answer: KeptAnswer = { bulkId, firstKey, statusIds: gather(statusIds), partCounts: gather(partCounts) };
+      keepReplay(tables, names, answer, receivedAtMs);
+    }
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+}
+
+/** One number where all are the same. */
+function gather(numbers: number[]): number | number[] {
+  return numbers.every((each) => each === numbers[0]) ? numbers[0]! : numbers;
+}
+
+function spread(gathered: number | number[], count: number): number[] {
+  return Array.isArray(gathered) ? gathered : new Array(count).fill(gathered);
 }
 
 /** What is accepted is promised, and a store refuses what is not whole only when it is written. */

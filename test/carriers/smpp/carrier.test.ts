@@ -18,6 +18,7 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { Lease } from "../../../src/runtime/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import { errorByName } from "../../../src/sms/errors.ts";
 import { prepareText } from "../../../src/sms/text.ts";
 import { CERTIFICATE } from "../../support/certificate.ts";
 import { eventually, temporaryDirectory } from "../../support/service.ts";
@@ -434,6 +435,47 @@ describe("submits", () => {
     assert.deepEqual([named!.dataCoding & 0x13, international!.dataCoding], [0x10, 0]);
   });
 
+  for (const [name, profile, from, octets] of [
+    ["in Latin-1, unless told otherwise", {}, "Café [@]", "436166e9205b405d"],
+    ["in the GSM alphabet", { nameAlphabet: "gsm" }, "ΔΣ_é", "10181105"],
+    ["in the GSM alphabet, an escape before what is of its extension", { nameAlphabet: "gsm" }, "A€[", "411b651b3c"],
+    ["in ASCII", { nameAlphabet: "ascii" }, "A [@]", "41205b405d"],
+  ] as const) {
+    test(`a sender's name goes ${name}`, async (t) => {
+      const network = await Network.start(t);
+      const { carrier } = await startCarrier(t, [network], profile);
+      await isUp({ carrier } as Customer);
+      await submitAll(carrier, { from });
+      assert.equal(Buffer.from(network.submits[0]!.sourceAddr, "latin1").toString("hex"), octets);
+    });
+  }
+
+  test("a sender that the carrier has no letters for is refused as such, before anything is written", async (t) => {
+    const network = await Network.start(t);
+    for (const [nameAlphabet, from] of [
+      ["latin1", "ΔΣ"],
+      ["latin1", "A€"],
+      ["gsm", "me@home"],
+      ["ascii", "Café"],
+    ] as const) {
+      const counts = { unusableIds: 0, problems: 0 };
+      const { carrier } = await startCarrier(t, [network], { nameAlphabet }, counts);
+      await isUp({ carrier } as Customer);
+      const [answer] = await submitAll(carrier, { from });
+      assert.deepEqual(answer, { kind: "refused", errorId: errorByName("EC_INVALID_SOURCE_ADDRESS").id });
+      assert.equal(counts.problems, 0, "nothing was wrong with the carrier");
+    }
+    assert.deepEqual(network.submits, []);
+  });
+
+  test("a clock that was set back by a year makes no validity that cannot be written", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network]);
+    await isUp({ carrier } as Customer);
+    await submitAll(carrier, { expiresAtMs: Date.now() + 366 * 86_400_000 });
+    assert.equal(network.submits[0]!.validityPeriod, "000031000000000R");
+  });
+
   const long = "0123456789".repeat(20);
   const LONG_CASES: [
     name: string,
@@ -557,11 +599,48 @@ describe("submits", () => {
       ([pdu]) => assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["405f24e9", 0]),
     ],
     [
-      "what Latin-1 lacks goes in UCS-2",
+      "what Latin-1 lacks is written with what it has",
       { alphabet: "latin1" },
+      "é 10 €",
+      ([pdu]) =>
+        assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("latin1"), pdu!.dataCoding], ["é 10 EUR", 0]),
+    ],
+    [
+      "what Latin-1 lacks goes in UCS-2, where the profile says so",
+      { alphabet: "latin1", missingLetters: "ucs2" },
       "10 €",
       ([pdu]) =>
         assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["00310030002020ac", 8]),
+    ],
+    [
+      "what ASCII lacks is written with what it has, in all parts alike",
+      { alphabet: "ascii", longMessages: "sar" },
+      `${"é".repeat(160)}€`,
+      (pdus) => {
+        assert.equal(
+          pdus.map((pdu) => Buffer.from(pdu.shortMessage).toString("latin1")).join(""),
+          `${"e".repeat(160)}EUR`,
+        );
+        assert.deepEqual([pdus.length, new Set(pdus.map((pdu) => pdu.dataCoding))], [2, new Set([0])]);
+      },
+    ],
+    [
+      "packed septets of which the last bits would read as an @: a CR",
+      { alphabet: "gsm packed" },
+      "seventy",
+      // The last octet is the top bit of the y, and a CR above it; without one, 01 would end the text in an @.
+      ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "f3b2bdeca6e71b"),
+    ],
+    [
+      "packed septets in several parts, the fill bits of the header counted",
+      { alphabet: "gsm packed" },
+      // 153 and 152 after a header of seven septets: the second ends in seven spare bits.
+      "a".repeat(153 + 152),
+      ([first, second]) => {
+        assert.deepEqual([first!.shortMessage.length, second!.shortMessage.length], [140, 140]);
+        assert.equal(second!.shortMessage[139]! >> 1, 0x0d);
+        assert.notEqual(first!.shortMessage[139]! >> 1, 0x0d);
+      },
     ],
     [
       "packed septets",

@@ -55,8 +55,10 @@ import { gsmFromGreek } from "../../../src/sms/transliteration/greek.ts";
 import { withoutCentralEuropeanAccents, withoutTurkishAccents } from "../../../src/sms/transliteration/latin.ts";
 import { compose, replaceLetters } from "../../../src/sms/transliteration/letters.ts";
 import { gsmFromAny } from "../../../src/sms/transliteration/nonunicode.ts";
+import { asciiFromGsm, latin1FromGsm } from "../../../src/sms/transliteration/smaller.ts";
 import { transliterate } from "../../../src/sms/transliteration.ts";
 import { decodeUserData, encodeUserData, joinOctets, textOfUcs2, ucs2Octets } from "../../../src/sms/userdata.ts";
+import { bodyFor, NAME_ALPHABETS, senderFilter, writtenSender } from "../../../src/sms/writing.ts";
 
 /** Calls a function with a text, or with its octets. */
 type Reader = (text: string, octets: Buffer) => unknown;
@@ -227,7 +229,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ...LANGUAGE_CODES.map((languageCode) => preview(text, { languageCode })),
   ],
   "src/sms/septets.ts pack": (_, octets) => pack(NO_HEAD, octets),
-  "src/sms/septets.ts unpack": (_, octets) => unpack(octets, 0, octets.length),
+  "src/sms/septets.ts unpack": (_, octets) => [unpack(octets, 0, octets.length), unpack(octets, 0)],
   "src/sms/text.ts prepareText": (text) => {
     for (const transliteration of [undefined, ...TRANSLITERATIONS])
       for (const languageCode of [undefined, ...LANGUAGE_CODES]) prepareText(text, { transliteration, languageCode });
@@ -240,12 +242,18 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/sms/transliteration/letters.ts replaceLetters": (text) => replaceLetters(text, []),
   "src/sms/transliteration/letters.ts compose": compose,
   "src/sms/transliteration/nonunicode.ts gsmFromAny": gsmFromAny,
+  "src/sms/transliteration/smaller.ts latin1FromGsm": latin1FromGsm,
+  "src/sms/transliteration/smaller.ts asciiFromGsm": asciiFromGsm,
   "src/sms/userdata.ts encodeUserData": (text) => encodeUserData(text, "ucs2", {} as never),
   "src/sms/userdata.ts decodeUserData": (_, octets) =>
     [0, 4, 8].map((dataCoding) => [true, false].map((hasHeader) => decodeUserData({ octets, hasHeader, dataCoding }))),
   "src/sms/userdata.ts ucs2Octets": ucs2Octets,
   "src/sms/userdata.ts textOfUcs2": (_, octets) => textOfUcs2(octets),
   "src/sms/userdata.ts joinOctets": (_, octets) => joinOctets(octets, octets),
+  "src/sms/writing.ts bodyFor": (text) => bodyFor({ text, encoding: "gsm7" }, { alphabet: "ascii" }),
+  "src/sms/writing.ts writtenSender": (text) =>
+    NAME_ALPHABETS.map((nameAlphabet) => writtenSender(text, { nameAlphabet })),
+  "src/sms/writing.ts senderFilter": senderFilter,
 };
 
 /** A text's first word has 64 characters at most, and an operator's keyword 32 (message/incoming.ts, catalogue/numbers.ts). */
