@@ -45,6 +45,8 @@ export const SmppCarrier = Type.Object(
     nameType: Type.Optional(AddressType),
     /** What the carrier takes data_coding 0 for. Default "gsm", one septet an octet. */
     alphabet: Type.Optional(OneOf(["gsm", "gsm packed", "latin1", "ascii"])),
+    /** What the carrier writes under data_coding 1 (IA5): ASCII, or the GSM alphabet, one septet an octet. Default "ascii". */
+    ia5: Type.Optional(OneOf(["ascii", "gsm"])),
     /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
     /**

@@ -631,6 +631,7 @@ describe("what the carrier sends", () => {
       mccMnc: null,
       to: "41790000001",
       other: null,
+      submittedAtMs: Date.UTC(2026, 1, 12, 10, 0),
     });
   });
 
