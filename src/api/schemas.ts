@@ -209,6 +209,15 @@ export const SingleResponse = Type.Object({ bulkId: optional(Type.String()), mes
 export const TextOrNull = (description: string) =>
   Type.Unsafe<string | null>({ type: ["string", "null"], description });
 
+export const IncomingBinary = Type.Object(
+  {
+    hex: Type.String({ description: "The octets, two digits each." }),
+    dataCoding: Type.Integer({ description: "The data coding scheme." }),
+    esmClass: Type.Integer({ description: "64 where the octets begin with a user data header, else 0." }),
+  },
+  { description: "Only of a message that is no text. Its text is the same hex." },
+);
+
 export const InboxResponse = Type.Object({
   results: Type.Array(
     Type.Object({
@@ -222,6 +231,7 @@ export const InboxResponse = Type.Object({
       smsCount: Type.Integer({ description: "Number of parts that came." }),
       price: Type.Object({ pricePerMessage: Type.Number(), currency: Type.String() }),
       callbackData: TextOrNull("Always null."),
+      binary: optional(IncomingBinary),
     }),
   ),
   messageCount: Type.Integer({ description: "How many are in this answer." }),

@@ -2,6 +2,7 @@
  * The port to a carrier: whoever takes parts of messages and later says what became of them. The simulator and SMPP are behind it.
  */
 import type { Body } from "../sms/body.ts";
+import type { ReceivedOctets } from "../sms/received.ts";
 import type { UserData } from "../sms/text.ts";
 import { plainPhone } from "./phones.ts";
 
@@ -60,7 +61,10 @@ export interface IncomingPart {
   /** Both without a plus sign. */
   readonly from: string;
   readonly to: string;
+  /** What it says by itself; the hex of what is no text. */
   readonly text: string;
+  /** Its octets, if they are no text, or if a character may go on in another part: then these count, and not the text. */
+  readonly octets?: ReceivedOctets;
   /** The reference tells messages of one phone apart, and only that: those of different widths are never the same number here. */
   readonly concatenation: { readonly reference: number; readonly total: number; readonly sequence: number } | null;
   readonly atMs: number;

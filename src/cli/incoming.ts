@@ -10,8 +10,16 @@ interface ListOptions extends CommonOptions, JsonOption {
   readonly limit: string;
 }
 
-function shown({ messageId, receivedAtMs, carrierId, from, to, text }: UnmatchedIncoming) {
-  return { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
+function shown({ messageId, receivedAtMs, carrierId, from, to, text, binary }: UnmatchedIncoming) {
+  const message = { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
+  return { ...message, ...(binary === undefined ? {} : { binary: { hex: text, ...binary } }) };
+}
+
+/** A text in quotes; octets bare, with what they are. */
+function says({ text, binary }: ReturnType<typeof shown>): string {
+  if (binary === undefined) return JSON.stringify(text);
+  const header = binary.esmClass === 0 ? "" : ", with a header";
+  return `${text} (binary, data coding ${binary.dataCoding}${header})`;
 }
 
 const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
@@ -19,7 +27,7 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: "CARRIER", of: ({ carrier }) => carrier },
   { title: "FROM", of: ({ from }) => from },
   { title: "TO", of: ({ to }) => to },
-  { title: "TEXT", of: ({ text }) => JSON.stringify(text) },
+  { title: "TEXT", of: says },
 ];
 
 export function incomingCommand(): Command {

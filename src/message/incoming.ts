@@ -2,6 +2,16 @@
  * The rules for messages that phones send to a number of ours: what an operator says of the number, how parts become a text, and
  * which word at its beginning is a keyword. Pure.
  */
+import { HEADER_BIT } from "../sms/binary.ts";
+import type { OctetEncoding } from "../sms/body.ts";
+import {
+  type ReceivedBinary,
+  type ReceivedOctets,
+  type ReceivedText,
+  readAlike,
+  textOfPieces,
+  textOfReceived,
+} from "../sms/received.ts";
 import type { NotifyContentType } from "./message.ts";
 
 /** What the operator says of a number: whose it is, where its messages go, and the words that mean something. */
@@ -34,12 +44,69 @@ export function placeOf(concatenation: Concatenation | null): Concatenation | nu
   return sequence >= 1 && sequence <= total ? concatenation : null;
 }
 
-/**
- * Some phones cut a surrogate pair in two, so parts are joined before anything is mended: what then still has no partner becomes the
- * replacement character, and NUL, which is padding where it comes at all, goes.
- */
-export function joinTexts(texts: readonly string[]): string {
-  return texts.join("").replaceAll("\0", "").toWellFormed();
+/** What a part says: its octets, or its text where nothing of it can be cut. */
+export type PartContent = string | ReceivedOctets;
+
+export interface PlacedPart {
+  readonly sequence: number;
+  readonly content: PartContent;
+}
+
+export interface JoinedParts {
+  /** Of octets that are no text, their hex. */
+  readonly text: string;
+  /** How a client would send these octets; null for a text. */
+  readonly binary: OctetEncoding | null;
+}
+
+/** Some phones cut characters in two, so parts are joined before they are read. They are in order; some may be missing. */
+export function joinParts(parts: readonly PlacedPart[]): JoinedParts {
+  const binaries = parts.flatMap(({ content }) => (isBinary(content) ? [content] : []));
+  const [first] = binaries;
+  if (first === undefined || binaries.length < parts.length) return { text: joinTexts(parts), binary: null };
+  // Every part has a header of its own, which says the same.
+  const text = first.header + binaries.map(({ hex }) => hex).join("");
+  const esmClass = first.header === "" ? 0 : HEADER_BIT;
+  return { text, binary: { dataCoding: first.dataCoding, esmClass } };
+}
+
+/** Where a part is missing, what stands on both sides of it does not belong together. */
+function joinTexts(parts: readonly PlacedPart[]): string {
+  const stretches: PlacedPart[][] = [];
+  for (const part of parts) {
+    const stretch = stretches.at(-1);
+    if (stretch?.at(-1)?.sequence === part.sequence - 1) stretch.push(part);
+    else stretches.push([part]);
+  }
+  return stretches.map((stretch) => tidied(textOfStretch(stretch.map(({ content }) => content)))).join("");
+}
+
+/** What is half a surrogate pair even now becomes the replacement character, and NUL, which is padding where it comes at all, goes. */
+function tidied(text: string): string {
+  return text.replaceAll("\0", "").toWellFormed();
+}
+
+function textOfStretch(contents: readonly PartContent[]): string {
+  let text = "";
+  let pieces: ReceivedText[] = [];
+  for (const content of contents) {
+    const piece = isText(content) ? content : null;
+    if (piece === null || (pieces[0] !== undefined && !readAlike(pieces[0], piece))) {
+      text += textOfPieces(pieces);
+      pieces = [];
+    }
+    if (piece !== null) pieces.push(piece);
+    else text += typeof content === "string" ? content : textOfReceived(content);
+  }
+  return text + textOfPieces(pieces);
+}
+
+function isBinary(content: PartContent): content is ReceivedBinary {
+  return typeof content !== "string" && content.charset === "binary";
+}
+
+function isText(content: PartContent): content is ReceivedText {
+  return typeof content !== "string" && content.charset !== "binary";
 }
 
 /** What stands before the first space; longer than any keyword with its punctuation, it is none. */

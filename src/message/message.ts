@@ -3,7 +3,7 @@
  * them can cross from one thread to another.
  */
 import type { DeliveryWindow } from "../schedule/window.ts";
-import type { Body } from "../sms/body.ts";
+import type { Body, OctetEncoding } from "../sms/body.ts";
 
 /** An id of our own making: a 19-digit decimal string (runtime/ids.ts). The client may know the message by another name. */
 export type MessageKey = string;
@@ -90,6 +90,8 @@ export interface IncomingFacts {
   readonly smsCount: number;
   /** The account's, in which what comes in costs nothing. */
   readonly currency: string;
+  /** Of a message that is no text, which then has its hex for one. */
+  readonly binary?: OctetEncoding;
 }
 
 /** That an account's balance has gone below the amount which its owner named. */

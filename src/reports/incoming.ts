@@ -2,6 +2,7 @@
 import { withoutKeyword } from "../message/incoming.ts";
 import type { IncomingFacts } from "../message/message.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
+import type { OctetEncoding } from "../sms/body.ts";
 
 export interface IncomingItem {
   readonly messageId: string;
@@ -16,6 +17,12 @@ export interface IncomingItem {
   readonly price: { readonly pricePerMessage: number; readonly currency: string };
   /** Always null here: no message of the client's has this one for its answer. The field belongs to the form. */
   readonly callbackData: null;
+  /** Only of a message that is no text: its octets, as a client would send them. */
+  readonly binary?: IncomingBinary;
+}
+
+export interface IncomingBinary extends OctetEncoding {
+  readonly hex: string;
 }
 
 export interface IncomingResults {
@@ -32,6 +39,7 @@ export function incomingResults(messages: readonly IncomingFacts[], pending: num
 /** The order of the fields is the order on the wire. */
 function incomingItem(facts: IncomingFacts): IncomingItem {
   const { messageId, from, to, text, keyword, smsCount, currency } = facts;
+  const binary = binaryOf(facts);
   return {
     messageId,
     from,
@@ -43,5 +51,10 @@ function incomingItem(facts: IncomingFacts): IncomingItem {
     smsCount,
     price: { pricePerMessage: 0, currency },
     callbackData: null,
+    ...(binary === undefined ? {} : { binary }),
   };
+}
+
+export function binaryOf({ text, binary }: Pick<IncomingFacts, "text" | "binary">): IncomingBinary | undefined {
+  return binary === undefined ? undefined : { hex: text, ...binary };
 }

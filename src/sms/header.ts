@@ -85,3 +85,21 @@ function readConcatenation(concatenation: Concatenation, header: Header): boolea
   header.concatenation = concatenation;
   return true;
 }
+
+/**
+ * The header's octets without what they say of parts: none when nothing else is in it. A header that cannot be read is left as it is, for
+ * whoever can.
+ */
+export function withoutConcatenation(header: Uint8Array): Uint8Array {
+  const kept: number[] = [];
+  let at = 1;
+  while (at < header.length) {
+    const next = at + 2 + (header[at + 1] ?? Number.POSITIVE_INFINITY);
+    if (next > header.length) return header;
+    if (!PARTS.has(header[at]!)) kept.push(...header.subarray(at, next));
+    at = next;
+  }
+  return kept.length === 0 ? new Uint8Array() : Uint8Array.of(kept.length, ...kept);
+}
+
+const PARTS = new Set([CONCATENATION_8, CONCATENATION_16]);

@@ -248,7 +248,7 @@ export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
   return typeof encoding === "string" ? encoding : `octets ${encoding.dataCoding} ${encoding.esmClass}`;
 }
 
-function parseEncoding(text: string): QueuedMessage["encoding"] {
+export function parseEncoding(text: string): QueuedMessage["encoding"] {
   const [, dataCoding, esmClass] = /^octets (\d+) (\d+)$/.exec(text) ?? [];
   if (dataCoding === undefined) return text as Encoding;
   return { dataCoding: Number(dataCoding), esmClass: Number(esmClass) };

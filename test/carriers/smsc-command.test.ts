@@ -7,6 +7,7 @@ import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { readTlv } from "../../src/carriers/smpp/codec/tlvs.ts";
 import { smscCommand } from "../../src/cli/smsc.ts";
 import { CommandFault } from "../../src/cli/support.ts";
 import { runProgram } from "../support/child.ts";
@@ -107,6 +108,17 @@ test("its controls: faults read and set, the record, messages from phones, a dis
   const incoming = { from: "385991234567", to: "12345", text: "x".repeat(200) };
   assert.deepEqual(await call("POST", `${url}/incoming`, incoming), { status: 200, json: { parts: 2 } });
   await eventually(async () => customer.delivered.length === 5);
+  const octets = { from: "385991234567", to: "12345", hex: "0401020304 ff", dataCoding: 246, esmClass: 64 };
+  const long = { from: "385991234567", to: "12345", hex: "00".repeat(300) };
+  for (const body of [octets, long])
+    assert.deepEqual(await call("POST", `${url}/incoming`, body), { status: 200, json: { parts: 1 } });
+  await eventually(async () => customer.delivered.length === 7);
+  const [short, payload] = customer.delivered.slice(-2);
+  assert.deepEqual(
+    [Buffer.from(short!.shortMessage).toString("hex"), short!.dataCoding, short!.esmClass],
+    ["0401020304ff", 246, 64],
+  );
+  assert.deepEqual([payload!.shortMessage.length, readTlv(payload!.tlvs, "message_payload")?.length], [0, 300]);
 
   const status = (await call("GET", `${url}/status`)).json as { connections: unknown[]; counters: { hits: unknown } };
   assert.deepEqual(status.connections, [{ id: 1, systemId: "customer", bind: "transceiver" }]);
@@ -125,7 +137,11 @@ test("its controls say what is wrong with a request, and are not for web pages",
     ["DELETE", "/faults", undefined, 405, /^\/faults takes GET and PUT, not DELETE$/],
     ["GET", "/nowhere", undefined, 404, /^there is no \/nowhere; there are \/faults, /],
     ["GET", "/messages?limit=many", undefined, 400, /^limit must be a whole number/],
-    ["POST", "/incoming", { from: "1", to: "2" }, 400, /^text must be a string$/],
+    ["POST", "/incoming", { from: "1", to: "2" }, 400, /^text must be a string, unless /],
+    ["POST", "/incoming", { from: "1", to: "2", hex: "0" }, 400, /^hex must be /],
+    ["POST", "/incoming", { from: "1", to: "2", hex: "00".repeat(65_536) }, 400, /^hex must be up to 65535 octets/],
+    ["POST", "/incoming", { from: "1", to: "2", hex: "00", dataCoding: 256 }, 400, /^dataCoding must be /],
+    ["POST", "/incoming", { from: "1", to: "2", hex: "00", esmClass: "64" }, 400, /^esmClass must be /],
     ["POST", "/incoming", null, 400, /^from must be /],
     ["POST", "/incoming", { from: "1", to: "2", text: "x".repeat(50_000) }, 400, /parts$/],
   ];

@@ -264,6 +264,7 @@ describe("receipts", () => {
     [{ strangeState: true }, { text: "MYSTERY", state: 99, esmClass: 4 }],
     [{ strangeState: { word: "ZZZ", state: 200 } }, { text: "ZZZ", state: 200, esmClass: 4 }],
     [{ receiptForm: "text" }, { text: "DELIVRD", state: undefined, esmClass: 4 }],
+    [{ receiptForm: "ucs2 text" }, { text: null, state: undefined, esmClass: 4 }],
     [{ receiptForm: "tlvs" }, { text: null, state: 2, esmClass: 4 }],
     [{ unmarkedReceipt: true }, { text: "DELIVRD", state: 2, esmClass: 0 }],
     [

@@ -220,7 +220,16 @@ async function receiveFromPhones(bench: Bench): Promise<void> {
     ...part(`part ${sequence} \ud83d`),
     concatenation: { reference, total: 2, sequence },
   });
-  const parts = [part("hello"), part("to nobody", "99999"), part("pushed", PUSHED), long(7, 1), long(7, 2), long(8, 1)];
+  const octets = { charset: "binary", hex: "00ff", dataCoding: 4, header: "" } as const;
+  const parts = [
+    part("hello"),
+    { ...part("00ff"), octets },
+    part("to nobody", "99999"),
+    part("pushed", PUSHED),
+    long(7, 1),
+    long(7, 2),
+    long(8, 1),
+  ];
   await bench.store.incoming({ carrierId: CARRIER, parts, nowMs });
   const refused = {
     atMs: nowMs,

@@ -164,8 +164,9 @@ test("the copied store goes on where the other stopped", async (t) => {
   const part = { from: "41790000001", to: INBOX, text: "part 2", atMs: bench.clock.now() };
   const concatenation = { reference: 8, total: 2, sequence: 2 };
   await store.incoming({ carrierId: CARRIER, parts: [{ ...part, concatenation }], nowMs: bench.clock.now() });
-  const texts = (await bench.fetchIncoming(10)).messages.map(({ text }) => text);
-  assert.ok(texts.some((text) => text.startsWith("part 1") && text.endsWith("part 2")));
+  const { messages } = await bench.fetchIncoming(10);
+  assert.ok(messages.some(({ text }) => text.startsWith("part 1") && text.endsWith("part 2")));
+  assert.deepEqual(messages.find(({ text }) => text === "00ff")?.binary, { dataCoding: 4, esmClass: 0 });
 
   // Whoever logs in is known, and the next account has an id that nobody had.
   const byKey = await store.findApiKey({ keyHash: "hash of a key", nowMs: bench.clock.now() });

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { IncomingPart } from "../../src/carriers/port.ts";
 import type { NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
+import { type ReceivedOctets, textOfReceived } from "../../src/sms/received.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const PHONE = "41790000001";
@@ -494,6 +495,80 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       await bench.store.optOut({ accountKey: null, number: PHONE, atMs: NOW });
       await take(bench, [part("START")]);
       assert.equal(await statusOfSend(bench), OPTED_OUT);
+    });
+  });
+
+  describe(`messages from phones on ${engine}: parts as octets`, () => {
+    const octetParts = (contents: readonly ReceivedOctets[], change: Partial<IncomingPart> = {}): IncomingPart[] =>
+      partsOf(contents.map(textOfReceived), change).map((each, index) => ({ ...each, octets: contents[index]! }));
+    const gsm = (hex: string): ReceivedOctets => ({ charset: "gsm", hex });
+    const binary = (hex: string): ReceivedOctets => ({ charset: "binary", hex, dataCoding: 4, header: "" });
+
+    test("a character that is cut between two parts is whole, whichever comes first", async (t) => {
+      const bench = await startBench(t, make);
+      const [first, second] = octetParts([gsm("53544f501b"), gsm("65")]);
+      await take(bench, [second!]);
+      await bench.restart();
+      await take(bench, [second!, first!, first!]);
+      assert.deepEqual(await textsFetched(bench), ["STOP€"]);
+    });
+
+    test("a part that was kept as a text is joined with one that is kept as octets, and is known when it comes again", async (t) => {
+      const bench = await startBench(t, make);
+      const [first, second] = octetParts([gsm("4869"), gsm("65")]);
+      const { octets: _, ...asText } = first!;
+      await take(bench, [asText]);
+      await take(bench, [first!]);
+      await take(bench, [second!]);
+      await take(bench, [first!]);
+      await bench.clock.advance(WAIT_MS + 1);
+      await bench.store.sweepIncoming({ nowMs: bench.clock.now(), waitMs: WAIT_MS, limit: 100 });
+      assert.deepEqual(await textsFetched(bench), ["Hie"]);
+    });
+
+    test("where a part never comes, the octets beside the gap are not taken together", async (t) => {
+      const bench = await startBench(t, make);
+      const [first, , third] = octetParts([gsm("411b"), gsm("42"), gsm("6543")]);
+      await take(bench, [first!, third!]);
+      await bench.clock.advance(WAIT_MS + 1);
+      await bench.store.sweepIncoming({ nowMs: bench.clock.now(), waitMs: WAIT_MS, limit: 100 });
+      assert.deepEqual(await textsFetched(bench), ["A eC"]);
+    });
+
+    test("octets that are no text are kept as hex, with what they are, and have no keyword", async (t) => {
+      const bench = await startBench(t, make);
+      // "STOP" in octets is no stop word.
+      const [stop] = octetParts([binary(Buffer.from("STOP").toString("hex"))]);
+      await take(bench, [{ ...stop!, concatenation: null }, ...octetParts([binary("00ff"), binary("0a")])]);
+      await take(bench, [part("Hello")]);
+      const fetched = await fetchAll(bench);
+      assert.deepEqual(
+        fetched.map(({ text, keyword, smsCount, binary }) => [text, keyword, smsCount, binary]),
+        [
+          ["53544f50", null, 1, { dataCoding: 4, esmClass: 0 }],
+          ["00ff0a", null, 2, { dataCoding: 4, esmClass: 0 }],
+          ["Hello", null, 1, undefined],
+        ],
+      );
+      assert.equal(await statusOfSend(bench), ENROUTE);
+    });
+
+    test("they are pushed with what they are, and shown when they are nobody's", async (t) => {
+      const bench = await startBench(t, make);
+      const octets: ReceivedOctets = { charset: "binary", hex: "aa", dataCoding: 245, header: "0401020304" };
+      const message = { ...part(textOfReceived(octets)), octets };
+      await take(bench, [
+        { ...message, to: PUSHED },
+        { ...message, to: "99999" },
+      ]);
+      const expected = { text: "0401020304aa", binary: { dataCoding: 245, esmClass: 64 } };
+      const pushed = bench.incoming.flatMap(({ items }) => items);
+      const { messages } = await bench.store.unmatchedIncoming({ limit: 10 });
+      for (const found of [pushed, messages])
+        assert.deepEqual(
+          found.map(({ text, binary }) => ({ text, binary })),
+          [expected],
+        );
     });
   });
 }

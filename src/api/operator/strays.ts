@@ -1,10 +1,11 @@
 /** What came in and belongs to nothing that is known: receipts without a message, messages to a number that is nobody's. */
 import { Type } from "typebox";
+import { binaryOf } from "../../reports/incoming.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port.ts";
 import { type Api, operation } from "../operation.ts";
 import { readLimit } from "../query.ts";
-import { LimitQuery, TextOrNull } from "../schemas.ts";
+import { IncomingBinary, LimitQuery, TextOrNull } from "../schemas.ts";
 import { OPERATOR } from "./managing.ts";
 
 export interface StrayParts {
@@ -37,6 +38,7 @@ const UnmatchedAnswer = Type.Object({
       text: Type.String(),
       smsCount: Type.Integer(),
       receivedAt: Type.String(),
+      binary: Type.Optional(IncomingBinary),
     }),
   ),
 });
@@ -79,15 +81,20 @@ export function strayOperations(api: Api, { store }: StrayParts): void {
       const { count, messages } = await store.unmatchedIncoming({ limit: readLimit(query) });
       return {
         count,
-        results: messages.map(({ messageId, carrierId, from, to, text, smsCount, receivedAtMs }) => ({
-          messageId,
-          carrier: carrierId,
-          from,
-          to,
-          text,
-          smsCount,
-          receivedAt: formatDateTime(receivedAtMs),
-        })),
+        results: messages.map((message) => {
+          const { messageId, carrierId, from, to, text, smsCount, receivedAtMs } = message;
+          const binary = binaryOf(message);
+          return {
+            messageId,
+            carrier: carrierId,
+            from,
+            to,
+            text,
+            smsCount,
+            receivedAt: formatDateTime(receivedAtMs),
+            ...(binary === undefined ? {} : { binary }),
+          };
+        }),
       };
     },
   );

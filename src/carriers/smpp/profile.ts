@@ -53,6 +53,8 @@ export const SmppCarrier = Type.Object(
     missingLetters: Type.Optional(OneOf(MISSING_LETTERS)),
     /** What the octets of a sender's name are. A name that cannot be written so does not go over this carrier. Default "latin1". */
     nameAlphabet: Type.Optional(OneOf(NAME_ALPHABETS)),
+    /** What the carrier writes under data_coding 1 (IA5): ASCII, or the GSM alphabet, one septet an octet. Default "ascii". */
+    ia5: Type.Optional(OneOf(["ascii", "gsm"])),
     /** How long messages are sent: with a header in each part, with sar_ parameters, or whole in message_payload. Default "udh". */
     longMessages: Type.Optional(OneOf(["udh", "sar", "payload"])),
     /**

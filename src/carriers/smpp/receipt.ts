@@ -8,7 +8,7 @@ import type { ReceiptOutcome } from "../port.ts";
 /** What a deliver_sm or data_sm says, as far as receipts are concerned. */
 export interface DeliveredFacts {
   readonly esmClass: number;
-  /** The short message, or the payload, an octet a character. */
+  /** The short message, or the payload (receipt-text.ts). */
   readonly text: string;
   readonly receiptedMessageId: string | null;
   readonly messageState: number | null;
@@ -21,6 +21,12 @@ export interface ReadReceipt {
   readonly id: string | null;
   readonly outcome: ReceiptOutcome;
   readonly errorId: number;
+  /** When the part was submitted, by the carrier's clock, which is taken for UTC; null where it does not say. */
+  readonly submittedAtMs: number | null;
+  /** There is an id, and a state that is known. */
+  readonly isWhole: boolean;
+  /** The text has an id or a state, so its octets were read as they were meant. */
+  readonly isReadable: boolean;
 }
 
 /** esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12): a receipt, an acknowledgement by the phone's user, an intermediate notification. */
@@ -33,7 +39,7 @@ export function isMarked({ esmClass, receiptedMessageId, messageState }: Deliver
 }
 
 /** By the shape of the text, which any phone can write. */
-export function looksLikeReceipt({ text }: DeliveredFacts): boolean {
+export function looksLikeReceipt(text: string): boolean {
   const { id, stat } = fieldsOf(text);
   return id !== null && stat !== null && OUTCOME_BY_WORD.has(stat.toUpperCase());
 }
@@ -92,13 +98,18 @@ export function readReceipt(facts: DeliveredFacts): ReadReceipt {
   const fields = fieldsOf(facts.text);
   // A state that nobody has heard of says nothing final: the message goes on waiting for one that does.
   const byState = facts.messageState === null ? undefined : OUTCOME_BY_STATE[facts.messageState];
-  const outcome = byState ?? OUTCOME_BY_WORD.get(fields.stat?.toUpperCase() ?? "") ?? "held";
+  const said = byState ?? OUTCOME_BY_WORD.get(fields.stat?.toUpperCase() ?? "");
+  const outcome = said ?? "held";
   const code = outcome === "delivered" ? null : (networkCode(facts.networkErrorCode) ?? textCode(fields.err));
   const known = code === null ? undefined : findError(code);
+  const id = facts.receiptedMessageId ?? fields.id;
   return {
-    id: facts.receiptedMessageId ?? fields.id,
+    id,
     outcome,
     errorId: known?.id ?? ERROR_BY_OUTCOME[outcome],
+    submittedAtMs: fields.submitted === null ? null : readDate(fields.submitted),
+    isWhole: id !== null && said !== undefined,
+    isReadable: fields.id !== null || fields.stat !== null,
   };
 }
 
@@ -112,15 +123,48 @@ function textCode(error: string | null): number | null {
   return error !== null && /^\d{1,5}$/.test(error) && Number(error) > 0 ? Number(error) : null;
 }
 
+/** The last date that was read: under load all receipts are of the same one or two minutes. */
+let lastRead: { readonly digits: string; readonly atMs: number | null } = { digits: "", atMs: null };
+
+/**
+ * YYMMDDhhmm of SMPP 3.4 appendix B, or with seconds, or with the whole year: all three are in use. Carriers name no zone, so it is read as
+ * UTC. Null for what is in no calendar.
+ */
+export function readDate(digits: string): number | null {
+  if (lastRead.digits !== digits) lastRead = { digits, atMs: dateOf(digits) };
+  return lastRead.atMs;
+}
+
+const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?$/;
+const MAX_DATE_DIGITS = 14;
+
+function dateOf(digits: string): number | null {
+  if (digits.length > MAX_DATE_DIGITS) return null;
+  // Twelve digits begin with a year of two, unless that makes no date: 202602121000 would be of the month 26.
+  const inThisCentury = digits.length <= 12 ? dateOfYear(`20${digits}`) : null;
+  return inThisCentury ?? dateOfYear(digits);
+}
+
+function dateOfYear(digits: string): number | null {
+  const [, year, month, day, hour, minute, second = "0"] = DIGITS.exec(digits) ?? [];
+  if (year === undefined) return null;
+  const atMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+  // The 31st of June would be taken for the 1st of July.
+  return new Date(atMs).toISOString().replace(/\D/g, "").startsWith(digits) ? atMs : null;
+}
+
 /** A receipt's text is read so far: the standard's has some 150 octets. */
 export const MAX_RECEIPT_OCTETS = 1_024;
 
-type FieldName = "id" | "stat" | "err";
+type FieldName = "id" | "stat" | "err" | "submitted";
 type Fields = Record<FieldName, string | null>;
 
 /** What the message said comes last and may hold anything, "stat:" included. */
 const LAST_FIELD = "text";
 const MAX_NAME_LENGTH = 4;
+/** Of "submit date" and "done date", the names of two words, only the first counts. */
+const DATE = "date";
+const SUBMIT = "submit";
 
 const isSpace = (code: number): boolean => code <= 0x20 || code === 0xa0;
 const isWord = (code: number): boolean =>
@@ -136,30 +180,44 @@ const endsValue = (code: number): boolean => isSpace(code) || code === 0x2c || c
  * text and no faster, whatever is in it.
  */
 function fieldsOf(text: string): Fields {
-  const fields: Fields = { id: null, stat: null, err: null };
+  const fields: Fields = { id: null, stat: null, err: null, submitted: null };
   const length = Math.min(text.length, MAX_RECEIPT_OCTETS);
   let behind = 0; // where the last colon was: no name reaches back beyond it
   for (let colon = text.indexOf(":"); colon >= 0 && colon < length; colon = text.indexOf(":", colon + 1)) {
-    const name = nameBefore(text, behind, colon);
-    behind = colon + 1;
+    const end = endOfWord(text, behind, colon);
+    const start = startOfWord(text, behind, end);
+    const name = end - start > MAX_NAME_LENGTH ? "" : text.slice(start, end).toLowerCase();
     if (name === LAST_FIELD) break;
-    if (!isField(name) || fields[name] !== null) continue;
-    fields[name] = valueBehind(text, colon + 1, length);
+    const field = name === DATE && fields.submitted === null ? dateAfter(text, behind, start) : name;
+    behind = colon + 1;
+    if (!isField(field) || fields[field] !== null) continue;
+    fields[field] = valueBehind(text, colon + 1, length);
   }
   return fields;
 }
 
 function isField(name: string): name is FieldName {
-  return name === "id" || name === "stat" || name === "err";
+  return name === "id" || name === "stat" || name === "err" || name === "submitted";
 }
 
-/** The word before a colon, in small letters; empty for one that is too long to be a name. */
-function nameBefore(text: string, from: number, colon: number): string {
-  let end = colon;
+/** Which date it is, by the word before it. */
+function dateAfter(text: string, from: number, before: number): FieldName | "" {
+  const end = endOfWord(text, from, before);
+  const start = end - SUBMIT.length;
+  if (start < from || text.slice(start, end).toLowerCase() !== SUBMIT) return "";
+  return start === startOfWord(text, from, start) ? "submitted" : "";
+}
+
+function endOfWord(text: string, from: number, before: number): number {
+  let end = before;
   while (end > from && isSpace(text.charCodeAt(end - 1))) end--;
+  return end;
+}
+
+function startOfWord(text: string, from: number, end: number): number {
   let start = end;
   while (start > from && isWord(text.charCodeAt(start - 1))) start--;
-  return end - start > MAX_NAME_LENGTH ? "" : text.slice(start, end).toLowerCase();
+  return start;
 }
 
 function valueBehind(text: string, from: number, length: number): string | null {

@@ -4,9 +4,10 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readHex } from "../../sms/binary.ts";
 import { BadFaults, readFaults } from "./faults.ts";
 import type { PartRecord } from "./part.ts";
-import type { IncomingText, RecordQuery, Smsc } from "./smsc.ts";
+import type { IncomingOctets, IncomingText, RecordQuery, Smsc } from "./smsc.ts";
 
 const HOST = "127.0.0.1";
 const MOST_BODY_OCTETS = 1_048_576;
@@ -179,13 +180,34 @@ function shown({ octets, atMs, ...part }: PartRecord): object {
 /** What an address of deliver_sm holds. */
 const ADDRESS = /^[\x20-\x7e]{1,20}$/;
 
-function readIncoming(value: unknown): IncomingText {
-  const { from, to, text, systemId } = (value ?? {}) as Partial<Record<string, unknown>>;
-  const isText = (candidate: unknown): candidate is string => typeof candidate === "string";
+/** What message_payload holds. */
+const MAX_OCTETS = 65_535;
+
+function readIncoming(value: unknown): IncomingText | IncomingOctets {
+  const { from, to, text, hex, systemId, ...octetFields } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (!isText(from) || !ADDRESS.test(from))
     throw new Refusal(400, "from must be a number or name of up to 20 characters");
   if (!isText(to) || !ADDRESS.test(to)) throw new Refusal(400, "to must be a number or name of up to 20 characters");
-  if (!isText(text)) throw new Refusal(400, "text must be a string");
   if (systemId !== undefined && !isText(systemId)) throw new Refusal(400, "systemId must be a string");
-  return systemId === undefined ? { from, to, text } : { from, to, text, systemId };
+  const phone = { from, to, ...(systemId === undefined ? {} : { systemId }) };
+  if (hex !== undefined) return { ...phone, ...readOctets(hex, octetFields) };
+  if (!isText(text)) throw new Refusal(400, "text must be a string, unless there are octets as hex");
+  return { ...phone, text };
+}
+
+function readOctets(hex: unknown, { dataCoding = 0, esmClass = 0 }: Partial<Record<string, unknown>>) {
+  const octets = isText(hex) ? readHex(hex) : undefined;
+  if (octets === undefined || octets.length > MAX_OCTETS)
+    throw new Refusal(400, `hex must be up to ${MAX_OCTETS} octets of two hexadecimal digits each`);
+  if (!isOctet(dataCoding)) throw new Refusal(400, "dataCoding must be a whole number from 0 to 255");
+  if (!isOctet(esmClass)) throw new Refusal(400, "esmClass must be a whole number from 0 to 255");
+  return { octets, dataCoding, esmClass };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isOctet(value: unknown): value is number {
+  return typeof value === "number" && value === (value & 0xff);
 }

@@ -112,8 +112,8 @@ export const FAULTS = {
   dropReceipt: WHEN_TO,
   /** A state that nobody has heard of: this word in the text, this number in message_state. Defaults MYSTERY and 99. */
   strangeState: { ...WHEN_TO, word: WORD, state: whole(0, 255) },
-  /** Only the standard's text, or only the optional parameters. Default "text". */
-  receiptForm: { ...WHEN_TO, as: oneOf(["text", "tlvs"]) },
+  /** Only the standard's text, in ASCII or in UCS-2, or only the optional parameters. Default "text". */
+  receiptForm: { ...WHEN_TO, as: oneOf(["text", "ucs2 text", "tlvs"]) },
   /** esm_class does not say that it is a receipt. */
   unmarkedReceipt: WHEN_TO,
   /** The receipt's dates are in no calendar. */

@@ -1,4 +1,5 @@
 /** Delivery receipts as deliver_sm: in the standard's text, with the optional parameters, or as a fault wants them. Pure. */
+import { ucs2Octets } from "../../sms/userdata.ts";
 import type { PduDraft } from "../smpp/codec/pdu.ts";
 import { makeTlv, type Tlv } from "../smpp/codec/tlvs.ts";
 import { type PartOutcome, type TakenPart, textOf } from "./part.ts";
@@ -14,7 +15,7 @@ export interface ReceiptToSend {
 
 /** How it is written. */
 export interface Manner {
-  readonly form: "both" | "text" | "tlvs";
+  readonly form: "both" | "text" | "ucs2 text" | "tlvs";
   /** esm_class says that it is a receipt. */
   readonly marked: boolean;
   readonly impossibleDates: boolean;
@@ -72,9 +73,17 @@ export function receiptPdu(receipt: ReceiptToSend): PduDraft<"deliver_sm"> {
     destAddrNpi: source.npi,
     destinationAddr: source.address,
     esmClass: manner.marked ? type : 0,
-    ...(manner.form === "tlvs" ? {} : { shortMessage: Buffer.from(text(receipt, word), "latin1") }),
-    ...(manner.form === "text" ? {} : { tlvs: tlvs(part.ids.inReceipt, state, errorId) }),
+    ...(manner.form === "tlvs" ? {} : textField(text(receipt, word), manner.form)),
+    ...(manner.form === "both" || manner.form === "tlvs" ? { tlvs: tlvs(part.ids.inReceipt, state, errorId) } : {}),
   };
+}
+
+const UCS2 = 8;
+
+function textField(text: string, form: Manner["form"]): Partial<PduDraft<"deliver_sm">> {
+  if (form !== "ucs2 text") return { shortMessage: Buffer.from(text, "latin1") };
+  // Twice as many octets: too many for the short message.
+  return { dataCoding: UCS2, tlvs: [makeTlv("message_payload", ucs2Octets(text))] };
 }
 
 const TEXT_CHARACTERS = 20;

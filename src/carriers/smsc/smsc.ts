@@ -9,9 +9,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Clock } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
 import { senderType } from "../../sms/addresses.ts";
-import { encodeParts, prepareText, type UserData } from "../../sms/text.ts";
+import { HEADER_BIT } from "../../sms/binary.ts";
+import { encodeParts, prepareText } from "../../sms/text.ts";
 import { Timetable } from "../simulator/timetable.ts";
+import { SHORT_MESSAGE_MAX } from "../smpp/codec/octets.ts";
 import type { PduDraft } from "../smpp/codec/pdu.ts";
+import { makeTlv } from "../smpp/codec/tlvs.ts";
 import type { Problem, SessionSettings } from "../smpp/session/contract.ts";
 import type { BindKind } from "../smpp/session/states.ts";
 import { Connection } from "./connection.ts";
@@ -46,13 +49,24 @@ export interface SmscSettings {
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** A message that a phone sends to a customer. */
-export interface IncomingText {
+interface FromPhone {
   readonly from: string;
   readonly to: string;
-  readonly text: string;
   /** Whose number it is; whoever is bound to receive, unless given. */
   readonly systemId?: string;
+}
+
+/** A message that a phone sends to a customer. */
+export interface IncomingText extends FromPhone {
+  readonly text: string;
+}
+
+/** The same, or a part of one, as the octets of one deliver_sm. */
+export interface IncomingOctets extends FromPhone {
+  readonly octets: Uint8Array;
+  /** Default 0, both of them. */
+  readonly dataCoding?: number;
+  readonly esmClass?: number;
 }
 
 export interface SentIncoming {
@@ -100,9 +114,6 @@ const MOST_CONNECTIONS = 1000;
 
 /** Wide, so that what limits a customer is the customer. */
 const SESSION: Partial<SessionSettings> = { window: 500, maxHandling: 1000 };
-
-/** esm_class: the short message begins with a user data header. */
-const HAS_HEADER = 0x40;
 
 export class Smsc {
   readonly #settings: SmscSettings;
@@ -241,18 +252,26 @@ export class Smsc {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** A phone sends a message, in parts if it is long. Throws a RangeError for a text that no message holds. */
-  incoming({ from, to, text, systemId }: IncomingText): SentIncoming {
-    const prepared = prepareText(text, {});
-    if (prepared.partCount > 1) this.#reference = (this.#reference + 1) % 256;
-    const parts = encodeParts(prepared, { reference: this.#reference, flash: false, unpacked: true });
-    const ends = parts.map(
-      (part) =>
+  /** A phone sends a message, in parts if it is long; octets go as they are. Throws a RangeError for what no message holds. */
+  incoming(message: IncomingText | IncomingOctets): SentIncoming {
+    const pdus = this.#pdusOf(message);
+    const ends = pdus.map(
+      (pdu) =>
         new Promise<boolean>((onEnd) =>
-          this.#deliveries.add({ systemId: systemId ?? null, pdu: () => incomingPdu(from, to, part), onEnd }),
+          this.#deliveries.add({ systemId: message.systemId ?? null, pdu: () => pdu, onEnd }),
         ),
     );
-    return { parts: parts.length, acknowledged: Promise.all(ends).then((all) => all.every((one) => one)) };
+    return { parts: pdus.length, acknowledged: Promise.all(ends).then((all) => all.every((one) => one)) };
+  }
+
+  #pdusOf(message: IncomingText | IncomingOctets): PduDraft<"deliver_sm">[] {
+    if ("octets" in message) return [octetsPdu(message)];
+    const prepared = prepareText(message.text, {});
+    if (prepared.partCount > 1) this.#reference = (this.#reference + 1) % 256;
+    return encodeParts(prepared, { reference: this.#reference, flash: false, unpacked: true }).map(
+      ({ octets, hasHeader, dataCoding }) =>
+        octetsPdu({ ...message, octets, dataCoding, esmClass: hasHeader ? HEADER_BIT : 0 }),
+    );
   }
 
   #connected(socket: Socket): void {
@@ -280,7 +299,7 @@ export class Smsc {
   }
 }
 
-function incomingPdu(from: string, to: string, { octets, hasHeader, dataCoding }: UserData): PduDraft<"deliver_sm"> {
+function octetsPdu({ from, to, octets, dataCoding = 0, esmClass = 0 }: IncomingOctets): PduDraft<"deliver_sm"> {
   const source = senderType(from);
   const destination = senderType(to);
   return {
@@ -291,8 +310,9 @@ function incomingPdu(from: string, to: string, { octets, hasHeader, dataCoding }
     destAddrTon: destination.ton,
     destAddrNpi: destination.npi,
     destinationAddr: to,
-    esmClass: hasHeader ? HAS_HEADER : 0,
+    esmClass,
     dataCoding,
-    shortMessage: octets,
+    // What is too long for the one field has the other.
+    ...(octets.length > SHORT_MESSAGE_MAX ? { tlvs: [makeTlv("message_payload", octets)] } : { shortMessage: octets }),
   };
 }

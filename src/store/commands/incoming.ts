@@ -11,10 +11,21 @@
  * place in a set has another text begins a set of its own.
  */
 import type { IncomingPart } from "../../carriers/port.ts";
-import { type Concatenation, joinTexts, type NumberRule, placeOf, readKeyword } from "../../message/incoming.ts";
+import {
+  type Concatenation,
+  joinParts,
+  type KeywordFound,
+  type NumberRule,
+  type PartContent,
+  type PlacedPart,
+  placeOf,
+  readKeyword,
+} from "../../message/incoming.ts";
 import type { IncomingFacts } from "../../message/message.ts";
 import { boundedText } from "../../runtime/text.ts";
+import type { OctetEncoding } from "../../sms/body.ts";
 import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
+import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import type { CommandParts } from "./parts.ts";
 
@@ -40,9 +51,19 @@ interface Gathered {
   readonly carrierId: string;
   readonly from: string;
   readonly to: string;
-  readonly texts: readonly string[];
+  readonly parts: readonly PlacedPart[];
   readonly receivedAtMs: number;
 }
+
+/** A message as its row has it: the encoding is null for a text. */
+type FactsRow<Facts> = Omit<Facts, "binary"> & { readonly encoding: string | null };
+
+function factsOf<Facts>({ encoding, ...facts }: FactsRow<Facts>): Facts {
+  return (encoding === null ? facts : { ...facts, binary: parseEncoding(encoding) as OctetEncoding }) as Facts;
+}
+
+/** Octets have no first word. */
+const NO_KEYWORD: KeywordFound = { keyword: null, wish: null };
 
 type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirmIncoming" | "unmatchedIncoming";
 
@@ -68,8 +89,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
   const partAt = sql.prepare<[number, number], { body: string }>(
     "SELECT body FROM incoming_part WHERE set_id = ? AND sequence = ?",
   );
-  const partsOf = sql.prepare<[number], { body: string; atMs: number }>(
-    'SELECT body, at_ms AS "atMs" FROM incoming_part WHERE set_id = ? ORDER BY sequence',
+  const partsOf = sql.prepare<[number], { sequence: number; body: string; atMs: number }>(
+    'SELECT sequence, body, at_ms AS "atMs" FROM incoming_part WHERE set_id = ? ORDER BY sequence',
   );
   const countParts = sql.prepare<[number], { count: number }>(
     "SELECT count(*) AS count FROM incoming_part WHERE set_id = ?",
@@ -84,16 +105,16 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     "SELECT id, currency FROM account WHERE key = ?",
   );
   const insertMessage = sql.prepare<Value[]>(
-    `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch, encoding)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const optOut = sql.prepare<[number, string, number]>(
     "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const optIn = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
   const factColumns = `CAST(message.key AS TEXT) AS "messageId", message.sender AS "from", message.recipient AS "to", message.body AS text,
-    message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount"`;
-  const toFetch = sql.prepare<[number, number, number], IncomingFacts>(
+    message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount", message.encoding`;
+  const toFetch = sql.prepare<[number, number, number], FactsRow<IncomingFacts>>(
     `SELECT ${factColumns}, account.currency FROM incoming_message AS message JOIN account ON account.id = message.account_id
      WHERE message.account_id = ? AND message.to_fetch = 1 AND message.fetch_after_ms <= ? ORDER BY message.key LIMIT ?
      ${dialect.lockFree("message")}`,
@@ -104,7 +125,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     `SELECT count(*) AS count FROM (
        SELECT 1 FROM incoming_message WHERE account_id = ? AND to_fetch = 1 AND fetch_after_ms <= ? LIMIT ?) AS waiting`,
   );
-  const newestUnmatched = sql.prepare<[number], UnmatchedIncoming>(
+  const newestUnmatched = sql.prepare<[number], FactsRow<UnmatchedIncoming>>(
     `SELECT message.carrier_id AS "carrierId", ${factColumns} FROM incoming_message AS message
      WHERE message.account_id IS NULL ORDER BY message.key DESC LIMIT ?`,
   );
@@ -126,12 +147,14 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
   ): Promise<Gathered | null> {
     const { from, to } = part;
     const { reference, total, sequence } = place;
-    const body = JSON.stringify(part.text);
+    const body = JSON.stringify(contentOf(part));
+    // Rows of before parts were kept as octets have the text.
+    const isSame = (stored: string | undefined) => stored === body || stored === JSON.stringify(part.text);
     const named = await setsNamed.all(carrierId, from, to, reference, total, NEWEST_SETS);
     const here = await Promise.all(named.map((set) => partAt.get(set.id, sequence)));
     const sets = named.map((set, index) => ({ ...set, here: here[index]?.body })).reverse();
-    if (sets.some((set) => set.state !== "done" && set.here === body)) return null;
-    const again = sets.some((set) => set.here === body);
+    if (sets.some((set) => set.state !== "done" && isSame(set.here))) return null;
+    const again = sets.some((set) => isSame(set.here));
     // Another text at the same place is of another message, so a part goes where its place is free: the oldest first, of those not stale.
     const lacking = (state: SetRow["state"]) => sets.filter((set) => set.state === state && set.here === undefined);
     const free = [...lacking("open"), ...lacking("echo")];
@@ -159,7 +182,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       carrierId,
       from,
       to,
-      texts: parts.map(({ body }) => JSON.parse(body) as string),
+      parts: parts.map(({ sequence, body }) => ({ sequence, content: JSON.parse(body) as PartContent })),
       receivedAtMs: Math.max(...parts.map(({ atMs }) => atMs)),
     };
   }
@@ -167,13 +190,14 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
   /** Makes the message, does what its keyword asks for, and hands it on. Returns how many messages are nobody's: one or none. */
   async function deliver(gathered: Gathered | null): Promise<number> {
     if (gathered === null) return 0;
-    const { carrierId, from, to, texts, receivedAtMs } = gathered;
+    const { carrierId, from, to, parts, receivedAtMs } = gathered;
     const row = await ruleOf.get(to);
     const rule = row === undefined ? null : (JSON.parse(row.body) as NumberRule);
     const account = rule === null ? undefined : await accountNamed.get(rule.account);
-    // Only now: the halves of a surrogate pair may have come in two parts.
-    const text = boundedText(joinTexts(texts));
-    const { keyword, wish } = rule === null ? { keyword: null, wish: null } : readKeyword(text, rule);
+    const joined = joinParts(parts);
+    const { binary } = joined;
+    const text = boundedText(joined.text);
+    const { keyword, wish } = rule === null || binary !== null ? NO_KEYWORD : readKeyword(text, rule);
     const key = ids.take(1);
     await tables.load({ newKeys: [key] });
     const waits = account !== undefined && rule?.forwardUrl === undefined;
@@ -185,17 +209,20 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       to,
       text,
       keyword,
-      texts.length,
+      parts.length,
       receivedAtMs,
       waits ? 1 : 0,
+      binary === null ? null : serializeEncoding(binary),
     );
     if (account === undefined) return 1;
     if (wish === "stop") await optOut.run(account.id, from, receivedAtMs);
     if (wish === "start") await optIn.run(account.id, from);
     if (rule?.forwardUrl !== undefined) {
       const { forwardUrl: url, contentType = "application/json" } = rule;
-      const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: texts.length };
-      unit().forward({ accountId: account.id, url, contentType }, { ...facts, currency: account.currency });
+      const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: parts.length };
+      const { currency } = account;
+      const target = { accountId: account.id, url, contentType };
+      unit().forward(target, binary === null ? { ...facts, currency } : { ...facts, currency, binary });
     }
     return 0;
   }
@@ -205,11 +232,11 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       let unmatched = 0;
       if (parts.some(({ concatenation }) => concatenation !== null)) await carrierTurn.get(carrierId);
       for (const part of parts) {
-        const { from, to, text, atMs: receivedAtMs } = part;
+        const { from, to, atMs: receivedAtMs } = part;
         const place = placeOf(part.concatenation);
         unmatched += await deliver(
           place === null
-            ? { carrierId, from, to, texts: [text], receivedAtMs }
+            ? { carrierId, from, to, parts: [{ sequence: 1, content: contentOf(part) }], receivedAtMs }
             : await keepPart(carrierId, part, place, nowMs),
         );
       }
@@ -230,7 +257,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       const messages = await toFetch.all(accountId, nowMs, limit);
       await Promise.all(messages.map(({ messageId }) => handOut.run(againAtMs, BigInt(messageId))));
       const pending = messages.length < limit ? 0 : (await countToFetch.get(accountId, nowMs, MOST_COUNTED))!.count;
-      return { messages, pending };
+      return { messages: messages.map(factsOf), pending };
     },
 
     async confirmIncoming({ keys }) {
@@ -239,7 +266,11 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
 
     unmatchedIncoming: async ({ limit }) => ({
       count: (await countUnmatched.get())!.count,
-      messages: await newestUnmatched.all(limit),
+      messages: (await newestUnmatched.all(limit)).map(factsOf),
     }),
   };
+}
+
+function contentOf({ text, octets }: IncomingPart): PartContent {
+  return octets ?? text;
 }

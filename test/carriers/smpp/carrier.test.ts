@@ -458,7 +458,7 @@ describe("submits", () => {
       ["gsm", "me@home"],
       ["ascii", "Café"],
     ] as const) {
-      const counts = { unusableIds: 0, problems: 0 };
+      const counts = { unusableIds: 0, problems: 0, mended: 0 };
       const { carrier } = await startCarrier(t, [network], { nameAlphabet }, counts);
       await isUp({ carrier } as Customer);
       const [answer] = await submitAll(carrier, { from });
@@ -710,6 +710,7 @@ describe("what the carrier sends", () => {
       mccMnc: null,
       to: "41790000001",
       other: null,
+      submittedAtMs: Date.UTC(2026, 1, 12, 10, 0),
     });
   });
 

@@ -91,6 +91,7 @@ const STORIES: readonly Story[] = [
     status: 29,
   },
   { name: "receipts have text only", faults: { receiptForm: "text" } },
+  { name: "receipts have text in UCS-2 only", faults: { receiptForm: "ucs2 text" } },
   { name: "receipts have optional parameters only", faults: { receiptForm: "tlvs" } },
   { name: "receipts are not marked as such", faults: { unmarkedReceipt: true } },
   { name: "receipts have impossible dates", faults: { impossibleDates: true } },

@@ -28,7 +28,7 @@ describe("a receipt is told from an incoming message", () => {
   for (const [name, change, expected] of cases) test(name, () => assert.equal(isMarked(facts(change)), expected));
 
   test("by its text, for a carrier that marks none", () => {
-    const looks = (text: string): boolean => looksLikeReceipt(facts({ text }));
+    const looks = (text: string): boolean => looksLikeReceipt(text);
     assert.equal(looks(STANDARD), true);
     assert.equal(looks("stat:EXPIRED err:027 id:7"), true);
     assert.equal(looks("My id: 42"), false);
@@ -101,7 +101,10 @@ describe("what a receipt says", () => {
       ["nothing at all", { esmClass: 4 }, null, "held", 0],
     ];
   for (const [name, change, id, outcome, errorId] of cases) {
-    test(name, () => assert.deepEqual(readReceipt(facts(change)), { id, outcome, errorId }));
+    test(name, () => {
+      const read = readReceipt(facts(change));
+      assert.deepEqual([read.id, read.outcome, read.errorId], [id, outcome, errorId]);
+    });
   }
 
   test("any text can be read without harm", () => {
@@ -128,7 +131,23 @@ test("a receipt's text is read as far as receipts go, in one pass, whatever is i
     readReceipt(facts({ text: counting as string }));
     return count;
   };
-  for (const unit of ["id:", "id :", " :", "stat", "id\t", "id : ", "a:", ":", " ", "text"]) {
+  for (const unit of [
+    "id:",
+    "id :",
+    " :",
+    "stat",
+    "id\t",
+    "id : ",
+    "a:",
+    ":",
+    " ",
+    "text",
+    "submit date:",
+    "date:",
+    "a date :",
+    " date",
+    "submit ",
+  ]) {
     const long = asked(unit.repeat(65_536 / unit.length));
     assert.ok(long <= 4 * 1_024, `${JSON.stringify(unit)} has ${long} characters looked at`);
   }

@@ -23,13 +23,14 @@ import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
 import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
-import { looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import { looksLikeReceipt, readDate, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text.ts";
 import { readFault } from "../../../src/carriers/smsc/faults.ts";
 import { numbersSpelled } from "../../../src/carriers/smsc/ids.ts";
 import { readCatalogueFile } from "../../../src/catalogue/file.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { parseMicros } from "../../../src/ledger/money.ts";
-import { firstWord, inCapitals, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
+import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
 import { refusal } from "../../../src/reports/guard.ts";
 import { readRetryAfterMs } from "../../../src/reports/retry.ts";
 import { signingKey } from "../../../src/reports/signature.ts";
@@ -45,9 +46,10 @@ import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from 
 import { beginsWithHeader, readHex } from "../../../src/sms/binary.ts";
 import { countOctets } from "../../../src/sms/body.ts";
 import { ENCODINGS, type Encoding, LANGUAGE_CODES } from "../../../src/sms/encodings.ts";
-import { readHeader } from "../../../src/sms/header.ts";
+import { readHeader, withoutConcatenation } from "../../../src/sms/header.ts";
 import { cutText, measure } from "../../../src/sms/parts.ts";
 import { preview } from "../../../src/sms/preview.ts";
+import { type Charset, readReceived, textOfReceived } from "../../../src/sms/received.ts";
 import { pack, unpack } from "../../../src/sms/septets.ts";
 import { prepareText, TRANSLITERATIONS } from "../../../src/sms/text.ts";
 import { latinFromCyrillic } from "../../../src/sms/transliteration/cyrillic.ts";
@@ -63,6 +65,7 @@ import { bodyFor, NAME_ALPHABETS, senderFilter, writtenSender } from "../../../s
 /** Calls a function with a text, or with its octets. */
 type Reader = (text: string, octets: Buffer) => unknown;
 
+const CHARSETS: Charset[] = ["gsm", "latin1", "ucs2", "iso-8859-5", "shift_jis", "euc-jp", "euc-kr", "binary"];
 const NO_HEAD = new Uint8Array(0);
 const encodings = Object.keys(ENCODINGS) as Encoding[];
 const RULE = { number: "12345", account: "A", keywords: ["ORDER"], stopKeywords: ["STOP"], startKeywords: ["START"] };
@@ -172,9 +175,16 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/carriers/smpp/codec/times.ts parseTime": (text) => parseTime(text, 0),
   "src/carriers/smpp/message-id.ts idInAnswer": (text) => idInAnswer(text, "hex then decimal"),
   "src/carriers/smpp/message-id.ts idInReceipt": (text) => idInReceipt(text, "decimal then hex"),
+  "src/carriers/smpp/receipt.ts looksLikeReceipt": (text) => looksLikeReceipt(text),
+  "src/carriers/smpp/receipt.ts readDate": (text) => readDate(text),
+  "src/carriers/smpp/receipt-text.ts": (_, octets) =>
+    [true, false].map((hasHeader) => [
+      receiptText({ octets, hasHeader, isGsm: true }),
+      ...otherTexts({ octets, hasHeader }),
+    ]),
   "src/carriers/smpp/receipt.ts": (text) =>
-    [text, `id:${text}`, `id:1 stat:${text}`, `err:${text}`].map((receipt) => [
-      looksLikeReceipt(facts(receipt)),
+    [text, `id:${text}`, `id:1 stat:${text}`, `err:${text}`, `${text} date:${text}`].map((receipt) => [
+      looksLikeReceipt(receipt),
       readReceipt(facts(receipt)),
     ]),
   "src/carriers/smsc/faults.ts readFault": readFault,
@@ -188,6 +198,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
     prepareContent("", { binary: { hex: text } }, RULES as never);
   },
   "src/ledger/money.ts parseMicros": (text) => [parseMicros(text), parseMicros(`1.5${text}`)],
+  "src/message/incoming.ts joinParts": (text, octets) =>
+    CHARSETS.map((charset) => {
+      const hex = octets.toString("hex");
+      const content = charset === "binary" ? { charset, hex, header: "", dataCoding: 4 } : { charset, hex };
+      return joinParts([content, text, content].map((each, index) => ({ sequence: index + 1, content: each })));
+    }),
   "src/message/incoming.ts inCapitals": (text) => inCapitals(text.slice(0, MAX_WORD)),
   "src/message/incoming.ts firstWord": firstWord,
   "src/message/incoming.ts readKeyword": (text) => [readKeyword(text, RULE), readKeyword(`STOP ${text}`, RULE)],
@@ -217,6 +233,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/sms/alphabets.ts septetsOf": (text) => septetsOf(text, DEFAULT_ALPHABET.codes),
   "src/sms/alphabets.ts textOfSeptets": (_, octets) => textOfSeptets(octets, DEFAULT_ALPHABET),
   "src/sms/alphabets.ts isGsm": isGsm,
+  "src/sms/header.ts withoutConcatenation": (_, octets) => withoutConcatenation(octets),
+  "src/sms/received.ts": (_, octets) =>
+    CHARSETS.map((charset) => {
+      const field = { octets, hasHeader: true, dataCoding: 0, charset };
+      return [true, false].map((packed) => textOfReceived(readReceived({ ...field, packed }).content));
+    }),
   "src/sms/binary.ts readHex": (text, octets) => [readHex(text), readHex(octets.toString("hex"))],
   "src/sms/binary.ts beginsWithHeader": (_, octets) => beginsWithHeader(octets),
   "src/sms/body.ts countOctets": (_, octets) =>
