@@ -290,9 +290,7 @@ export function deliveryCommands(
         messageKey: beside ?? parked?.messageKey ?? null,
       });
       if (beside !== null) {
-        const { carrierMessageId, outcome, errorId, atMs } = receipt;
-        tables.insertLater({ messageKey: beside, carrierId, carrierMessageId, outcome, errorId, atMs });
-        repeats.note(carrierId, receipt, beside);
+        recordLater({ ...receipt, carrierId }, beside);
         counts.later++;
       } else if (isRepeat || parked !== undefined) counts.repeated++;
       else {
@@ -319,11 +317,24 @@ export function deliveryCommands(
     const candidates = isUnknown ? tables.parkedForPhone(carrierId, plainPhone(row.recipient)) : tables.parked(name);
     // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
     const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
+    let isSettled = false;
     for (const receipt of candidates) {
       if (receipt.atMs < sinceMs || !isWanted(receipt)) continue;
       if (receipt.repeated === 1 && (isUnknown || !mayBeFirst(receipt, row))) continue;
-      if (applyParked(receipt, row.key)) tables.unpark(receipt);
+      if (applyParked(receipt, row.key)) isSettled ||= receipt.outcome !== "held";
+      // The last word and what was said after it have both overtaken the answer.
+      else if (isSettled && !isUnknown && tables.parts(name).length === 0 && isAboutPhone(receipt, row.recipient))
+        recordLater(receipt, row.key);
+      else continue;
+      tables.unpark(receipt);
     }
+  }
+
+  /** Records what was said after the last word beside its message, and knows it when it comes again. */
+  function recordLater(receipt: CarrierReceipt, messageKey: MessageKey): void {
+    const { carrierId, carrierMessageId, outcome, errorId, atMs } = receipt;
+    tables.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    repeats.note(carrierId, receipt, messageKey);
   }
 
   /** If its carrier calls all parts of the message the same, it is the receipt of as many as it has come for. */
