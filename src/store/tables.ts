@@ -117,7 +117,7 @@ export interface Tables {
   hasOptOuts(list: number): boolean;
   isOptedOut(entry: NumberOnList): boolean;
 
-  /** The parts of that name, oldest first; MAX_SAME_ID and one at most where there are more. */
+  /** The parts of that name, oldest first. Where there are more than MAX_SAME_ID, some of them, and more than that. */
   parts(name: PartName): readonly PartRow[];
   insertPart(part: NewPart): void;
   deletePart(part: PartRow): void;
@@ -128,7 +128,7 @@ export interface Tables {
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
   park(receipt: Omit<ParkedReceipt, "id">): void;
   unpark(receipt: ParkedReceipt): void;
-  /** Records a receipt beside its message, unless there are too many. */
+  /** Records a receipt beside its message, once, and unless there are too many. */
   insertLater(later: LaterReceipt): void;
   /** It was another message's after all. */
   deleteLater(later: LaterReceipt): void;

@@ -230,6 +230,26 @@ test("of very many receipts that were applied the newest are remembered", async 
   assert.deepEqual([left.length, left[0]], [MAX_SETTLED_ROWS, 5]);
 });
 
+test("receipts that an older version applied are known when they come again, and rows that are spoilt say nothing", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const insert = beside.prepare("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, 1, ?)");
+  // The carrier's 1001 to 41790000001, delivered: with the outcome in the name, and without a key.
+  for (const names of ["1696421448539369", "", "x,y,z 7,-1 ,, 1,2,3,4 9,99999999999999999999999,9e99"])
+    insert.run(systemClock.now(), names);
+  const atMs = systemClock.now();
+  const receipt = { carrierMessageId: "1001", errorId: 0, atMs, mccMnc: null, to: "41790000001" };
+  const receive = (outcome: "delivered" | "expired") =>
+    store.received({ carrierId: "carrier", receipts: [{ ...receipt, outcome }] });
+  const { repeated, unmatched } = await receive("delivered");
+  assert.deepEqual([repeated, unmatched], [1, 0]);
+  assert.equal((await receive("expired")).unmatched, 1);
+});
+
 test("of very many receipts that come again the newest wait, beside all those that match nothing", async (t) => {
   const directory = await temporaryDirectory(t);
   const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });

@@ -81,10 +81,10 @@ export function deliveryCommands(
   const countParked = sql.prepare<[], { count: number }>(
     "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
   );
-  const laterOf = sql.prepare<[bigint], LaterReceipt>(
-    `SELECT CAST(message_key AS TEXT) AS "messageKey", carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome,
+  const laterOf = sql.prepare<[bigint], LaterReceipt & { id: number }>(
+    `SELECT id, CAST(message_key AS TEXT) AS "messageKey", carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome,
        error_id AS "errorId", at_ms AS "atMs"
-     FROM later_receipt WHERE message_key = ? ORDER BY id`,
+     FROM later_receipt WHERE message_key = ?`,
   );
   const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(
     `SELECT part.id AS "rowId", carrier_message_id AS "carrierMessageId", message.recipient AS "to",
@@ -98,8 +98,13 @@ export function deliveryCommands(
     PartRow & PartName & { id: number; expiresAtMs: number }
   >(
     `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
-       expires_at_ms AS "expiresAtMs"
+       submitted_at_ms AS "submittedAtMs", expires_at_ms AS "expiresAtMs"
      FROM part WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+  );
+  const partById = sql.prepare<[number], PartRow & PartName>(
+    `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
+       submitted_at_ms AS "submittedAtMs"
+     FROM part WHERE id = ?`,
   );
   const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
@@ -388,6 +393,15 @@ export function deliveryCommands(
     taken(row, { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs });
   }
 
+  /** A part as it is now, with its message loaded. Of very many under one name it may not be among those that are. */
+  async function stillWaiting(name: PartRow & PartName): Promise<PartRow | undefined> {
+    const named = tables.parts(name);
+    const part = named.find(({ id }) => id === name.id);
+    if (part !== undefined || named.length <= MAX_SAME_ID) return part;
+    await tables.load({ messages: [name.key], refunds: true });
+    return partById.get(name.id!);
+  }
+
   /** The parts of that name may be another node's, and their rows have to be loaded. */
   function matchName(name: PartName, isWanted?: (receipt: ParkedReceipt) => boolean): void {
     if (!tables.anyParked(name.carrierId)) return;
@@ -540,7 +554,10 @@ export function deliveryCommands(
       receipts: (await newestParked.all(limit)).map(withoutReservedId),
     }),
 
-    laterReceipts: async ({ messageKey }) => laterOf.all(BigInt(messageKey)),
+    async laterReceipts({ messageKey }) {
+      const rows = await laterOf.all(BigInt(messageKey));
+      return rows.sort((one, other) => one.id - other.id).map(({ id: _id, ...receipt }) => receipt);
+    },
 
     outstanding: async ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
 
@@ -555,7 +572,7 @@ export function deliveryCommands(
       // That a part has waited too long does not say that a doubtful receipt was another's.
       for (const name of parts) matchName(name, ({ why }) => why !== "doubtful");
       for (const name of late) {
-        const part = tables.parts(name).find(({ id }) => id === name.id);
+        const part = await stillWaiting(name);
         if (part === undefined) continue;
         settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
       }

@@ -42,6 +42,8 @@ const ALL_OUTCOMES = 63;
 const OUTCOMES_WIDTH = 6n;
 /** In place of a key: several messages had this name, or it is not known which. */
 const NO_KEY = "0";
+/** Rows are read as they are, and one that is spoilt says nothing. */
+const WHOLE = /^\d{1,19}$/;
 
 /** A receipt that matches nothing, whose name is known. */
 export interface KnownReceipt {
@@ -135,7 +137,7 @@ export class Repeats {
       this.#begunMs = nowMs;
     }
     const [name, key = NO_KEY, outcomes = ALL_OUTCOMES] = entry.split(",");
-    const told = { key, outcomes: Number(outcomes) };
+    const told = { key: WHOLE.test(key) ? key : NO_KEY, outcomes: Number(outcomes) & ALL_OUTCOMES };
     const known = this.#remembered(Number(name));
     const all = known === undefined ? told : merged(known, told);
     this.#names.set(Number(name), (BigInt(all.key) << OUTCOMES_WIDTH) | BigInt(all.outcomes));

@@ -143,9 +143,9 @@ export const ID: ColumnTypes = { id: "bigint" };
 
 export const WANTED_KEY: ColumnTypes = { wanted_key: "bigint" };
 export const WANTED_PART: ColumnTypes = { wanted_carrier: "text", wanted_id: "text" };
-/** The oldest parts of a name: a carrier may give one to all of them. */
+/** The parts of a name, but not all where a carrier gives one to very many. Which ones does not matter then, and to sort them costs a tenth more. */
 const NAMED_PARTS = `JOIN LATERAL (SELECT * FROM part WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id
-  ORDER BY id LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
+  LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
 export const FIND = {
   messages: selection(
     WANTED_KEY,
@@ -256,7 +256,7 @@ export const WRITE = {
       `wanted.*, row_number() OVER (PARTITION BY message_key)
         + (SELECT count(*) FROM later_receipt AS known WHERE known.message_key = wanted.message_key) AS place`,
       "",
-    )}) AS numbered WHERE place <= ${MAX_LATER_RECEIPTS}`,
+    )}) AS numbered WHERE place <= ${MAX_LATER_RECEIPTS} ON CONFLICT DO NOTHING`,
   deleteLater: deletion("later_receipt", LATER_NAME),
   post: new Variants(POSTING, [["description", "actor_id"]], (types) => insertion("posting", types)),
   postNumbered: `${insertion("posting", POSTING)} RETURNING id`,

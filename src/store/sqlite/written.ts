@@ -197,7 +197,8 @@ export class WrittenRows {
       insertLater: db.prepare<[LaterReceipt]>(
         `INSERT INTO later_receipt (message_key, carrier_id, carrier_message_id, outcome, error_id, at_ms)
          SELECT @messageKey, @carrierId, @carrierMessageId, @outcome, @errorId, @atMs
-         WHERE (SELECT count(*) FROM later_receipt WHERE message_key = @messageKey) < ${MAX_LATER_RECEIPTS}`,
+         WHERE (SELECT count(*) FROM later_receipt WHERE message_key = @messageKey) < ${MAX_LATER_RECEIPTS}
+         ON CONFLICT DO NOTHING`,
       ),
       deleteLater: db.prepare<[string, string, string]>(
         "DELETE FROM later_receipt WHERE message_key = ? AND carrier_message_id = ? AND outcome = ?",

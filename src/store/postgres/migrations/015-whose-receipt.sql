@@ -16,4 +16,4 @@ CREATE TABLE later_receipt (
   error_id integer NOT NULL,
   at_ms bigint NOT NULL
 );
-CREATE INDEX later_receipt_by_message ON later_receipt (message_key);
+CREATE UNIQUE INDEX later_receipt_once ON later_receipt (message_key, carrier_message_id, outcome);
