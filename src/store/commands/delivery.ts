@@ -273,11 +273,13 @@ export function deliveryCommands(
     const counts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
     await tables.load({ parked: missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []) });
     await repeats.look();
-    const keys = missed.flatMap(({ receipt }) => repeats.find(carrierId, receipt)?.key ?? []);
+    const found = missed.map(({ receipt, why }) => (why === "doubtful" ? null : repeats.find(carrierId, receipt)));
+    const keys = found.flatMap((known) => known?.key ?? []);
     if (keys.length > 0) await tables.load({ messages: keys });
-    for (const one of missed) {
+    for (const [index, one] of missed.entries()) {
       const { receipt } = one;
-      const known = one.why === "doubtful" ? null : repeats.find(carrierId, receipt);
+      // What is recorded here is known to the next.
+      const known = found[index] === null ? null : repeats.find(carrierId, receipt);
       const isRepeat = known?.isRepeat === true;
       const beside = isRepeat ? null : besideWhich(carrierId, receipt, known);
       // Two messages of this name have had their last word.
@@ -642,11 +644,10 @@ function withoutSequence(octets: string | null | undefined): string {
 
 /** The name under which a receipt is parked and found again: its id, or for want of one a hash of its octets. */
 function parkedName(carrierId: string, receipt: Receipt): PartName | null {
-  const { carrierMessageId, octets } = boundedReceipt(receipt);
-  if (carrierMessageId !== "") return { carrierId, carrierMessageId };
-  return octets == null
-    ? null
-    : { carrierId, carrierMessageId: `${UNREADABLE_PREFIX}${hashOf(withoutSequence(octets))}` };
+  if (receipt.carrierMessageId !== "") return { carrierId, carrierMessageId: receipt.carrierMessageId };
+  const { octets } = boundedReceipt(receipt);
+  if (octets == null) return null;
+  return { carrierId, carrierMessageId: `${UNREADABLE_PREFIX}${hashOf(withoutSequence(octets))}` };
 }
 
 /** As it came: one that could not be read has no id. */

@@ -38,12 +38,8 @@ const OUTCOME_BITS: Readonly<Record<ReceiptOutcome, number>> = {
   expired: 16,
   lost: 32,
 };
-const ALL_OUTCOMES = 63;
-const OUTCOMES_WIDTH = 6n;
 /** In place of a key: several messages had this name, or it is not known which. */
 const NO_KEY = "0";
-/** Rows are read as they are, and one that is spoilt says nothing. */
-const WHOLE = /^\d{1,19}$/;
 
 /** A receipt that matches nothing, whose name is known. */
 export interface KnownReceipt {
@@ -68,9 +64,14 @@ export class Repeats {
   #readTo: number | null = null;
   /** Rows that were read and will be met again, because they were so young. */
   #seen = new Set<number>();
-  /** The younger half of what is remembered, and the older, which goes when the younger is full or old. Keys and outcomes are one number each. */
-  #names = new Map<number, bigint>();
-  #older = new Map<number, bigint>();
+  /**
+   * The younger half of what is remembered, and the older, which goes when the younger is full or old: by name, key and outcomes as they are in the
+   * row. Nearly none of them is ever asked for, so nobody takes them apart before.
+   */
+  #names = new Map<number, string>();
+  #older = new Map<number, string>();
+  /** Some are as an older version wrote them: with the outcome in the name, and no key. */
+  #anyOld = false;
   #begunMs = 0;
 
   constructor(sql: Sql, unit: () => Unit, now: () => number) {
@@ -117,16 +118,19 @@ export class Repeats {
     if (receipt.carrierMessageId === "") return null;
     const name = nameOf(carrierId, receipt, "");
     const told = [this.#remembered(name), this.#unit().settled.get(name)].filter((settled) => settled !== undefined);
-    // As an older version wrote it: with the outcome in the name, and no key.
-    if (told.length === 0) return this.#remembered(nameOf(carrierId, receipt, receipt.outcome)) ? OLD_REPEAT : null;
+    if (told.length === 0)
+      return this.#anyOld && this.#isOld(nameOf(carrierId, receipt, receipt.outcome)) ? OLD_REPEAT : null;
     const { key, outcomes } = told.reduce(merged);
     return { isRepeat: (outcomes & OUTCOME_BITS[receipt.outcome]) !== 0, key: key === NO_KEY ? null : key };
   }
 
+  #isOld(name: number): boolean {
+    return this.#names.get(name) === OLD || this.#older.get(name) === OLD;
+  }
+
   #remembered(name: number): Settled | undefined {
-    const packed = this.#names.get(name) ?? this.#older.get(name);
-    if (packed === undefined) return undefined;
-    return { key: String(packed >> OUTCOMES_WIDTH), outcomes: Number(BigInt.asUintN(Number(OUTCOMES_WIDTH), packed)) };
+    const told = this.#names.get(name) ?? this.#older.get(name);
+    return told === undefined ? undefined : settledOf(told);
   }
 
   #remember(entry: string, nowMs: number): void {
@@ -136,12 +140,26 @@ export class Repeats {
       this.#names = new Map();
       this.#begunMs = nowMs;
     }
-    const [name, key = NO_KEY, outcomes = ALL_OUTCOMES] = entry.split(",");
-    const told = { key: WHOLE.test(key) ? key : NO_KEY, outcomes: Number(outcomes) & ALL_OUTCOMES };
-    const known = this.#remembered(Number(name));
-    const all = known === undefined ? told : merged(known, told);
-    this.#names.set(Number(name), (BigInt(all.key) << OUTCOMES_WIDTH) | BigInt(all.outcomes));
+    const comma = entry.indexOf(",");
+    const name = Number(comma < 0 ? entry : entry.slice(0, comma));
+    const told = comma < 0 ? OLD : entry.slice(comma + 1);
+    this.#anyOld ||= told === OLD;
+    const known = this.#names.get(name) ?? this.#older.get(name);
+    const isSame = known === undefined || known === told;
+    this.#names.set(name, isSame ? told : written(merged(settledOf(known), settledOf(told))));
   }
+}
+
+const OLD = "";
+
+/** A row that is spoilt says nothing. */
+function settledOf(told: string): Settled {
+  const [, key = NO_KEY, outcomes = "0"] = /^(\d{1,19}),(\d{1,2})$/.exec(told) ?? [];
+  return { key, outcomes: Number(outcomes) };
+}
+
+function written({ key, outcomes }: Settled): string {
+  return `${key},${outcomes}`;
 }
 
 const OLD_REPEAT: KnownReceipt = { isRepeat: true, key: null };
@@ -155,7 +173,7 @@ function merged(one: Settled, other: Settled): Settled {
 export function settledRow({ settled }: Unit): { names: string; count: number } | null {
   if (settled.size === 0) return null;
   let names = "";
-  for (const [name, { key, outcomes }] of settled) names += `${names === "" ? "" : " "}${name},${key},${outcomes}`;
+  for (const [name, told] of settled) names += `${names === "" ? "" : " "}${name},${written(told)}`;
   return { names, count: settled.size };
 }
 
