@@ -195,6 +195,16 @@ function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: n
       "Of those, receipts about another phone than that of the message with their id",
       counts.receiptsForeign,
     ),
+    counter(
+      "dispatch_receipts_doubtful_total",
+      "Of those, receipts that could be about several messages to which the carrier gave one id",
+      counts.receiptsDoubtful,
+    ),
+    counter(
+      "dispatch_receipts_later_total",
+      "Receipts that say something else after the last word about their message",
+      counts.receiptsLater,
+    ),
     counter("dispatch_receipts_repeated_total", "Receipts that had come before", counts.receiptsRepeated),
     counter(
       "dispatch_quarantined_total",

@@ -51,7 +51,7 @@ export interface Receipt {
   /** When the network says that the part was submitted: with an id that it has used twice, this tells which of the two is meant. By its own clock and zone. */
   readonly submittedAtMs?: number | null;
   /** Of one that could not be read: the whole PDU, or its beginning, in hex, for whoever wants to find out why. It is parked with them. */
-  readonly octets?: string;
+  readonly octets?: string | null;
   /** It only looks like a receipt, and may be a message that a phone wrote. Then `to` has to be the message's, and the id its part's. */
   readonly unmarked?: boolean;
 }
@@ -123,7 +123,10 @@ export function unknownId(to: string): string {
 
 export const UNKNOWN_PREFIX = "unknown:";
 
-/** An id that stands for a phone: a carrier that writes such a one has no part of that name. */
+/** Under ids with this in front receipts are parked that could not be read, and have none. */
+export const UNREADABLE_PREFIX = "unreadable:";
+
+/** An id that stands for a phone, or for octets: a carrier that writes such a one has no part of that name. */
 export function isReservedId(id: string): boolean {
-  return id.startsWith(UNKNOWN_PREFIX);
+  return id.startsWith(UNKNOWN_PREFIX) || id.startsWith(UNREADABLE_PREFIX);
 }

@@ -6,7 +6,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
 import { searchLogs } from "../store/log-search.ts";
-import type { LoggedMessage, LogQuery, Store } from "../store/port.ts";
+import type { LaterReceipt, LoggedMessage, LogQuery, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import {
@@ -67,6 +67,16 @@ function shown(message: LoggedMessage) {
 }
 
 type Shown = ReturnType<typeof shown>;
+
+function shownLater({ carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt) {
+  return {
+    receivedAt: formatDateTime(atMs),
+    carrier: carrierId,
+    carrierMessageId,
+    outcome,
+    error: errorId === 0 ? null : errorById(errorId).name,
+  };
+}
 
 const COLUMNS: readonly Column<Shown>[] = [
   { title: "SENT", of: ({ sentAt }) => sentAt },
@@ -141,6 +151,8 @@ interface Found {
   readonly message: LoggedMessage;
   /** Dead letters of its account from after it was sent: one of them may be its report. */
   readonly deadLetters: number;
+  /** What its carrier said after its last word. */
+  readonly later: readonly LaterReceipt[];
 }
 
 const MOST_LETTERS = 1_000;
@@ -152,7 +164,8 @@ async function find(store: Store, id: string, accountKey: string | undefined): P
     for (const message of await logged(store, { ...ALL, accountId, messageIds: [id], limit: 100 })) {
       const letters = await store.deadLetters({ accountKey: account, url: null, beforeId: null, limit: MOST_LETTERS });
       const deadLetters = letters.filter(({ deadAtMs }) => deadAtMs >= message.sentAtMs).length;
-      found.push({ account, message, deadLetters });
+      const later = await store.laterReceipts({ messageKey: message.key });
+      found.push({ account, message, deadLetters, later });
     }
   }
   return found;
@@ -165,7 +178,14 @@ async function showMessage(id: string, options: CommonOptions & JsonOption & { a
       `there is no message ${id}${options.account === undefined ? "" : ` of ${options.account}`}, or it was deleted after store.retentionDays`,
     );
   if (options.json === true) {
-    showJson(found.map(({ account, message, deadLetters }) => ({ account, ...shown(message), deadLetters })));
+    showJson(
+      found.map(({ account, message, deadLetters, later }) => ({
+        account,
+        ...shown(message),
+        deadLetters,
+        laterReceipts: later.map(shownLater),
+      })),
+    );
     return;
   }
   for (const [index, one] of found.entries()) {
@@ -174,7 +194,12 @@ async function showMessage(id: string, options: CommonOptions & JsonOption & { a
   }
 }
 
-function fieldsOf({ account, message, deadLetters }: Found): Record<string, Cell> {
+function laterLine(receipt: LaterReceipt): string {
+  const { receivedAt, carrier, carrierMessageId, outcome, error } = shownLater(receipt);
+  return `${outcome}${error === null ? "" : ` (${error})`} of ${carrierMessageId} from ${carrier} at ${receivedAt}`;
+}
+
+function fieldsOf({ account, message, deadLetters, later }: Found): Record<string, Cell> {
   const { description, groupName } = statusById(message.statusId);
   const one = shown(message);
   return {
@@ -196,5 +221,6 @@ function fieldsOf({ account, message, deadLetters }: Found): Record<string, Cell
       deadLetters === 0
         ? "none since"
         : `${counted(deadLetters, "report")} of the account since: see "heliograph report dead"`,
+    ...(later.length === 0 ? {} : { "After its end": `the carrier said ${later.map(laterLine).join(", ")}` }),
   };
 }

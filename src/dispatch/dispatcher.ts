@@ -87,6 +87,8 @@ export class Dispatcher {
     incomingUnmatched: 0,
     receiptsUnmatched: 0,
     receiptsForeign: 0,
+    receiptsDoubtful: 0,
+    receiptsLater: 0,
     receiptsRepeated: 0,
     quarantined: 0,
   };

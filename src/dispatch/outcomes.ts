@@ -38,15 +38,21 @@ export interface OutcomeCounts {
   incomingUnmatched: number;
   receiptsUnmatched: number;
   receiptsForeign: number;
+  /** Receipts that could be about several messages of one id. */
+  receiptsDoubtful: number;
+  /** Receipts that came after the last word about their message, and say something else. */
+  receiptsLater: number;
   /** Receipts that had come before. */
   receiptsRepeated: number;
   /** What the store refused and was kept aside. */
   quarantined: number;
 }
 
-const FOREIGN_LINES_A_MINUTE = 1;
+const PROFILE_LINES_A_MINUTE = 1;
 const FOREIGN_RECEIPTS =
   'receipts name another phone than the message with their id, and were not applied: if these are the carrier\'s own numbers, set receiptAddresses = "carrier" in its profile';
+const DOUBTFUL_RECEIPTS =
+  "receipts could be about several messages, because the carrier gave these the same id, and were not applied: neither their phone nor their submit date tells which is meant";
 
 export interface OutcomesParts {
   readonly store: OutcomeStore;
@@ -96,7 +102,8 @@ interface Kind<Item> {
 export class Outcomes {
   readonly #parts: OutcomesParts;
   readonly #limiter: LogLimiter;
-  readonly #foreign: LogLimiter;
+  /** A carrier of whose receipts there is something to say sends many. */
+  readonly #profileLimiter: LogLimiter;
   readonly #asideLimit: SetAsideLimit;
   #submitted: Submitted[] = [];
   #endings: OfHanded<Ending>[] = [];
@@ -124,7 +131,7 @@ export class Outcomes {
   constructor(parts: OutcomesParts) {
     this.#parts = parts;
     this.#limiter = new LogLimiter(parts.clock);
-    this.#foreign = new LogLimiter(parts.clock, FOREIGN_LINES_A_MINUTE);
+    this.#profileLimiter = new LogLimiter(parts.clock, PROFILE_LINES_A_MINUTE);
     this.#asideLimit = new SetAsideLimit(parts.clock);
   }
 
@@ -456,13 +463,24 @@ export class Outcomes {
       command: "received",
       write: async (batch) => {
         const receipts = batch.map(({ item }) => item);
-        const { unmatched, foreign, repeated, strangers } = await store.received({ carrierId, receipts });
+        const { unmatched, foreign, doubtful, repeated, later, strangers } = await store.received({
+          carrierId,
+          receipts,
+        });
         counts.receiptsUnmatched += unmatched;
         counts.receiptsRepeated += repeated;
         counts.receiptsForeign += foreign;
+        counts.receiptsDoubtful += doubtful;
+        counts.receiptsLater += later;
         // A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so.
         if (foreign > 0)
-          this.#foreign.write(carrierId, (more) => log.warn({ carrierId, foreign, ...more }, FOREIGN_RECEIPTS));
+          this.#profileLimiter.write(`foreign ${carrierId}`, (more) =>
+            log.warn({ carrierId, foreign, ...more }, FOREIGN_RECEIPTS),
+          );
+        if (doubtful > 0)
+          this.#profileLimiter.write(`doubtful ${carrierId}`, (more) =>
+            log.warn({ carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
+          );
         const untaken = new Set(strangers);
         for (const [index, { safe }] of batch.entries()) safe(!untaken.has(index));
       },

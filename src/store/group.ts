@@ -189,6 +189,7 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   received: true,
   matchParked: true,
   parkedReceipts: true,
+  laterReceipts: true,
   outstanding: true,
   sweep: true,
   handBack: true,

@@ -99,9 +99,15 @@ export interface PartName {
 }
 
 export interface ReceivedReceipts {
-  /** How many were parked, and how many of those were about another phone than the message with their id. */
+  /**
+   * How many were parked, and how many of those were about another phone than the message with their id, or could be about several messages of one
+   * id.
+   */
   readonly unmatched: number;
   readonly foreign: number;
+  readonly doubtful: number;
+  /** How many came after the last word about their part, and say something else: they were recorded beside its message. */
+  readonly later: number;
   /** How many have come before: they were applied then, or are parked already. */
   readonly repeated: number;
   /** Places of those without the mark of a receipt that are none: no part of their phone waits for them. */
@@ -113,11 +119,29 @@ export interface CarrierReceipt extends Receipt {
   readonly carrierId: string;
 }
 
+/**
+ * No part with its id waits; one does, but to another phone; several do, and which is meant cannot be known; it could not be read.
+ */
+export type WhyParked = "unmatched" | "foreign" | "doubtful" | "unreadable";
+
 export interface ParkedReceipt extends CarrierReceipt {
   readonly id: number;
-  /** 1: it came again after it was applied, and waits a short while only. */
+  /** 1: it came again after it was applied, or after the last word, and waits a short while only. */
   readonly repeated: 0 | 1;
+  readonly why: WhyParked;
+  /** How often it has come. */
+  readonly times: number;
+  /** The message that it is recorded beside. */
+  readonly messageKey: MessageKey | null;
 }
+
+/** What a carrier said of a part of a message after its last word. */
+export interface LaterReceipt extends PartName, Pick<Receipt, "outcome" | "errorId" | "atMs"> {
+  readonly messageKey: MessageKey;
+}
+
+/** So many are recorded beside one message. */
+export const MAX_LATER_RECEIPTS = 10;
 
 /** The end of a message that no carrier took. */
 export interface Ending {
@@ -644,6 +668,8 @@ export interface Store {
   matchParked(input: { names: readonly PartName[] }): Promise<void>;
   /** Receipts that matched no message, newest first, and how many there are. */
   parkedReceipts(input: { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
+  /** What carriers said of a message after their last word, oldest first. */
+  laterReceipts(input: { messageKey: MessageKey }): Promise<LaterReceipt[]>;
   /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
   outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
   /**

@@ -161,6 +161,8 @@ export interface PartRow {
   readonly id: number | null;
   readonly key: MessageKey;
   readonly counts: number;
+  /** When its carrier had answered, by our clock. */
+  readonly submittedAtMs: number;
 }
 
 export interface PurseRow {

@@ -6,10 +6,9 @@
  *
  * So the decisions are made once, in commands/, and neither engine pays for the other.
  */
-import type { Receipt } from "../carriers/port.ts";
 import { MAX_WALLET } from "../ledger/money.ts";
 import type { MessageKey } from "../message/message.ts";
-import type { BulkName, CarrierReceipt, LaneName, ParkedReceipt, PartName } from "./port.ts";
+import type { BulkName, CarrierReceipt, LaneName, LaterReceipt, ParkedReceipt, PartName } from "./port.ts";
 import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
 import type { Awaitable } from "./sql.ts";
 
@@ -118,17 +117,21 @@ export interface Tables {
   hasOptOuts(list: number): boolean;
   isOptedOut(entry: NumberOnList): boolean;
 
-  /** The oldest part of that name, of those that fit. */
-  part(name: PartName, fits?: (part: PartRow) => boolean): PartRow | undefined;
+  /** The parts of that name, oldest first. Where there are more than MAX_SAME_ID, some of them, and more than that. */
+  parts(name: PartName): readonly PartRow[];
   insertPart(part: NewPart): void;
   deletePart(part: PartRow): void;
   /** Whether any receipt of the carrier is parked. */
   anyParked(carrierId: string): boolean;
-  /** Parked receipts by id, or by either of their phones, oldest first. */
+  /** Parked receipts by id (of many the newest), or by either of their phones, oldest first. */
   parked(name: PartName): ParkedReceipt[];
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
-  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void;
+  park(receipt: Omit<ParkedReceipt, "id">): void;
   unpark(receipt: ParkedReceipt): void;
+  /** Records a receipt beside its message, once, and unless there are too many. */
+  insertLater(later: LaterReceipt): void;
+  /** It was another message's after all. */
+  deleteLater(later: LaterReceipt): void;
 
   purse(accountId: number): Purse;
   servicePurse(name: "payments" | "revenue", currency: string): number;

@@ -5,6 +5,7 @@
 import type {
   AlertFacts,
   IncomingFacts,
+  MessageKey,
   QueuedMessage,
   ReportBatch,
   ReportBatchItem,
@@ -34,6 +35,12 @@ export interface PendingBatch extends ReportTarget {
   readonly ordered: string[];
 }
 
+/** What was said of parts under one name: of which message, and which outcomes, a bit each. */
+export interface Settled {
+  readonly key: MessageKey;
+  readonly outcomes: number;
+}
+
 export class Unit {
   readonly messages: QueuedMessage[] = [];
   readonly spilled = new Map<string, LaneName>();
@@ -43,8 +50,8 @@ export class Unit {
   earliestDueAtMs: number | null = null;
   /** It changed accounts or catalogue. */
   changed = false;
-  /** Names of the receipts that it applied (commands/repeats.ts). */
-  readonly settled = new Set<number>();
+  /** The receipts that it applied, by their names (commands/repeats.ts). */
+  readonly settled = new Map<number, Settled>();
   /** It made reports that another node has to push. */
   reportsWait = false;
   readonly #open = new Map<string, PendingBatch>();

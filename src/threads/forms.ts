@@ -196,6 +196,8 @@ const RECEIPTS = many<Receipt>({
       it.to,
       it.other ?? null,
       it.unmarked === true,
+      it.submittedAtMs ?? null,
+      it.octets ?? null,
     ),
   read: (from) => ({
     carrierMessageId: from.next(),
@@ -206,6 +208,8 @@ const RECEIPTS = many<Receipt>({
     to: from.next(),
     other: from.next(),
     unmarked: from.next(),
+    submittedAtMs: from.next(),
+    octets: from.next(),
   }),
 });
 

@@ -350,6 +350,11 @@ const MATRIX: Readonly<Record<string, Row>> = {
   },
   "GET /operator/1/ledger/verify": listed,
   "GET /operator/1/receipts/parked": listed,
+  "GET /operator/1/accounts/{key}/messages/{messageId}/receipts": {
+    statuses: operator(404),
+    scope: "manage",
+    call: () => ({ names: { key: "CLIENT", messageId: "none" } }),
+  },
   "GET /operator/1/incoming/unmatched": listed,
   "GET /operator/1/reports/dead": listed,
   "POST /operator/1/reports/replay": {

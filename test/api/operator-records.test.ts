@@ -116,6 +116,9 @@ test("receipts without a message and messages to nobody's number can be read", a
         errorId: 0,
         mccMnc: null,
         at: "1970-01-01T00:00:00.000+0000",
+        why: "unmatched",
+        times: 1,
+        octets: null,
       },
     ],
   });

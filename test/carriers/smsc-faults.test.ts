@@ -166,6 +166,25 @@ describe("ids", () => {
     });
   }
 
+  test("sameIds: they begin anew after so many, and the newest part of an id is the one that it knows", async (t) => {
+    const { smsc, customer } = await faulty(t, { sameIds: { every: 2 } });
+    const answers = [];
+    for (let number = 0; number < 5; number++)
+      answers.push(await customer.submit({ destinationAddr: `38599123456${number}` }));
+    const ids = answers.map(({ messageId }) => messageId);
+    assert.deepEqual([ids[2], ids[3], ids[4]], [ids[0], ids[1], ids[0]]);
+    assert.notEqual(ids[0], ids[1]);
+    await until(() => customer.delivered.length === 5);
+    assert.deepEqual(
+      customer.delivered.map((pdu) => readTlv(pdu.tlvs, "receipted_message_id")).toSorted(),
+      ids.toSorted(),
+    );
+    assert.equal(smsc.parts.length, 5);
+    const query = { command: "query_sm", messageId: ids[0]!, sourceAddr: "Heliograph" } as const;
+    const asked = await customer.session.request(query);
+    assert.ok(asked.kind === "answered" && asked.pdu.status === 0);
+  });
+
   test("every spelling can be read back, and no two numbers have one spelling", () => {
     const numbers = [1, 255, 1_794_713_835_600_001, 1_794_713_835_600_002];
     for (const style of ID_STYLES) {

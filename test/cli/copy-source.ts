@@ -179,6 +179,7 @@ async function submitSome(bench: Bench): Promise<string> {
   const [message] = bench.takeMessages();
   await bench.submit([message!]);
   await bench.receive(bench.receipt(`${message!.key}.1`), bench.receipt("nobody's", "undeliverable", 27));
+  await bench.receive(bench.receipt(`${message!.key}.1`, "undeliverable", 27));
   return `${message!.key}.2`;
 }
 

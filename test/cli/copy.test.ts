@@ -146,6 +146,12 @@ test("the copied store goes on where the other stopped", async (t) => {
   assert.equal(await bench.receive(bench.receipt(made.openPart)), 0);
   const parked = await store.parkedReceipts({ limit: 10 });
   assert.equal(parked.count, 1);
+  // What was said after the last word is still beside its message.
+  const later = await store.laterReceipts({ messageKey: made.openPart.split(".")[0]! });
+  assert.deepEqual(
+    later.map(({ outcome }) => outcome),
+    ["undeliverable"],
+  );
 
   // Reports go out under their ids, one that somebody had in memory marked as perhaps sent; followers wait.
   const { batches } = await store.dueReports({ nowMs: bench.clock.now(), limit: 10 });

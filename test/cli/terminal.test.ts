@@ -36,6 +36,9 @@ async function hostileStore(t: TestContext): Promise<Commands & { ids: readonly 
   db.exec(
     "INSERT INTO parked_receipt (carrier_id, carrier_message_id, outcome, error_id, at_ms) VALUES ('', 'id', 'delivered', 0, 1)",
   );
+  db.exec(
+    "INSERT INTO later_receipt (message_key, carrier_id, carrier_message_id, outcome, error_id, at_ms) SELECT key, '', '', '', 0, 1 FROM message",
+  );
   db.prepare(
     "INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros, description) SELECT 1, 'funds', min(id), max(id), 1, ? FROM purse",
   ).run(HOSTILE);
@@ -45,7 +48,8 @@ async function hostileStore(t: TestContext): Promise<Commands & { ids: readonly 
     api_key: ["name"],
     message: ["sender", "recipient", "body", "callback_data", "bulk_id"],
     incoming_message: ["carrier_id", "sender", "recipient", "body"],
-    parked_receipt: ["carrier_id", "carrier_message_id", "recipient"],
+    parked_receipt: ["carrier_id", "carrier_message_id", "recipient", "why", "octets"],
+    later_receipt: ["carrier_id", "carrier_message_id", "outcome"],
     opt_out: ["number"],
     report: ["url", "reason"],
   };

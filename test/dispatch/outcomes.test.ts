@@ -53,6 +53,8 @@ async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<
     incomingUnmatched: 0,
     receiptsUnmatched: 0,
     receiptsForeign: 0,
+    receiptsDoubtful: 0,
+    receiptsLater: 0,
     receiptsRepeated: 0,
     quarantined: 0,
   };

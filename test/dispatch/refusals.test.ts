@@ -42,6 +42,8 @@ async function startDesk(t: TestContext): Promise<Desk> {
     incomingUnmatched: 0,
     receiptsUnmatched: 0,
     receiptsForeign: 0,
+    receiptsDoubtful: 0,
+    receiptsLater: 0,
     receiptsRepeated: 0,
     quarantined: 0,
   };

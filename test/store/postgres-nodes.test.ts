@@ -128,7 +128,9 @@ test("a part and its receipt that two nodes write at the same moment find each o
   assert.deepEqual(await other.store.received({ carrierId: CARRIER, receipts }), {
     unmatched: 1,
     foreign: 0,
+    doubtful: 0,
     repeated: 0,
+    later: 0,
     strangers: [],
   });
   await holding.script("COMMIT");

@@ -24,12 +24,14 @@ import { bulksContract } from "./contract-bulks.ts";
 import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
+import { laterReceiptsContract } from "./contract-later.ts";
 import { managingContract } from "./contract-managing.ts";
 import { moneyContract } from "./contract-money.ts";
 import { octetsContract } from "./contract-octets.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
 import { retentionContract } from "./contract-retention.ts";
+import { sameIdsContract } from "./contract-same-ids.ts";
 import { secondFactorContract } from "./contract-second-factor.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
@@ -67,6 +69,8 @@ secondFactorContract("SQLite", makeDatabase);
 octetsContract("SQLite", makeDatabase);
 quarantineContract("SQLite", makeDatabase);
 receiptsContract("SQLite", makeDatabase);
+sameIdsContract("SQLite", makeDatabase);
+laterReceiptsContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
 moneyContract("SQLite", makeDatabase);
 retentionContract("SQLite", makeDatabase);
@@ -224,6 +228,26 @@ test("of very many receipts that were applied the newest are remembered", async 
   })();
   const left = await idsLeft();
   assert.deepEqual([left.length, left[0]], [MAX_SETTLED_ROWS, 5]);
+});
+
+test("receipts that an older version applied are known when they come again, and rows that are spoilt say nothing", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const beside = openDatabase(directory);
+  t.after(() => engine.close());
+  t.after(() => beside.close());
+  const store = localStore(engine, () => undefined);
+  const insert = beside.prepare("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, 1, ?)");
+  // The carrier's 1001 to 41790000001, delivered: with the outcome in the name, and without a key.
+  for (const names of ["1696421448539369", "", "x,y,z 7,-1 ,, 1,2,3,4 9,99999999999999999999999,9e99"])
+    insert.run(systemClock.now(), names);
+  const atMs = systemClock.now();
+  const receipt = { carrierMessageId: "1001", errorId: 0, atMs, mccMnc: null, to: "41790000001" };
+  const receive = (outcome: "delivered" | "expired") =>
+    store.received({ carrierId: "carrier", receipts: [{ ...receipt, outcome }] });
+  const { repeated, unmatched } = await receive("delivered");
+  assert.deepEqual([repeated, unmatched], [1, 0]);
+  assert.equal((await receive("expired")).unmatched, 1);
 });
 
 test("of very many receipts that come again the newest wait, beside all those that match nothing", async (t) => {

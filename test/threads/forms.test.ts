@@ -73,6 +73,8 @@ test("what carriers took, of one part and of several, and their receipts", () =>
         to: "41790000001",
         other: "41790000002",
         unmarked: true,
+        submittedAtMs: 3,
+        octets: null,
       },
       {
         carrierMessageId: "",
@@ -83,6 +85,8 @@ test("what carriers took, of one part and of several, and their receipts", () =>
         to: null,
         other: null,
         unmarked: false,
+        submittedAtMs: null,
+        octets: "00ff",
       },
     ],
   };

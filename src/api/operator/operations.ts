@@ -5,6 +5,7 @@ import { type AccountParts, accountOperations } from "./accounts.ts";
 import { type ApiKeyParts, apiKeyOperations } from "./api-keys.ts";
 import { type AuditParts, auditOperations } from "./audit.ts";
 import { type CatalogueParts, catalogueOperations } from "./catalogue.ts";
+import { type MessageParts, messageOperations } from "./messages.ts";
 import { type OptOutParts, optOutOperations } from "./opt-outs.ts";
 import { NewPasswords, type PasswordParts, passwordOperations } from "./passwords.ts";
 import { type StatementParts, statementOperations } from "./statements.ts";
@@ -15,6 +16,7 @@ export interface OperatorParts extends Omit<AccountParts, "store" | "passwords">
     ApiKeyParts["store"] &
     AuditParts["store"] &
     CatalogueParts["store"] &
+    MessageParts["store"] &
     OptOutParts["store"] &
     PasswordParts["store"] &
     StatementParts["store"] &
@@ -27,6 +29,7 @@ export function operatorOperations(api: Api, given: OperatorParts): void {
   passwordOperations(api, parts);
   apiKeyOperations(api, parts);
   catalogueOperations(api, parts);
+  messageOperations(api, parts);
   optOutOperations(api, parts);
   statementOperations(api, parts);
   auditOperations(api, parts);

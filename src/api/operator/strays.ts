@@ -24,6 +24,12 @@ const ParkedAnswer = Type.Object({
       errorId: Type.Integer(),
       mccMnc: TextOrNull("The network, where it tells."),
       at: Type.String(),
+      why: Type.String({
+        description:
+          "unmatched: no message has its id. foreign: the message with its id goes to another phone. doubtful: several messages have its id. unreadable: it could not be read.",
+      }),
+      times: Type.Integer({ description: "How often it has come." }),
+      octets: TextOrNull("Of one that could not be read: its PDU in hex, up to 1,024 octets."),
     }),
   ),
 });
@@ -56,15 +62,20 @@ export function strayOperations(api: Api, { store }: StrayParts): void {
       const { count, receipts } = await store.parkedReceipts({ limit: readLimit(query) });
       return {
         count,
-        results: receipts.map(({ carrierId, carrierMessageId, to, outcome, errorId, mccMnc, atMs }) => ({
-          carrier: carrierId,
-          carrierMessageId,
-          to,
-          outcome,
-          errorId,
-          mccMnc,
-          at: formatDateTime(atMs),
-        })),
+        results: receipts.map(
+          ({ carrierId, carrierMessageId, to, outcome, errorId, mccMnc, atMs, why, times, octets }) => ({
+            carrier: carrierId,
+            carrierMessageId,
+            to,
+            outcome,
+            errorId,
+            mccMnc,
+            at: formatDateTime(atMs),
+            why,
+            times,
+            octets: octets ?? null,
+          }),
+        ),
       };
     },
   );

@@ -97,6 +97,8 @@ export const FAULTS = {
 
   /** How ids are spelled. */
   ids: { ...WHEN_TO, as: oneOf<IdStyle>(ID_STYLES, `${ID_SPELLINGS.join(", ")}, or two as in "hex then decimal"`) },
+  /** Ids begin anew after so many: several parts have the same. With 1 all have. Default 10. */
+  sameIds: { ...WHEN_TO, every: whole(1, 1_000_000) },
 
   /** The last receipt is sent before the answer, which follows when it is acknowledged, or after so long. Default 1000. */
   receiptFirst: { ...WHEN_TO, ms: MILLISECONDS },

@@ -135,7 +135,7 @@ export class Network {
       return answer.kind === "unknown" ? { kind: "cut" } : refused(STATUS_BY_ANSWER[answer.kind]);
 
     const part: TakenPart = {
-      ids: ids ?? this.#parts.nextIds(this.#idStyleFor(to)),
+      ids: ids ?? this.#parts.nextIds(this.#idStyleFor(to), this.#idsBeginAnewAfter(to)),
       arrival: this.#parts.nextArrival(),
       systemId: submitter.systemId,
       connection: submitter.id,
@@ -173,6 +173,11 @@ export class Network {
   #alphabetFor(to: string): PartAlphabet {
     const { alphabet } = this.#faults;
     return alphabet?.strikes(to) ? (alphabet.settings.as ?? "latin1") : "gsm";
+  }
+
+  #idsBeginAnewAfter(to: string): number | null {
+    const { sameIds } = this.#faults;
+    return sameIds?.strikes(to) ? (sameIds.settings.every ?? 10) : null;
   }
 
   #refusalOf(to: string): Taking | null {

@@ -8,6 +8,8 @@ export class Parts {
   readonly #size: number;
   readonly #ring: TakenPart[] = [];
   #arrivals = 0;
+  /** An id may be that of several parts. */
+  #isReused = false;
 
   /** `startedAtMs` sets the ids apart from those that an earlier process gave; with a thousand for each millisecond there is room. */
   constructor(size: number, startedAtMs: number) {
@@ -20,9 +22,11 @@ export class Parts {
     return this.#arrivals;
   }
 
-  /** The ids of the part that comes next. */
-  nextIds(style: IdStyle): TakenPart["ids"] {
-    return idsOf(this.#base + this.#arrivals + 1, style);
+  /** The ids of the part that comes next; they begin anew after so many, if that is given. */
+  nextIds(style: IdStyle, every: number | null = null): TakenPart["ids"] {
+    if (every === null) return idsOf(this.#base + this.#arrivals + 1, style);
+    this.#isReused = true;
+    return idsOf(this.#base + (this.#arrivals % every) + 1, style);
   }
 
   nextArrival(): number {
@@ -33,8 +37,9 @@ export class Parts {
     this.#ring[part.arrival % this.#size] = part;
   }
 
-  /** By its id as it was in the answer. */
+  /** By its id as it was in the answer; of several the newest. */
   find(id: string): TakenPart | null {
+    if (this.#isReused) return this.all().findLast((part) => part.ids.inAnswer === id) ?? null;
     for (const number of numbersSpelled(id)) {
       const arrival = number - this.#base;
       const part = arrival > 0 ? this.#ring[arrival % this.#size] : undefined;

@@ -1,6 +1,6 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
-import { isNational, phoneOf, plainPhone, samePhone } from "../../carriers/phones.ts";
-import { type Receipt, unknownId } from "../../carriers/port.ts";
+import { phoneOf, plainPhone, samePhone } from "../../carriers/phones.ts";
+import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey, PartsTaken } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
@@ -10,12 +10,14 @@ import {
   type BulkName,
   type CarrierReceipt,
   type CommandHandlers,
+  type LaterReceipt,
   type OutstandingRow,
   type ParkedReceipt,
   type PartName,
   type ReceivedReceipts,
   type SubmittedMessage,
   SWEEP_START,
+  type WhyParked,
 } from "../port.ts";
 import {
   MESSAGE_COLUMNS,
@@ -28,9 +30,10 @@ import {
 } from "../rows.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
+import { type Candidate, CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
-import { MAX_REPEAT_WAIT_MS, Repeats } from "./repeats.ts";
+import { hashOf, type KnownReceipt, MAX_REPEAT_WAIT_MS, Repeats } from "./repeats.ts";
 
 type DeliveryCommand =
   | "claimDue"
@@ -43,16 +46,18 @@ type DeliveryCommand =
   | "received"
   | "matchParked"
   | "parkedReceipts"
+  | "laterReceipts"
   | "outstanding"
   | "sweep"
   | "handBack"
   | "release";
 
 export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
-  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated`;
+  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated, why, times, submitted_at_ms AS "submittedAtMs", octets,
+  CAST(message_key AS TEXT) AS "messageKey"`;
 
-/** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
-const CLOCKS_APART_MS = 5_000;
+/** So much is kept of the octets of a receipt that could not be read, in hex. */
+export const MAX_OCTETS_LENGTH = 2_048;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
 export function deliveryCommands(
@@ -76,6 +81,11 @@ export function deliveryCommands(
   const countParked = sql.prepare<[], { count: number }>(
     "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
   );
+  const laterOf = sql.prepare<[bigint], LaterReceipt & { id: number }>(
+    `SELECT id, CAST(message_key AS TEXT) AS "messageKey", carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome,
+       error_id AS "errorId", at_ms AS "atMs"
+     FROM later_receipt WHERE message_key = ?`,
+  );
   const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(
     `SELECT part.id AS "rowId", carrier_message_id AS "carrierMessageId", message.recipient AS "to",
        submitted_at_ms AS "submittedAtMs", part.expires_at_ms AS "expiresAtMs"
@@ -88,8 +98,13 @@ export function deliveryCommands(
     PartRow & PartName & { id: number; expiresAtMs: number }
   >(
     `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
-       expires_at_ms AS "expiresAtMs"
+       submitted_at_ms AS "submittedAtMs", expires_at_ms AS "expiresAtMs"
      FROM part WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+  );
+  const partById = sql.prepare<[number], PartRow & PartName>(
+    `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
+       submitted_at_ms AS "submittedAtMs"
+     FROM part WHERE id = ?`,
   );
   const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
@@ -174,21 +189,25 @@ export function deliveryCommands(
     tables.changeMessage(row, { parts_pending: pending, ...heard });
   }
 
-  /** The part with the receipt's id. A carrier may use an id twice: then the one to the very phone, before one that may be to it. */
-  function findById(name: PartName | null, receipt: Receipt): { found: FoundPart | null; isForeign: boolean } {
-    let found: FoundPart | null = null;
-    let isForeign = false;
-    const isVery = (part: PartRow): boolean => {
-      const row = tables.message(part.key);
-      const isAbout = row === undefined || isAboutPhone(receipt, row.recipient);
-      isForeign ||= !isAbout;
-      if (!isAbout) return false;
-      const isExact = row === undefined || receipt.to === null || samePhone(receipt.to, row.recipient);
-      if (found === null || isExact) found = { part, row };
-      return isExact;
-    };
-    if (name !== null) tables.part(name, isVery);
-    return { found, isForeign };
+  /** The part with the receipt's id; if there is none that is sure, why not. */
+  function findById(name: PartName | null, receipt: Receipt): FoundPart | WhyParked {
+    const parts = name === null ? [] : tables.parts(name);
+    const [first] = parts;
+    if (first === undefined) return "unmatched";
+    if (parts.length > MAX_SAME_ID) return "doubtful";
+    if (parts.length === 1) {
+      const row = tables.message(first.key);
+      return row === undefined || isAboutPhone(receipt, row.recipient) ? { part: first, row } : "foreign";
+    }
+    const about = parts
+      .map((part) => ({ part, row: tables.message(part.key) }))
+      .filter(({ row }) => row === undefined || isAboutPhone(receipt, row.recipient));
+    const [only] = about;
+    if (only === undefined) return "foreign";
+    const found = about.length === 1 ? only : choose(receipt, about);
+    if (found === null) return "doubtful";
+    const rivals = parts.some(({ key }) => key !== found.part.key) ? name : null;
+    return { ...found, rivals };
   }
 
   /**
@@ -197,7 +216,7 @@ export function deliveryCommands(
    * any message that the phone itself has sent would do.
    */
   function findByPhone({ to, other }: PhoneNames, receipt: Receipt): FoundPart | null {
-    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.part(name)));
+    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.parts(name)[0]));
     if (direct !== undefined && swapped !== undefined) return null;
     const part = direct ?? swapped;
     if (part === undefined) return null;
@@ -207,19 +226,26 @@ export function deliveryCommands(
   }
 
   /**
-   * Whether a message was waiting for this receipt. A receipt about another phone than the message's is "foreign", and changes nothing:
-   * ids are easily guessed.
+   * Whether a message was waiting for this receipt, and if not, why not. A receipt about another phone than the message's is "foreign", and changes
+   * nothing: ids are easily guessed. With `only` it is for that message or none. `contested` is told under which names parts of other messages
+   * still wait: a receipt that was doubtful may no longer be.
    */
-  function applyReceipt(carrierId: string, receipt: Receipt): "applied" | "foreign" | "unmatched" {
+  function applyReceipt(
+    carrierId: string,
+    receipt: Receipt,
+    { only = null, contested = null }: { only?: MessageKey | null; contested?: PartName[] | null } = {},
+  ): "applied" | WhyParked {
     const names = receiptNames(carrierId, receipt);
-    const { found: byId, isForeign } = findById(names.byId, receipt);
-    const found = byId ?? findByPhone(names.byPhone, receipt);
-    if (found === null) return isForeign ? "foreign" : "unmatched";
-    repeats.note(carrierId, receipt);
-    const { part, row } = found;
+    const byId = findById(names.byId, receipt);
+    const found = typeof byId === "object" ? byId : byId === "doubtful" ? null : findByPhone(names.byPhone, receipt);
+    if (found === null) return typeof byId === "object" ? "unmatched" : byId;
+    const { part, row, rivals = null } = found;
+    if (only !== null && part.key !== only) return "unmatched";
+    repeats.note(carrierId, receipt, part.key);
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
       settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
+      if (rivals !== null) contested?.push(rivals);
       return "applied";
     }
     const made = step("submitted", "held")!;
@@ -232,22 +258,51 @@ export function deliveryCommands(
     return "applied";
   }
 
-  /** Parks receipts that were not applied; repeats for a short while. Of one that is parked already the newer counts: it may be about a newer message. */
+  /** The message that has had a receipt of this name. A name is only a hash, so carrier and phone are looked at. */
+  function besideWhich(carrierId: string, receipt: Receipt, known: KnownReceipt | null): MessageKey | null {
+    const key = known?.key ?? null;
+    const row = key === null ? undefined : tables.message(key);
+    return row?.carrier_id === carrierId && isAboutPhone(receipt, row.recipient) ? key : null;
+  }
+
+  /**
+   * Parks receipts that were not applied. Of one that is parked already the newer counts: it may be about a newer message. Those that came again, or
+   * after the last word, wait a short while only; the second are recorded beside their message, and that is all that they do.
+   */
   async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<Omit<ReceivedReceipts, "strangers">> {
-    const counts = { unmatched: 0, foreign: 0, repeated: 0 };
-    const parts = missed.flatMap(({ receipt }) => receiptNames(carrierId, receipt).byId ?? []);
-    await tables.load({ parked: parts });
+    const counts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
+    await tables.load({ parked: missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []) });
     await repeats.look();
-    for (const { receipt, isForeign } of missed) {
-      const isRepeat = repeats.has(carrierId, receipt);
-      const { byId } = receiptNames(carrierId, receipt);
-      const parked = byId === null ? undefined : tables.parked(byId).find((known) => isSame(known, receipt));
+    const found = missed.map(({ receipt, why }) => (why === "doubtful" ? null : repeats.find(carrierId, receipt)));
+    const keys = found.flatMap((known) => known?.key ?? []);
+    if (keys.length > 0) await tables.load({ messages: keys });
+    for (const [index, one] of missed.entries()) {
+      const { receipt } = one;
+      // What is recorded here is known to the next.
+      const known = found[index] === null ? null : repeats.find(carrierId, receipt);
+      const isRepeat = known?.isRepeat === true;
+      const beside = isRepeat ? null : besideWhich(carrierId, receipt, known);
+      // Two messages of this name have had their last word.
+      const why = known?.key === null && !isRepeat ? "doubtful" : one.why;
+      const name = parkedName(carrierId, receipt);
+      const parked = name === null ? undefined : tables.parked(name).find((known) => isSame(known, receipt));
       if (parked !== undefined) tables.unpark(parked);
-      tables.park(carrierId, receipt, isRepeat ? 1 : 0);
-      if (isRepeat || parked !== undefined) counts.repeated++;
+      tables.park({
+        ...boundedReceipt(receipt),
+        carrierId,
+        carrierMessageId: name?.carrierMessageId ?? "",
+        repeated: isRepeat || beside !== null ? 1 : 0,
+        why: receipt.octets == null ? why : "unreadable",
+        times: (parked?.times ?? 0) + 1,
+        messageKey: beside ?? parked?.messageKey ?? null,
+      });
+      if (beside !== null) {
+        recordLater({ ...receipt, carrierId }, beside);
+        counts.later++;
+      } else if (isRepeat || parked !== undefined) counts.repeated++;
       else {
         counts.unmatched++;
-        if (isForeign) counts.foreign++;
+        if (why === "foreign" || why === "doubtful") counts[why]++;
       }
     }
     return counts;
@@ -263,17 +318,42 @@ export function deliveryCommands(
   }
 
   /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
-  function matchParked(name: PartName, row: MessageRow): void {
+  function matchParked(name: PartName, row: MessageRow, isWanted: (receipt: ParkedReceipt) => boolean = always): void {
     const { carrierId, carrierMessageId } = name;
     const isUnknown = carrierMessageId === unknownId(row.recipient);
     const candidates = isUnknown ? tables.parkedForPhone(carrierId, plainPhone(row.recipient)) : tables.parked(name);
     // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
     const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
+    let isSettled = false;
     for (const receipt of candidates) {
-      if (receipt.atMs < sinceMs) continue;
+      if (receipt.atMs < sinceMs || !isWanted(receipt)) continue;
       if (receipt.repeated === 1 && (isUnknown || !mayBeFirst(receipt, row))) continue;
-      if (applyReceipt(carrierId, receipt) === "applied") tables.unpark(receipt);
+      if (applyParked(receipt, row.key)) isSettled ||= receipt.outcome !== "held";
+      // The last word and what was said after it have both overtaken the answer.
+      else if (isSettled && !isUnknown && tables.parts(name).length === 0 && isAboutPhone(receipt, row.recipient))
+        recordLater(receipt, row.key);
+      else continue;
+      tables.unpark(receipt);
     }
+  }
+
+  /** Records what was said after the last word beside its message, and knows it when it comes again. */
+  function recordLater(receipt: CarrierReceipt, messageKey: MessageKey): void {
+    const { carrierId, carrierMessageId, outcome, errorId, atMs } = receipt;
+    tables.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    repeats.note(carrierId, receipt, messageKey);
+  }
+
+  /** If its carrier calls all parts of the message the same, it is the receipt of as many as it has come for. */
+  function applyParked(receipt: ParkedReceipt, only: MessageKey): boolean {
+    const { carrierId, carrierMessageId, outcome, errorId, atMs, messageKey } = receipt;
+    const apply = (): boolean => applyReceipt(carrierId, withoutReservedId(receipt), { only }) === "applied";
+    if (!apply()) return false;
+    const others = outcome === "held" ? 0 : receipt.times - 1;
+    for (let left = others; left > 0 && apply(); ) left--;
+    // It was not the other message's after all.
+    if (messageKey !== null) tables.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    return true;
   }
 
   /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
@@ -315,11 +395,34 @@ export function deliveryCommands(
     taken(row, { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs });
   }
 
-  /** The part may be another node's, and its row has to be loaded. */
-  function matchPart(name: PartName): void {
-    const part = tables.part(name);
-    const row = part === undefined ? undefined : tables.message(part.key);
-    if (row !== undefined) matchParked(name, row);
+  /** A part as it is now, with its message loaded. Of very many under one name it may not be among those that are. */
+  async function stillWaiting(name: PartRow & PartName): Promise<PartRow | undefined> {
+    const named = tables.parts(name);
+    const part = named.find(({ id }) => id === name.id);
+    if (part !== undefined || named.length <= MAX_SAME_ID) return part;
+    await tables.load({ messages: [name.key], refunds: true });
+    return partById.get(name.id!);
+  }
+
+  /** The parts of that name may be another node's, and their rows have to be loaded. */
+  function matchName(name: PartName, isWanted?: (receipt: ParkedReceipt) => boolean): void {
+    if (!tables.anyParked(name.carrierId)) return;
+    for (const key of new Set(tables.parts(name).map((part) => part.key))) {
+      const row = tables.message(key);
+      if (row !== undefined) matchParked(name, row, isWanted);
+    }
+  }
+
+  /** Parks what was not applied, and looks again at what was doubtful until another receipt of its id was applied. */
+  async function parkAndMatch(
+    carrierId: string,
+    missed: readonly Missed[],
+    contested: readonly PartName[],
+  ): Promise<Omit<ReceivedReceipts, "strangers">> {
+    const counts = missed.length === 0 ? NONE_MISSED : await parkNew(carrierId, missed);
+    if (contested.length > 0) await tables.load({ parked: contested });
+    for (const name of contested) matchName(name);
+    return counts;
   }
 
   return {
@@ -431,24 +534,32 @@ export function deliveryCommands(
     received({ carrierId, receipts }) {
       const missed: Missed[] = [];
       const strangers: number[] = [];
+      const contested: PartName[] = [];
+      const telling = { contested };
       for (const [index, receipt] of receipts.entries()) {
-        const found = applyReceipt(carrierId, receipt);
+        const found = applyReceipt(carrierId, receipt, telling);
         if (found === "applied") continue;
-        if (receipt.unmarked === true) strangers.push(index);
-        else missed.push({ receipt, isForeign: found === "foreign" });
+        // Where several parts of its phone have its id, it is a receipt.
+        if (receipt.unmarked === true && found !== "doubtful") strangers.push(index);
+        else missed.push({ receipt, why: found });
       }
-      if (missed.length === 0) return { unmatched: 0, foreign: 0, repeated: 0, strangers };
-      return parkNew(carrierId, missed).then((counts) => ({ ...counts, strangers }));
+      if (missed.length + contested.length === 0) return { ...NONE_MISSED, strangers };
+      return parkAndMatch(carrierId, missed, contested).then((counts) => ({ ...counts, strangers }));
     },
 
     matchParked({ names }) {
-      for (const name of names) matchPart(name);
+      for (const name of names) matchName(name);
     },
 
     parkedReceipts: async ({ limit }) => ({
       count: (await countParked.get())!.count,
-      receipts: await newestParked.all(limit),
+      receipts: (await newestParked.all(limit)).map(withoutReservedId),
     }),
+
+    async laterReceipts({ messageKey }) {
+      const rows = await laterOf.all(BigInt(messageKey));
+      return rows.sort((one, other) => one.id - other.id).map(({ id: _id, ...receipt }) => receipt);
+    },
 
     outstanding: async ({ carrierId, afterRow, limit }) => outstandingParts.all(afterRow, carrierId, limit),
 
@@ -460,10 +571,11 @@ export function deliveryCommands(
       // As they are now: another node may have heard of them since.
       await tables.load({ parts: late, parked: parts, messages: expired.map((waiting) => waiting.key), refunds: true });
       // A part and its receipt, written by two nodes at the same moment, do not see each other, and who was to look again may have died.
-      for (const name of parts) if (tables.anyParked(name.carrierId)) matchPart(name);
+      // That a part has waited too long does not say that a doubtful receipt was another's.
+      for (const name of parts) matchName(name, ({ why }) => why !== "doubtful");
       for (const name of late) {
-        const part = tables.part(name);
-        if (part?.id !== name.id) continue;
+        const part = await stillWaiting(name);
+        if (part === undefined) continue;
         settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
       }
       const begun = expired.flatMap(({ key }) => tables.message(key) ?? []).filter((row) => row.taken !== null);
@@ -500,17 +612,52 @@ export function deliveryCommands(
 /** A receipt that no part was waiting for. */
 interface Missed {
   readonly receipt: Receipt;
-  readonly isForeign: boolean;
+  readonly why: WhyParked;
 }
 
+const NONE_MISSED = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
+const always = (): boolean => true;
+
+/** Whether they say the same of the same: the second is the first again. */
 function isSame(one: Receipt, other: Receipt): boolean {
-  const phonesOf = ({ to, other }: Receipt): string => `${to ?? ""} ${other ?? ""}`;
-  return phonesOf(one) === phonesOf(other) && one.outcome === other.outcome;
+  const saidBy = (receipt: Receipt): string => {
+    const { to, other = null, outcome, submittedAtMs = null, octets } = boundedReceipt(receipt);
+    return JSON.stringify([to, other, outcome, submittedAtMs, withoutSequence(octets)]);
+  };
+  return saidBy(one) === saidBy(other);
 }
 
-interface FoundPart {
-  readonly part: PartRow;
-  readonly row: MessageRow | undefined;
+/** What is kept of a receipt. */
+function boundedReceipt<Some extends Receipt>(receipt: Some): Some {
+  const { submittedAtMs, octets } = receipt;
+  return {
+    ...receipt,
+    submittedAtMs: Number.isSafeInteger(submittedAtMs) ? submittedAtMs : null,
+    octets: octets == null ? null : octets.slice(0, MAX_OCTETS_LENGTH),
+  };
+}
+
+/** A PDU that comes again has another sequence number: the last four octets of its header of sixteen. */
+function withoutSequence(octets: string | null | undefined): string {
+  return octets == null ? "" : octets.slice(0, 24) + octets.slice(32);
+}
+
+/** The name under which a receipt is parked and found again: its id, or for want of one a hash of its octets. */
+function parkedName(carrierId: string, receipt: Receipt): PartName | null {
+  if (receipt.carrierMessageId !== "") return { carrierId, carrierMessageId: receipt.carrierMessageId };
+  const { octets } = boundedReceipt(receipt);
+  if (octets == null) return null;
+  return { carrierId, carrierMessageId: `${UNREADABLE_PREFIX}${hashOf(withoutSequence(octets))}` };
+}
+
+/** As it came: one that could not be read has no id. */
+function withoutReservedId(receipt: ParkedReceipt): ParkedReceipt {
+  return receipt.carrierMessageId.startsWith(UNREADABLE_PREFIX) ? { ...receipt, carrierMessageId: "" } : receipt;
+}
+
+interface FoundPart extends Candidate {
+  /** Its name, if parts of other messages wait under it. */
+  readonly rivals?: PartName | null;
 }
 
 /** The names that the two addresses of a receipt stand for. */
@@ -531,7 +678,10 @@ export function receiptNames(
     phone === null || unmarked === true ? null : { carrierId, carrierMessageId: unknownId(phone) };
   const isTwice = to !== null && other !== null && samePhone(to, other);
   return {
-    byId: carrierMessageId === "" ? null : { carrierId, carrierMessageId },
+    byId:
+      carrierMessageId === "" || carrierMessageId.startsWith(UNREADABLE_PREFIX)
+        ? null
+        : { carrierId, carrierMessageId },
     byPhone: { to: nameOf(to), other: isTwice ? null : nameOf(other) },
   };
 }
@@ -540,16 +690,6 @@ export function receiptNames(
 export function allReceiptNames({ carrierId, ...receipt }: CarrierReceipt): PartName[] {
   const { byId, byPhone } = receiptNames(carrierId, receipt);
   return [byId, byPhone.to, byPhone.other].filter((name) => name !== null);
-}
-
-/**
- * Whether what a receipt says of its phone agrees with the message's recipient. One without a mark has to name it. A marked one may say nothing, or
- * nothing that can be read: then its id decides. Another number in the phone's place makes it foreign, unless the addresses are swapped.
- */
-export function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
-  if (unmarked === true) return to !== null && samePhone(to, recipient);
-  if (to === null) return true;
-  return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
 }
 
 /** What is told later may come first: what is known already is not forgotten for it. */

@@ -3,6 +3,7 @@ import type { CommandName } from "../port.ts";
 
 export const LOOKS: ReadonlySet<CommandName> = new Set([
   "parkedReceipts",
+  "laterReceipts",
   "outstanding",
   "bulk",
   "lookThroughBulk",

@@ -39,6 +39,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "part", key: ["id"], numbered: true },
   { name: "parked_receipt", key: ["id"], numbered: true },
   { name: "settled_receipt", key: ["id"], numbered: true },
+  { name: "later_receipt", key: ["id"], numbered: true },
   {
     name: "report",
     key: ["id"],

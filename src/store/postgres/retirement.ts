@@ -6,7 +6,8 @@
  *   accepted … ended ──retention──▶ over: the partition goes as soon as all are
  *                                     └── and STRAGGLER_DAYS later at the latest the row
  *
- * What the messages were charged is added to `retired_charge`, and their names are free again, in the transaction in which they leave.
+ * What the messages were charged is added to `retired_charge`, and their names are free again, in the transaction in which they leave. What was said
+ * of them after their end goes with them.
  */
 import { timeOfIds } from "../../runtime/ids.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
@@ -58,7 +59,8 @@ const LOOK = Object.fromEntries(
 
 const DELETE: Record<Table, string> = {
   message: `WITH gone AS (DELETE FROM message WHERE key > $1 AND key <= $2 AND ${GONE.message} RETURNING key, account_id, charged_micros),
-      freed AS (DELETE FROM message_name USING gone WHERE message_name.message_key = gone.key)
+      freed AS (DELETE FROM message_name USING gone WHERE message_name.message_key = gone.key),
+      later AS (DELETE FROM later_receipt USING gone WHERE later_receipt.message_key = gone.key)
     SELECT CAST(account_id AS text) AS account, CAST(sum(charged_micros) AS text) AS charged FROM gone GROUP BY account_id`,
   incoming_message: `DELETE FROM incoming_message WHERE key > $1 AND key <= $2 AND ${GONE.incoming_message}`,
 };
@@ -192,7 +194,8 @@ async function sumUp(session: Session, range: Range, moments: Moments): Promise<
   }
   await keepCharges(session, charges);
   for (const { from, to } of pages)
-    await session.query("DELETE FROM message_name WHERE message_key >= $1 AND message_key < $2", [from, to]);
+    for (const table of ["message_name", "later_receipt"])
+      await session.query(`DELETE FROM ${table} WHERE message_key >= $1 AND message_key < $2`, [from, to]);
   return true;
 }
 

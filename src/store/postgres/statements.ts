@@ -1,5 +1,7 @@
 /** The statements of the tables on PostgreSQL, each for any number of rows, and the columns that they take. */
+import { MAX_SAME_ID } from "../commands/candidates.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import { MAX_LATER_RECEIPTS } from "../port.ts";
 import { BULK_COLUMNS, MESSAGE_COLUMNS, REPORT_COLUMNS } from "../rows.ts";
 import { type ColumnTypes, deletion, insertion, selection, updating, Variants } from "./columns.ts";
 
@@ -78,7 +80,14 @@ export const NEW_PARKED: ColumnTypes = {
   recipient: "text",
   other_address: "text",
   repeated: "integer",
+  why: "text",
+  times: "integer",
+  submitted_at_ms: "bigint",
+  octets: "text",
+  message_key: "bigint",
 };
+export const LATER_NAME: ColumnTypes = { message_key: "bigint", carrier_message_id: "text", outcome: "text" };
+export const LATER: ColumnTypes = { ...LATER_NAME, carrier_id: "text", error_id: "integer", at_ms: "bigint" };
 export const POSTING: ColumnTypes = {
   at_ms: "bigint",
   kind: "text",
@@ -134,6 +143,9 @@ export const ID: ColumnTypes = { id: "bigint" };
 
 export const WANTED_KEY: ColumnTypes = { wanted_key: "bigint" };
 export const WANTED_PART: ColumnTypes = { wanted_carrier: "text", wanted_id: "text" };
+/** The parts of a name, but not all where a carrier gives one to very many. Which ones does not matter then, and to sort them costs a tenth more. */
+const NAMED_PARTS = `JOIN LATERAL (SELECT * FROM part WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id
+  LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
 export const FIND = {
   messages: selection(
     WANTED_KEY,
@@ -143,18 +155,20 @@ export const FIND = {
   ),
   parts: selection(
     WANTED_PART,
-    `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts`,
-    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY part.id",
+    `part.id, part.carrier_id AS "carrierId", part.carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
+     submitted_at_ms AS "submittedAtMs"`,
+    `${NAMED_PARTS} ORDER BY part.id`,
   ),
   messagesOfParts: `SELECT ${MESSAGE_COLUMNS} FROM (${selection(
     WANTED_PART,
     "message_key AS wanted_key",
-    "JOIN part ON part.carrier_id = wanted_carrier AND part.carrier_message_id = wanted_id ORDER BY message_key",
+    `${NAMED_PARTS} ORDER BY message_key`,
   )}) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
   parked: selection(
     WANTED_PART,
     PARKED_COLUMNS,
-    `JOIN parked_receipt ON carrier_id = wanted_carrier AND carrier_message_id = wanted_id ORDER BY id FOR UPDATE OF parked_receipt`,
+    `JOIN LATERAL (SELECT * FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id
+       ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true ORDER BY id`,
   ),
   parkedForPhone: selection(
     WANTED_PART,
@@ -236,6 +250,14 @@ export const WRITE = {
   deleteParts: deletion("part", ID),
   park: insertion("parked_receipt", NEW_PARKED),
   unpark: deletion("parked_receipt", ID),
+  insertLater: `INSERT INTO later_receipt (${Object.keys(LATER)}) SELECT ${Object.keys(LATER)} FROM (
+    ${selection(
+      LATER,
+      `wanted.*, row_number() OVER (PARTITION BY message_key)
+        + (SELECT count(*) FROM later_receipt AS known WHERE known.message_key = wanted.message_key) AS place`,
+      "",
+    )}) AS numbered WHERE place <= ${MAX_LATER_RECEIPTS} ON CONFLICT DO NOTHING`,
+  deleteLater: deletion("later_receipt", LATER_NAME),
   post: new Variants(POSTING, [["description", "actor_id"]], (types) => insertion("posting", types)),
   postNumbered: `${insertion("posting", POSTING)} RETURNING id`,
   move: `UPDATE purse SET balance_micros = balance_micros + moved.amount

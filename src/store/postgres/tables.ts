@@ -3,10 +3,11 @@
  * read leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
  * transaction has locks on those that another node could change.
  */
-import { isReservedId, type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
+import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { allReceiptNames, isAboutPhone, receiptNames } from "../commands/delivery.ts";
-import type { BulkName, CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
+import { isAboutPhone } from "../commands/candidates.ts";
+import { allReceiptNames, receiptNames } from "../commands/delivery.ts";
+import type { BulkName, CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
   isRejected,
@@ -37,6 +38,8 @@ import {
   BULK,
   FIND,
   ID,
+  LATER,
+  LATER_NAME,
   NEW_NAME,
   NEW_PARKED,
   NEW_PART,
@@ -125,6 +128,8 @@ export class PostgresTables implements Tables {
   #parkedPhones = new Map<string, ParkedReceipt[]>();
   #newParked = new Set<ParkedReceipt>();
   #unparked: number[] = [];
+  #newLater: object[] = [];
+  #goneLater: object[] = [];
   #purses = new Map<number, WorkingPurse>();
   #pursesById = new Map<number, WorkingPurse>();
   #postings: NewPosting[] = [];
@@ -173,6 +178,8 @@ export class PostgresTables implements Tables {
     this.#gonePieces = [];
     this.#newParked = new Set();
     this.#unparked = [];
+    this.#newLater = [];
+    this.#goneLater = [];
     this.#postings = [];
     this.#newBulks = [];
     this.#bulkChanges = new Map();
@@ -277,7 +284,7 @@ export class PostgresTables implements Tables {
 
   async #loadParked(names: readonly PartName[]): Promise<void> {
     const wanted = fresh(names, this.#asked, (name) => `parked ${partId(name)}`);
-    const phones = wanted.filter(({ carrierMessageId }) => isReservedId(carrierMessageId));
+    const phones = wanted.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN_PREFIX));
     const toPhone = phones.map((name) => ({
       ...name,
       carrierMessageId: name.carrierMessageId.slice(UNKNOWN_PREFIX.length),
@@ -452,16 +459,17 @@ export class PostgresTables implements Tables {
     return this.#optOuts.has(`${list} ${number}`);
   }
 
-  part(name: PartName, fits: (part: PartRow) => boolean = () => true): PartRow | undefined {
-    return this.#pieces.get(partId(name))?.find(fits);
+  parts(name: PartName): readonly PartRow[] {
+    return this.#pieces.get(partId(name)) ?? [];
   }
 
   insertPart(part: NewPart): void {
-    const { carrierId, carrierMessageId, messageKey, counts } = part;
+    const { carrierId, carrierMessageId, messageKey, counts, submittedAtMs } = part;
     const piece: WorkingPart = {
       id: null,
       key: messageKey,
       counts: counts ? 1 : 0,
+      submittedAtMs,
       carrierId,
       carrierMessageId,
       written: part,
@@ -492,8 +500,8 @@ export class PostgresTables implements Tables {
     return [...(this.#parkedPhones.get(`${carrierId} ${phone}`) ?? [])];
   }
 
-  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void {
-    const parked: ParkedReceipt = { ...receipt, carrierId, repeated, id: 0 };
+  park(receipt: Omit<ParkedReceipt, "id">): void {
+    const parked: ParkedReceipt = { ...receipt, id: 0 };
     this.#newParked.add(parked);
     this.#keepParked(parked);
   }
@@ -502,6 +510,14 @@ export class PostgresTables implements Tables {
     remove(this.#parked, partId(receipt), receipt);
     for (const phone of phonesOf(receipt)) remove(this.#parkedPhones, phone, receipt);
     if (!this.#newParked.delete(receipt)) this.#unparked.push(receipt.id);
+  }
+
+  insertLater(later: LaterReceipt): void {
+    this.#newLater.push(laterRow(later));
+  }
+
+  deleteLater(later: LaterReceipt): void {
+    this.#goneLater.push(laterRow(later));
   }
 
   purse(accountId: number): Purse {
@@ -630,6 +646,9 @@ export class PostgresTables implements Tables {
         ID,
         this.#unparked.map((id) => ({ id })),
       ),
+      // One that was recorded in this same transaction may have to go.
+      send(WRITE.insertLater, LATER, this.#newLater),
+      send(WRITE.deleteLater, LATER_NAME, this.#goneLater),
       insertRows(session, WRITE.post, this.#postings.map(postingRow)),
       this.#postings.length === 0 ? Promise.resolve() : this.#move(session, this.#postings),
       ...this.#sendBulks(session),
@@ -720,6 +739,7 @@ function partRow({ carrierId, carrierMessageId, messageKey, counts, submittedAtM
 
 function parkedRow(receipt: ParkedReceipt): object {
   const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other, repeated } = receipt;
+  const { why, times, submittedAtMs, octets, messageKey } = receipt;
   return {
     carrier_id: carrierId,
     carrier_message_id: carrierMessageId,
@@ -730,6 +750,22 @@ function parkedRow(receipt: ParkedReceipt): object {
     recipient: to,
     other_address: other ?? null,
     repeated,
+    why,
+    times,
+    submitted_at_ms: submittedAtMs ?? null,
+    octets: octets ?? null,
+    message_key: messageKey,
+  };
+}
+
+function laterRow({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt): object {
+  return {
+    message_key: messageKey,
+    carrier_id: carrierId,
+    carrier_message_id: carrierMessageId,
+    outcome,
+    error_id: errorId,
+    at_ms: atMs,
   };
 }
 

@@ -44,6 +44,10 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     `DELETE FROM message WHERE key > @after AND key <= @last AND ${OVER}
      RETURNING account_id AS accountId, charged_micros AS chargedMicros`,
   );
+  const dropLater = db.prepare<[bigint, bigint]>(
+    `DELETE FROM later_receipt WHERE message_key > ? AND message_key <= ?
+       AND NOT EXISTS (SELECT 1 FROM message WHERE message.key = message_key)`,
+  );
   // Those that somebody has yet to fetch wait.
   const incomingPage = db.prepare<[PageBounds], Page>(pageOf("incoming_message", FETCHED));
   const dropIncoming = db.prepare<[{ after: bigint; last: bigint }]>(
@@ -57,6 +61,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     // What the journal still has of them would bring them back.
     tables.flush();
     const gone = dropMessages.safeIntegers().all({ ...over, after: bounds.after, last: BigInt(page.last!) });
+    dropLater.run(bounds.after, BigInt(page.last!));
     const charges = new Map<bigint, bigint>();
     for (const { accountId, chargedMicros } of gone)
       charges.set(accountId, (charges.get(accountId) ?? 0n) + chargedMicros);

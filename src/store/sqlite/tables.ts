@@ -9,10 +9,10 @@
  * The journal is the truth: whenever memory may be wrong, after a failed transaction or when another process has written, it is forgotten and the
  * tables are brought up to date from the journal. A statement of SQL that looks at one of these tables has all written first (sql.ts).
  */
-import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { SlotMap } from "../../runtime/slots.ts";
-import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
+import { MAX_SAME_ID } from "../commands/candidates.ts";
+import type { LaneName, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
   isRejected,
@@ -53,6 +53,7 @@ const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
 const MOST_MESSAGES = 20_000;
 
+const NO_PARTS: readonly KeptPart[] = [];
 /** Not known: to be looked at. */
 const PERHAPS = { any: true, atMs: Number.NEGATIVE_INFINITY };
 
@@ -438,11 +439,12 @@ export class SqliteTables implements Tables {
     return this.#written.isOptedOut(entry);
   }
 
-  part(name: PartName, fits: (part: PartRow) => boolean = () => true): PartRow | undefined {
-    const written = this.#anyPartWritten()
-      ? this.#written.parts(name).find((part) => !this.#goneParts.has(part.id) && fits(part))
-      : undefined;
-    return written ?? this.#partsByName.get(partName(name))?.find(fits);
+  parts(name: PartName): readonly PartRow[] {
+    const kept = this.#partsByName.get(partName(name)) ?? NO_PARTS;
+    if (!this.#anyPartWritten()) return kept;
+    const found = this.#written.parts(name, MAX_SAME_ID + 1 + this.#goneParts.size);
+    if (found.length === 0) return kept;
+    return [...found.filter(({ id }) => !this.#goneParts.has(id)), ...kept];
   }
 
   /** Where receipts come soon there is none, and to look for each is a fair share of what a receipt costs. */
@@ -462,7 +464,7 @@ export class SqliteTables implements Tables {
     const values = [id, carrierId, carrierMessageId, messageKey, counted, ...times] as const;
     this.#changes.push(["part", ...values]);
     const name = partName({ carrierId, carrierMessageId });
-    const kept = { id, key: messageKey, counts: counted, name, values, since: this.#seq };
+    const kept = { id, key: messageKey, counts: counted, submittedAtMs, name, values, since: this.#seq };
     this.#parts.set(id, kept);
     const same = this.#partsByName.get(name);
     if (same === undefined) this.#partsByName.set(name, [kept]);
@@ -499,14 +501,22 @@ export class SqliteTables implements Tables {
     return this.#written.parkedForPhone(carrierId, phone);
   }
 
-  park(carrierId: string, receipt: Receipt, repeated: ParkedReceipt["repeated"]): void {
-    this.#written.park({ ...receipt, carrierId, repeated });
-    this.#parkedCarriers.set(carrierId, true);
+  park(receipt: Omit<ParkedReceipt, "id">): void {
+    this.#written.park(receipt);
+    this.#parkedCarriers.set(receipt.carrierId, true);
   }
 
   unpark({ id, carrierId }: ParkedReceipt): void {
     this.#written.unpark(id);
     this.#parkedCarriers.delete(carrierId);
+  }
+
+  insertLater(later: LaterReceipt): void {
+    this.#written.insertLater(later);
+  }
+
+  deleteLater(later: LaterReceipt): void {
+    this.#written.deleteLater(later);
   }
 
   purse(accountId: number): Purse {

@@ -4,8 +4,9 @@
  */
 
 import type { MessageKey } from "../../message/message.ts";
+import { MAX_SAME_ID } from "../commands/candidates.ts";
 import { PARKED_COLUMNS } from "../commands/delivery.ts";
-import type { LaneName, ParkedReceipt, PartName } from "../port.ts";
+import { type LaneName, type LaterReceipt, MAX_LATER_RECEIPTS, type ParkedReceipt, type PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
   type BulkRow,
@@ -169,8 +170,9 @@ export class WrittenRows {
         .pluck(),
       anyOptOut: db.prepare<[number], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? LIMIT 1"),
       optedOut: db.prepare<[number, string], unknown>("SELECT 1 FROM opt_out WHERE account_id = ? AND number = ?"),
-      parts: db.prepare<[string, string], PartRow & { id: number }>(
-        `SELECT id, CAST(message_key AS TEXT) AS key, counts FROM part WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+      parts: db.prepare<[string, string, number], PartRow & { id: number }>(
+        `SELECT id, CAST(message_key AS TEXT) AS key, counts, submitted_at_ms AS submittedAtMs FROM part
+         WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT ?`,
       ),
       anyPart: db.prepare<[], unknown>("SELECT 1 FROM part LIMIT 1"),
       insertPart: db.prepare<[...PartValues]>(
@@ -180,15 +182,26 @@ export class WrittenRows {
       deletePart: db.prepare<[number]>("DELETE FROM part WHERE id = ?"),
       anyParked: db.prepare<[string], unknown>("SELECT 1 FROM parked_receipt WHERE carrier_id = ? LIMIT 1"),
       parked: db.prepare<[string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ? ORDER BY id`,
+        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ?
+         ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
       ),
       parkedForPhone: db.prepare<[string, string, string], ParkedReceipt>(
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)`,
       ),
       park: db.prepare<Value[]>(
         `INSERT INTO parked_receipt
-           (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address, repeated)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           (carrier_id, carrier_message_id, outcome, error_id, at_ms, mcc_mnc, recipient, other_address, repeated, why, times,
+            submitted_at_ms, octets, message_key)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      insertLater: db.prepare<[LaterReceipt]>(
+        `INSERT INTO later_receipt (message_key, carrier_id, carrier_message_id, outcome, error_id, at_ms)
+         SELECT @messageKey, @carrierId, @carrierMessageId, @outcome, @errorId, @atMs
+         WHERE (SELECT count(*) FROM later_receipt WHERE message_key = @messageKey) < ${MAX_LATER_RECEIPTS}
+         ON CONFLICT DO NOTHING`,
+      ),
+      deleteLater: db.prepare<[string, string, string]>(
+        "DELETE FROM later_receipt WHERE message_key = ? AND carrier_message_id = ? AND outcome = ?",
       ),
       unpark: db.prepare<[number]>("DELETE FROM parked_receipt WHERE id = ?"),
       lastId: db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck(),
@@ -272,8 +285,8 @@ export class WrittenRows {
   }
 
   /** Oldest first. */
-  parts({ carrierId, carrierMessageId }: PartName): (PartRow & { id: number })[] {
-    return this.#statements.parts.all(carrierId, carrierMessageId);
+  parts({ carrierId, carrierMessageId }: PartName, count: number): (PartRow & { id: number })[] {
+    return this.#statements.parts.all(carrierId, carrierMessageId, count);
   }
 
   anyPart(): boolean {
@@ -293,7 +306,7 @@ export class WrittenRows {
   }
 
   parked({ carrierId, carrierMessageId }: PartName): ParkedReceipt[] {
-    return this.#statements.parked.all(carrierId, carrierMessageId);
+    return this.#statements.parked.all(carrierId, carrierMessageId).reverse();
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
@@ -302,7 +315,17 @@ export class WrittenRows {
 
   park(receipt: Omit<ParkedReceipt, "id">): void {
     const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null, repeated } = receipt;
-    this.#statements.park.run(carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other, repeated);
+    const said = [carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other];
+    const { why, times, submittedAtMs = null, octets = null, messageKey } = receipt;
+    this.#statements.park.run(...said, repeated, why, times, submittedAtMs, octets, messageKey);
+  }
+
+  insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt): void {
+    this.#statements.insertLater.run({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+  }
+
+  deleteLater({ messageKey, carrierMessageId, outcome }: LaterReceipt): void {
+    this.#statements.deleteLater.run(messageKey, carrierMessageId, outcome);
   }
 
   unpark(id: number): void {

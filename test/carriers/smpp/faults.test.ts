@@ -25,8 +25,8 @@ interface Story {
   readonly status?: number;
   /** How often a part may reach its phone: once unless given. */
   readonly mostCopies?: number;
-  /** Receipts that must be left over, matching nothing. */
-  readonly unmatched?: number;
+  /** Receipts that must be recorded beside their messages, after the last word. */
+  readonly later?: number;
   /** Receipts that must be known for such as have come before. */
   readonly repeated?: number;
 }
@@ -83,7 +83,9 @@ const STORIES: readonly Story[] = [
   },
   { name: "receipts come twice", faults: { doubleReceipt: true }, repeated: 5 },
   { name: "receipts are late", faults: { delayReceipt: { ms: 500 } } },
-  { name: "a receipt is contradicted by the next", faults: { contradictReceipt: true }, unmatched: 5 },
+  { name: "a receipt is contradicted by the next", faults: { contradictReceipt: true }, later: 5 },
+  { name: "all parts of a message have one id", faults: { sameIds: { every: 1 } }, text: LONG, count: 1 },
+  { name: "ids come again, for other phones", faults: { sameIds: { every: 2 } } },
   {
     name: "a state that nobody has heard of is not the last word",
     faults: { strangeState: { count: 1 } },
@@ -125,6 +127,8 @@ const STORIES: readonly Story[] = [
 ];
 
 const PRICE = 0.01;
+const NO_FILTER = { bulkIds: null, messageIds: null, from: null, to: null, statusIds: null, mcc: null, mnc: null };
+const ALL_LOGS = { ...NO_FILTER, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, after: null };
 
 function catalogueFor(port: number, profile: Partial<SmppProfile>): string {
   const fields = { hosts: [`127.0.0.1:${port}`], systemId: "me", password: "secret", window: 10, ...profile };
@@ -163,7 +167,7 @@ async function start(
 }
 
 for (const story of STORIES) {
-  const { name, text = "Hello", count = 5, status = 5, mostCopies = 1, unmatched = 0, repeated = 0 } = story;
+  const { name, text = "Hello", count = 5, status = 5, mostCopies = 1, later = 0, repeated = 0 } = story;
   test(`${name}: ${count === 1 ? "the message ends" : `${count} messages end`} with status ${status}`, {
     timeout: 60_000,
   }, async (t) => {
@@ -215,8 +219,14 @@ for (const story of STORIES) {
       await eventually(async () => (await service.call("GET", "/metrics")).text.includes(line));
       assert.equal((await service.store.parkedReceipts({ limit: 1 })).count, 0);
     }
-    if (unmatched > 0)
-      await eventually(async () => (await service.store.parkedReceipts({ limit: 1 })).count === unmatched);
+    if (later > 0) {
+      const { id: accountId } = (await service.store.account({ resellerId: null, key: "DEMO0001" }))!;
+      const { messages } = await service.store.logs({ ...ALL_LOGS, accountId, limit: count });
+      const recorded = () => Promise.all(messages.map(({ key }) => service.store.laterReceipts({ messageKey: key })));
+      await eventually(async () => (await recorded()).flat().length === later);
+      assert.ok((await recorded()).every(([receipt]) => receipt?.outcome === "undeliverable"));
+      assert.equal((await service.store.parkedReceipts({ limit: 1 })).count, 0);
+    }
   });
 }
 
