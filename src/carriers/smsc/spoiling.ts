@@ -9,8 +9,8 @@ type Spoiling = Pick<ActiveFaults, "strayOctet" | "unreadableReceipt">;
 const DELIVER_SM = 0x00000005;
 /** esm_class, bits 5 to 2: it is a receipt of some kind. */
 const RECEIPT_MASK = 0x3c;
-/** Of a body: the first address has begun. */
-const BROKEN_OFF_OCTETS = 5;
+/** Of a body: the phone's number is there, or most of it, and nothing of the text. */
+const BROKEN_OFF_OCTETS = 16;
 
 /** The chunk as it goes to the socket; a session writes whole PDUs. */
 export function spoilt(chunk: Buffer, faults: Spoiling): Buffer {

@@ -86,6 +86,13 @@ test("receipts that cannot be read are acknowledged, and each is kept among thos
     receipts.map(({ carrierId, carrierMessageId, outcome, to }) => [carrierId, carrierMessageId, outcome, to]),
     Array(2).fill(["acme", "", "held", null]),
   );
+  assert.deepEqual(
+    receipts.map(({ why, octets }) => [
+      why,
+      PHONES.filter((phone) => octets!.includes(Buffer.from(phone).toString("hex"))).length,
+    ]),
+    Array(2).fill(["unreadable", 1]),
+  );
   assert.equal(await figure(service, "smpp_problems_total"), 2);
   // A message that is sent later finds none of them.
   await send("41790000009");
