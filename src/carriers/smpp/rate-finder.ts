@@ -224,13 +224,15 @@ export class RateFinder {
   #judgeProbe(nowMs: number): void {
     const share = Math.max(this.#base, MIN_TOLERATED / 2);
     const byChance = share * this.#answers + 2 * Math.sqrt(this.#base * this.#answers);
+    // If all of the step were too much, so many would be throttled. A quarter of that is enough to fail, and less is not for a large step.
+    const byStep = (0.25 * this.#answers * this.#step) / (1 + this.#step);
     const isShort = this.#step >= 1 && this.#answers >= SHORT_ROUND_ANSWERS;
     const heardMs = nowMs - this.#firstAnswerMs!;
     // So many answers that the step would show in them.
     const isShown = this.#answers * this.#step >= 1;
     const isOver = isShown && heardMs >= (isShort ? SHORT_ROUND_MS : ROUND_MS);
     const slack = isOver ? 0 : Math.min(2, this.#rate / SLACK_RATE);
-    if (this.#throttled > byChance + slack) {
+    if (this.#throttled > Math.max(byChance, byStep) + slack) {
       this.#fail(nowMs);
       return;
     }
