@@ -27,7 +27,9 @@ const MIN_RATE = 1;
 /** Throttled answers beyond the tolerated share that make an alarm: so many, and of many answers a second so large a share of them. */
 const ALARM = 2;
 const ALARM_SHARE = 0.01;
+/** Up to here a rate that is held counts as clean, and in a probe up to this share of the answers. */
 const CLEAN = 1;
+const MAX_CLEAN_SHARE = 0.03;
 const MIN_TOLERATED = 0.02;
 const MAX_BASE = 0.1;
 /** The first answers of a burst say little of the rate. */
@@ -90,6 +92,7 @@ export class RateFinder {
   #sent = 0;
   #answers = 0;
   #throttled = 0;
+  #throttledMs = 0;
   #evidence = 0;
   #base = 0;
   #baseAtMs = 0;
@@ -134,7 +137,10 @@ export class RateFinder {
     if (epoch !== this.#epoch || this.#phase === "settling") return;
     this.#firstAnswerMs ??= nowMs;
     this.#answers++;
-    if (isThrottled) this.#throttled++;
+    if (isThrottled) {
+      this.#throttled++;
+      this.#throttledMs = nowMs;
+    }
     this.#evidence = Math.max(0, this.#evidence + (isThrottled ? 1 : 0) - this.#tolerated);
     this.#judge(nowMs);
   }
@@ -187,11 +193,7 @@ export class RateFinder {
   #judgeHold(nowMs: number, elapsedMs: number): void {
     const heardMs = nowMs - (this.#firstAnswerMs ?? nowMs);
     if (heardMs < ROUND_MS) return;
-    if (this.#evidence > CLEAN) {
-      // Neither clean nor an alarm: once more.
-      if (heardMs >= HOLD_MS) this.#enter("holding", nowMs);
-      return;
-    }
+    if (this.#evidence > CLEAN && nowMs - this.#throttledMs < HOLD_MS) return;
     const isUsed = this.#isUsed(elapsedMs);
     if (this.#before !== null) {
       // The rate was lowered, and that has helped.
@@ -224,8 +226,8 @@ export class RateFinder {
   #judgeProbe(nowMs: number): void {
     const share = Math.max(this.#base, MIN_TOLERATED / 2);
     const byChance = share * this.#answers + 2 * Math.sqrt(this.#base * this.#answers);
-    // If all of the step were too much, so many would be throttled. A quarter of that is enough to fail, and less is not for a large step.
-    const byStep = (0.25 * this.#answers * this.#step) / (1 + this.#step);
+    // A large step that is too much shows in more than one answer.
+    const byStep = Math.min(MAX_CLEAN_SHARE, this.#step / 4) * this.#answers;
     const isShort = this.#step >= 1 && this.#answers >= SHORT_ROUND_ANSWERS;
     const heardMs = nowMs - this.#firstAnswerMs!;
     // So many answers that the step would show in them.
