@@ -33,7 +33,12 @@ const WINDOW = 5_000;
 export function play(story: Story): Told {
   const { offered, seconds, seed, partsPerSecond = Number.POSITIVE_INFINITY } = story;
   const { roundTripMs = ROUND_TRIP_MS, window = WINDOW } = story;
-  const clock = { nowMs: 0, now: () => clock.nowMs, monotonic: () => clock.nowMs, after: () => ({ cancel: () => undefined }) };
+  const clock = {
+    nowMs: 0,
+    now: () => clock.nowMs,
+    monotonic: () => clock.nowMs,
+    after: () => ({ cancel: () => undefined }),
+  };
   const throttle = story.throttle(seededRandom(seed));
   const pace = new Pace(partsPerSecond, clock);
   const told = { accepted: Array<number>(seconds).fill(0), throttled: Array<number>(seconds).fill(0) };
@@ -81,19 +86,21 @@ export const slidingSecond = (limitAt: (nowMs: number) => number) => (): Throttl
 };
 
 /** So many in each second of its own clock, which is not ours. */
-export const calendarSecond = (limitAt: (nowMs: number) => number) => (random: Random): Throttle => {
-  const aheadMs = random.next() * 1_000;
-  let second = -1;
-  let taken = 0;
-  return (nowMs) => {
-    const now = Math.floor((nowMs + aheadMs) / 1_000);
-    if (now !== second) taken = 0;
-    second = now;
-    if (taken >= limitAt(nowMs)) return true;
-    taken++;
-    return false;
+export const calendarSecond =
+  (limitAt: (nowMs: number) => number) =>
+  (random: Random): Throttle => {
+    const aheadMs = random.next() * 1_000;
+    let second = -1;
+    let taken = 0;
+    return (nowMs) => {
+      const now = Math.floor((nowMs + aheadMs) / 1_000);
+      if (now !== second) taken = 0;
+      second = now;
+      if (taken >= limitAt(nowMs)) return true;
+      taken++;
+      return false;
+    };
   };
-};
 
 /** A bucket that fills evenly and holds what comes in 10 ms, or one. */
 export const bucket = (limitAt: (nowMs: number) => number) => (): Throttle => {

@@ -32,6 +32,9 @@ export interface LinkParts {
   /** The carrier sent something that cannot be read, or that we could not deal with. */
   readonly onProblem: () => void;
   readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
+  /** As the session tells it: a submit was taken in, and so many were written. */
+  readonly onSubmit: () => void;
+  readonly onWritten: (submits: number) => void;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
 }
@@ -128,6 +131,8 @@ export class Link {
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,
       onRoom: this.#parts.onChange,
+      onSubmit: this.#parts.onSubmit,
+      onWritten: this.#parts.onWritten,
       mayAsk: () => this.#parts.lease.holds(),
       onProblem: ({ kind }) => {
         onProblem();

@@ -84,7 +84,8 @@ export class Pace {
     if (this.room() > 0) return 0;
     const nowMs = this.#clock.monotonic();
     // The part that must be a second old before another may go. One that is still going says so itself when it has gone.
-    const isFull = this.#limit !== Number.POSITIVE_INFINITY && this.#log.countAfter(nowMs - this.#spanMs) >= this.#inSpan;
+    const isFull =
+      this.#limit !== Number.POSITIVE_INFINITY && this.#log.countAfter(nowMs - this.#spanMs) >= this.#inSpan;
     const agedMs = isFull ? (this.#log.timeOfNewest(this.#inSpan) ?? nowMs) + this.#spanMs : nowMs;
     return Math.max(1, Math.ceil(Math.max(agedMs, this.#evenMs + this.#eachMs) - nowMs));
   }
