@@ -30,7 +30,7 @@ const ALARM_SHARE = 0.01;
 /** Up to here a rate that is held counts as clean, and in a probe up to this share of the answers. */
 const CLEAN = 1;
 const MAX_CLEAN_SHARE = 0.03;
-const MIN_TOLERATED = 0.02;
+const MIN_TOLERATED = 0.015;
 const MAX_BASE = 0.1;
 /** The first answers of a burst say little of the rate. */
 const MIN_WATCH_MS = 200;
@@ -216,10 +216,14 @@ export class RateFinder {
     return this.#sent + 1 >= USED * this.#rate * (elapsedMs / SECOND_MS);
   }
 
+  get #minStep(): number {
+    return Math.max(MIN_STEP, MIN_STEP_PARTS / this.#works);
+  }
+
   #probe(nowMs: number): void {
-    const least = this.#works * (1 + Math.max(MIN_STEP, MIN_STEP_PARTS / this.#works));
-    const most = Math.max(least, (this.#works + this.#fails) / 2);
-    this.#rate = Math.max(least, Math.min(this.#works * (1 + this.#step), most));
+    const halfWay = (this.#fails / this.#works - 1) / 2;
+    this.#step = Math.max(this.#minStep, Math.min(this.#step, halfWay));
+    this.#rate = this.#works * (1 + this.#step);
     this.#enter("probing", nowMs);
   }
 
@@ -231,7 +235,7 @@ export class RateFinder {
     const isShort = this.#step >= 1 && this.#answers >= SHORT_ROUND_ANSWERS;
     const heardMs = nowMs - this.#firstAnswerMs!;
     // So many answers that the step would show in them.
-    const isShown = this.#answers * this.#step >= 1;
+    const isShown = this.#answers * this.#step >= 1.5;
     const isOver = isShown && heardMs >= (isShort ? SHORT_ROUND_MS : ROUND_MS);
     const slack = isOver ? 0 : Math.min(2, this.#rate / SLACK_RATE);
     if (this.#throttled > Math.max(byChance, byStep) + slack) {
@@ -255,8 +259,8 @@ export class RateFinder {
     const taken = BELOW_TAKEN * this.#taken.perSecond(nowMs);
     const proved = this.#step > 1 ? Math.min(this.#works, 2 * taken) : this.#works;
     this.#fails = this.#rate;
-    this.#mayProbeEarly = this.#step > 2 * MIN_STEP;
-    this.#step = Math.max(MIN_STEP, this.#step / 4);
+    this.#mayProbeEarly = this.#step > 2 * this.#minStep;
+    this.#step /= 4;
     this.#rate = Math.max(MIN_RATE, Math.min(Math.max(proved, taken), this.#rate * BELOW_TAKEN));
     this.#enter("settling", nowMs);
   }

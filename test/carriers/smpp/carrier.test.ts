@@ -344,7 +344,7 @@ describe("connections", () => {
 describe("answers", () => {
   const cases: [name: string, reply: Reply, expected: Partial<Submission>][] = [
     ["throttled", { command: "submit_sm_resp", status: 0x58 }, { kind: "later" }],
-    ["queue full", { command: "submit_sm_resp", status: 0x14 }, { kind: "later" }],
+    ["queue full", { command: "submit_sm_resp", status: 0x14 }, { kind: "not now" }],
     ["system error", { command: "submit_sm_resp", status: 0x08 }, { kind: "not now" }],
     ["invalid destination", { command: "submit_sm_resp", status: 0x0b }, { kind: "refused", errorId: 351 }],
     ["a code of its own", { command: "submit_sm_resp", status: 0x4ff }, { kind: "refused", errorId: 632 }],
