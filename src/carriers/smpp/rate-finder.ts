@@ -32,8 +32,10 @@ const CLEAN = 1;
 const MAX_CLEAN_SHARE = 0.03;
 const MIN_TOLERATED = 0.015;
 const MAX_BASE = 0.1;
-/** The first answers of a burst say little of the rate. */
+/** Before there is more to go by, so much of a burst is watched; of one that is mostly throttled, so many answers. */
 const MIN_WATCH_MS = 200;
+const FLOOD_ANSWERS = 100;
+const FLOOD_SHARE = 0.5;
 const SETTLE_MS = 1_000;
 const ROUND_MS = 1_000;
 /** While the rate is far below what works, rounds are short. */
@@ -54,6 +56,7 @@ const MIN_STEP = 0.03;
 /** Of a slow carrier: in parts a second. */
 const MIN_STEP_PARTS = 0.5;
 const FIRST_STEP = 0.1;
+const LARGE_STEP = 0.2;
 const MAX_STEP = 3;
 /** Less than this of the rate is not a use of it. */
 const USED = 0.9;
@@ -75,7 +78,9 @@ export class RateFinder {
   readonly #clock: Clock;
   readonly #taken = new Meter();
   readonly #sentMeter = new Meter();
-  /** False until something is throttled: most carriers never do, and then nothing is counted. */
+  /** What was taken in the second before something was throttled. */
+  #takenBefore = 0;
+  /** False until something is throttled: most carriers never do, and then nothing is judged. */
   #isWatching = false;
   #phase: Phase = "free";
   /** Since when it is in this phase, and when the first answer of its epoch came. */
@@ -123,17 +128,18 @@ export class RateFinder {
   }
 
   answered(epoch: number, isThrottled: boolean): void {
-    if (!this.#isWatching && !isThrottled) return;
     const nowMs = this.#clock.monotonic();
+    if (!isThrottled) this.#taken.add(nowMs);
     if (!this.#isWatching) {
+      if (!isThrottled) return;
       this.#isWatching = true;
+      this.#takenBefore = this.#taken.count(nowMs);
       this.#taken.start(nowMs);
       this.#sentMeter.start(nowMs);
       this.#baseAtMs = nowMs;
       this.#enter("free", nowMs);
       this.#epoch = epoch;
     }
-    if (!isThrottled) this.#taken.add(nowMs);
     if (epoch !== this.#epoch || this.#phase === "settling") return;
     this.#firstAnswerMs ??= nowMs;
     this.#answers++;
@@ -171,7 +177,8 @@ export class RateFinder {
     }
     const elapsedMs = nowMs - this.#sinceMs;
     if (this.#evidence >= ALARM && this.#evidence >= ALARM + ALARM_SHARE * this.#sentMeter.perSecond(nowMs)) {
-      if (elapsedMs >= MIN_WATCH_MS || this.#phase === "holding") this.#alarm(nowMs);
+      if (this.#phase === "holding" || elapsedMs >= MIN_WATCH_MS) this.#alarm(nowMs);
+      else if (this.#answers >= FLOOD_ANSWERS && this.#share > FLOOD_SHARE) this.#lower(nowMs, null);
       return;
     }
     if (this.#phase === "free") this.#judgeFree(nowMs, elapsedMs);
@@ -231,7 +238,10 @@ export class RateFinder {
     const share = Math.max(this.#base, MIN_TOLERATED / 2);
     const byChance = share * this.#answers + 2 * Math.sqrt(this.#base * this.#answers);
     // A large step that is too much shows in more than one answer.
-    const byStep = Math.min(MAX_CLEAN_SHARE, this.#step / 4) * this.#answers;
+    const byStep = Math.max(
+      Math.min(MAX_CLEAN_SHARE, this.#step / 4) * this.#answers,
+      this.#step >= LARGE_STEP ? 1 : 0,
+    );
     const isShort = this.#step >= 1 && this.#answers >= SHORT_ROUND_ANSWERS;
     const heardMs = nowMs - this.#firstAnswerMs!;
     // So many answers that the step would show in them.
@@ -290,7 +300,9 @@ export class RateFinder {
 
   #lower(nowMs: number, before: Before | null): void {
     const from = Math.min(this.#rate, this.#sentMeter.perSecond(nowMs));
-    const taken = BELOW_TAKEN * this.#taken.perSecond(nowMs);
+    // Of a flood, what a limit over a second took of it is all that it takes in that second.
+    const isFlood = nowMs - this.#sinceMs < MIN_WATCH_MS && this.#phase === "free";
+    const taken = BELOW_TAKEN * (isFlood ? this.#takenBefore + this.#taken.count(nowMs) : this.#taken.perSecond(nowMs));
     this.#before = before ?? { rate: this.#rate, share: this.#share, lowerings: 0 };
     this.#before.lowerings++;
     this.#fails = Number.POSITIVE_INFINITY;
@@ -306,7 +318,7 @@ export class RateFinder {
   }
 }
 
-/** How many there were in the last second, or since it was started if that is less. */
+/** How many there were in the last second, by the second; soon after it was started by as long as that is ago. */
 class Meter {
   readonly #counts = new Int32Array(BUCKETS);
   #sum = 0;
@@ -314,10 +326,16 @@ class Meter {
   #startMs = 0;
 
   start(nowMs: number): void {
+    this.#move(nowMs);
     this.#counts.fill(0);
     this.#sum = 0;
-    this.#bucket = Math.floor(nowMs / BUCKET_MS);
     this.#startMs = nowMs;
+  }
+
+  /** In the last second. */
+  count(nowMs: number): number {
+    this.#move(nowMs);
+    return this.#sum;
   }
 
   add(nowMs: number): void {
@@ -328,8 +346,7 @@ class Meter {
 
   perSecond(nowMs: number): number {
     this.#move(nowMs);
-    const overMs = Math.min(SECOND_MS, Math.max(MIN_WATCH_MS, nowMs - this.#startMs));
-    return (this.#sum * SECOND_MS) / overMs;
+    return (this.#sum * SECOND_MS) / Math.min(SECOND_MS, Math.max(MIN_WATCH_MS, nowMs - this.#startMs));
   }
 
   #move(nowMs: number): void {
