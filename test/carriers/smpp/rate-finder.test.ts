@@ -72,7 +72,7 @@ describe("a carrier with a limit", () => {
       });
     }
     for (const [before, after, withinS] of [
-      [200, 50, 10],
+      [200, 50, 12],
       [2_000, 50, 10],
       [50, 200, 12],
       [50, 2_000, 15],
