@@ -15,7 +15,7 @@
  *            that is tolerated, and the sum must reach ALARM (Page's CUSUM). The tolerated share is twice the *base*, which is the share that was
  *            seen to stay however little is sent. More than MAX_BASE is never taken for chance.
  * lowering   To a little less than was taken in the last second: what is known to work. If next to nothing was taken, to a tenth.
- * probing    Above the rate that works: by 5 %, then 10 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
+ * probing    Above the rate that works: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
  *            to what worked when it does not. Between probes that fail there are so many answers that throttled ones stay few.
  *
  * A rate says something only if it was used: while less is offered nothing is concluded, and after a while it is forgotten.
@@ -201,6 +201,10 @@ export class RateFinder {
     const heardMs = nowMs - (this.#firstAnswerMs ?? nowMs);
     if (heardMs < ROUND_MS) return;
     if (this.#evidence > CLEAN && nowMs - this.#throttledMs < HOLD_MS) return;
+    if (this.#base > 0 && nowMs - this.#baseAtMs >= RECHECK_MS) {
+      this.#recheck(nowMs);
+      return;
+    }
     const isUsed = this.#isUsed(elapsedMs);
     if (this.#before !== null) {
       // The rate was lowered, and that has helped.
