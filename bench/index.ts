@@ -12,6 +12,7 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     file: "./smpp.ts",
     shows: "submit, answer and receipt through our SMPP session, against the npm library smpp",
   },
+  pace: { file: "./pace.ts", shows: "how a carrier's rate is found from what it throttles, over simulated time" },
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
   copy: { file: "./copy.ts", shows: "moving a store from SQLite to PostgreSQL; --messages says how many" },
 };

@@ -5,6 +5,7 @@
 import type { Carrier } from "./carriers/port.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
+import type { SentLog } from "./carriers/smpp/sent-log.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
@@ -43,6 +44,7 @@ export class Delivery {
   readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
   readonly #push: Push | null;
   readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 };
+  readonly #sentLogs = new Map<string, SentLog>();
   #simulator: SimulatedCarrier | null = null;
 
   constructor(parts: DeliveryParts) {
@@ -136,7 +138,14 @@ export class Delivery {
   #carrier(profile: CarrierProfile): Carrier {
     const { clock, random, log, lease } = this.#parts;
     if (profile.kind === "smpp")
-      return new SmppCarrier(profile, { clock, random, log, lease, counts: this.#smppCounts });
+      return new SmppCarrier(profile, {
+        clock,
+        random,
+        log,
+        lease,
+        counts: this.#smppCounts,
+        sentLogs: this.#sentLogs,
+      });
     this.#simulator = new SimulatedCarrier(profile, clock, random);
     return this.#simulator;
   }

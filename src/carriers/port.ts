@@ -30,8 +30,8 @@ export interface PartToSubmit {
 
 export type Submission =
   | { kind: "accepted"; carrierMessageId: string }
-  | { kind: "later"; retryAfterMs: number } // the carrier is busy: throttled, queue full
-  | { kind: "not now"; retryAfterMs: number } // this part alone could not be taken; others may be
+  | { kind: "later"; retryAfterMs: number } // the carrier is busy: nothing goes to it for so long; 0 where `room` says when
+  | { kind: "not now"; retryAfterMs: number } // this part alone could not be taken; others may be. So long at first, then longer
   | { kind: "refused"; errorId: number } // will never be taken
   | { kind: "unknown" }; // the link died before the answer
 

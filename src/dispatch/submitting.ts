@@ -8,8 +8,12 @@ import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
-/** How often a carrier may put off one message while it takes others. */
+/**
+ * How often a carrier may put off one message while it takes others. It waits twice as long each time, up to a minute: ten times are five
+ * minutes, for a phone that is full or away for some.
+ */
 const LARGEST_PUT_OFF_COUNT = 10;
+const MAX_PUT_OFF_MS = 60_000;
 /** As many as nobody finds twice by chance. */
 const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
@@ -143,6 +147,10 @@ export class Submitting {
     });
   }
 
+  #grown(firstMs: number): number {
+    return Math.max(firstMs, Math.min(firstMs * 2 ** (this.#putOffCount - 1), MAX_PUT_OFF_MS));
+  }
+
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
   #taken(ids: readonly (string | null)[] = this.#ids): SubmittedPart[] {
     const taken = ids.filter((id) => id !== null);
@@ -162,9 +170,13 @@ export class Submitting {
     if (kinds.has("unknown") && ++this.#unknownCount > LARGEST_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
     if (kinds.has("not now") && ++this.#putOffCount > LARGEST_PUT_OFF_COUNT) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
-      const waits = answers.flatMap((answer) => ("retryAfterMs" in answer ? [answer.retryAfterMs] : []));
-      const cause = (["later", "not now", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
-      return { kind: "again", afterMs: Math.max(0, ...waits), cause, isUnknown: this.#isUnknown };
+      const cause = (["not now", "later", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
+      const waits = answers.flatMap((answer) =>
+        answer.kind === cause && "retryAfterMs" in answer ? [answer.retryAfterMs] : [],
+      );
+      const waitMs = Math.max(0, ...waits);
+      const afterMs = cause === "not now" ? this.#grown(waitMs) : waitMs;
+      return { kind: "again", afterMs, cause, isUnknown: this.#isUnknown };
     }
     // A part that will never be taken spoils the message: the others are not sent again.
     if (taken.length === 0 && this.message.taken !== null) return this.giveUp(this.#spoiledBy);

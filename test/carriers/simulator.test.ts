@@ -94,7 +94,7 @@ describe("a number's ending decides what becomes of a part", () => {
     "385991999006": { answers: ["refused"], receipts: [] },
     "385991999007": { answers: ["accepted"], receipts: [["expired", "EC_MESSAGE_EXPIRED", 1]] },
     "385991999008": { answers: ["accepted"], receipts: [] },
-    "385991999009": { answers: ["later", "later", "accepted"], receipts: [delivered] },
+    "385991999009": { answers: ["not now", "not now", "accepted"], receipts: [delivered] },
     "385991999010": { answers: ["unknown", "accepted"], receipts: [delivered] },
     "999003": { answers: ["accepted"], receipts: [["undeliverable", "EC_UNKNOWN_SUBSCRIBER", 1]] },
     "99900": { answers: ["accepted"], receipts: [delivered] },
@@ -164,7 +164,7 @@ describe("a network that stumbles", () => {
       kinds.push((await carrier.submit(part(clock, "385991999009"))).kind);
       await clock.advance(20 * SECOND_MS);
     }
-    assert.deepEqual(kinds, ["later", "later", "accepted", "accepted", "accepted", "accepted"]);
+    assert.deepEqual(kinds, ["not now", "not now", "accepted", "accepted", "accepted", "accepted"]);
   });
 
   test("stumbles again when the number was left alone for a minute", async (t) => {

@@ -31,7 +31,7 @@ export const BUSY_FOR_MS = 1000;
 
 const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
 const ACCEPT: readonly Answer[] = ["accept"];
-const BUSY: Answer = { kind: "later", retryAfterMs: BUSY_FOR_MS };
+const BUSY: Answer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
 
 const ORDINARY: Handset = { name: "delivered", answers: ACCEPT, receipts: [DELIVERED] };
 

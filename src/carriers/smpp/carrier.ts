@@ -18,6 +18,7 @@ import {
   type Submission,
   unknownId,
 } from "../port.ts";
+import { BusyPhones } from "./busy-phones.ts";
 import type { Pdu } from "./codec/pdu.ts";
 import { readTlv } from "./codec/tlvs.ts";
 import { meaningOf } from "./command-status.ts";
@@ -27,6 +28,7 @@ import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import { Pace } from "./pace.ts";
 import type { SmppProfile } from "./profile.ts";
+import { SentLog } from "./sent-log.ts";
 import type { Answer, MessageRequestName, Reply, Unreadable } from "./session/contract.ts";
 
 export interface SmppCarrierParts {
@@ -36,6 +38,8 @@ export interface SmppCarrierParts {
   readonly lease: Lease;
   /** What is wrong with what carriers send, counted. */
   readonly counts?: SmppCounts;
+  /** When parts went to each carrier, by its id. It outlives a carrier that is set up anew, which may not send a second's parts at once again. */
+  readonly sentLogs?: Map<string, SentLog>;
 }
 
 export interface SmppCounts {
@@ -47,11 +51,9 @@ export interface SmppCounts {
   mended: number;
 }
 
-/** congestion_state (SMPP 5.0 §4.8.4.18): from here on the carrier is near its limit. */
-const CONGESTED = 80;
 const NO_CONNECTION_MS = 1_000;
-const SHORTEST_BACK_OFF_MS = 200;
-const PUT_OFF_MS = 5_000;
+/** Of a message that is put off for the first time; each further time it is twice as long. */
+const PUT_OFF_MS = 1_000;
 const INVALID_COMMAND = 0x03;
 /** What is kept of a PDU that cannot be read: its header, its addresses and most of its text, if that is what it has. */
 const MAX_UNREADABLE_OCTETS = 1_024;
@@ -70,6 +72,7 @@ export class SmppCarrier implements Carrier {
   #links: readonly Link[] = [];
   #started = false;
   readonly #pace: Pace;
+  readonly #busyPhones: BusyPhones;
   readonly #limiter: LogLimiter;
   #paceTimer: Timer | null = null;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
@@ -84,7 +87,10 @@ export class SmppCarrier implements Carrier {
     this.unknownPolicy = profile.unknownOutcome ?? "resend";
     this.#profile = profile;
     this.#parts = parts;
-    this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock);
+    const sentLog = parts.sentLogs?.get(profile.id) ?? new SentLog();
+    parts.sentLogs?.set(profile.id, sentLog);
+    this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock, sentLog);
+    this.#busyPhones = new BusyPhones(parts.clock);
     this.#limiter = new LogLimiter(parts.clock);
     this.#binds = profile.binds ?? 1;
     this.#open([...Array(this.#binds).keys()]);
@@ -117,6 +123,8 @@ export class SmppCarrier implements Carrier {
             onMended: () => {
               if (this.#parts.counts !== undefined) this.#parts.counts.mended++;
             },
+            onSubmit: () => this.#pace.gathered(),
+            onWritten: (submits) => this.#pace.written(submits),
             onChange: () => this.#changed(),
           }),
       );
@@ -124,7 +132,12 @@ export class SmppCarrier implements Carrier {
       if (this.#started) for (const link of links) link.start();
     }
     this.#links = [...this.#bySlot.values()].flat();
-    if (this.#bySlot.size > 0) this.#pace.limit = (partsPerSecond * this.#bySlot.size) / this.#binds;
+    if (this.#bySlot.size === 0) return;
+    this.#pace.limit = (partsPerSecond * this.#bySlot.size) / this.#binds;
+    // Whoever waits for the pace waits for another one now.
+    this.#paceTimer?.cancel();
+    this.#paceTimer = null;
+    this.#changed();
   }
 
   isUp(): boolean {
@@ -156,21 +169,21 @@ export class SmppCarrier implements Carrier {
     const link = this.#roomiest();
     // A window that is full for the moment says so itself when it has room again; nobody need wait for a time.
     if (link === undefined || link.room === 0) return later(this.isUp() ? 0 : NO_CONNECTION_MS);
-    // The last parts of a long message may find the pace used up by its first.
-    if (this.#pace.room() === 0) return later(this.#pace.waitMs());
+    // The last parts of a long message may find the pace used up by its first. Whoever asks for room next is told when there is some.
+    if (this.#pace.room() === 0) return later(0);
     const draft = submitOf(part, this.#profile, this.#parts.clock.now());
     if (draft === null) return Promise.resolve({ kind: "refused", errorId: BAD_SENDER });
-    this.#pace.sent();
-    return link.submit(draft).then((answer) => this.#submissionOf(answer, part));
+    const { stamp } = this.#pace;
+    return link.submit(draft).then((answer) => this.#submissionOf(answer, part, stamp));
   }
 
-  #submissionOf(answer: Answer<"submit_sm">, part: PartToSubmit): Submission {
+  #submissionOf(answer: Answer<"submit_sm">, part: PartToSubmit, stamp: number): Submission {
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
       if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
       return { kind: "later", retryAfterMs: answer.why === "full" ? 0 : NO_CONNECTION_MS };
     }
-    return this.#answered(answer.pdu, part);
+    return this.#answered(answer.pdu, part, stamp);
   }
 
   #roomiest(): Link | undefined {
@@ -179,8 +192,11 @@ export class SmppCarrier implements Carrier {
     return best;
   }
 
-  #answered(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit): Submission {
-    if ((readTlv(pdu.tlvs, "congestion_state") ?? 0) >= CONGESTED) this.#pace.slowDown();
+  #answered(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit, stamp: number): Submission {
+    const meaning = meaningOf(pdu.status);
+    this.#pace.congested(readTlv(pdu.tlvs, "congestion_state") ?? 0);
+    const isBusy = meaning.kind === "later" && this.#busyPhones.note(message.to);
+    this.#pace.answered(stamp, meaning.kind === "throttled" || isBusy);
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
       const id = idInAnswer(pdu.messageId, this.#profile.receiptIds ?? "same");
       if (isUsableId(id)) return { kind: "accepted", carrierMessageId: id };
@@ -188,11 +204,10 @@ export class SmppCarrier implements Carrier {
       if (pdu.messageId !== "") this.#unusableId(pdu.messageId.length);
       return { kind: "accepted", carrierMessageId: unknownId(message.to) };
     }
-    const meaning = meaningOf(pdu.status);
     if (meaning.kind === "refused") return meaning;
     if (meaning.kind === "later") return { kind: "not now", retryAfterMs: PUT_OFF_MS };
-    this.#pace.slowDown();
-    return { kind: "later", retryAfterMs: Math.max(this.#pace.waitMs(), SHORTEST_BACK_OFF_MS) };
+    // It goes again in its turn, when the pace allows: others need not wait for it.
+    return { kind: "later", retryAfterMs: 0 };
   }
 
   #unusableId(length: number): void {

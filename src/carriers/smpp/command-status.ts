@@ -3,7 +3,7 @@ import { errorByName } from "../../sms/errors.ts";
 
 export type Meaning =
   | { kind: "throttled" } // the carrier as a whole is busy
-  | { kind: "later" } // this message, later
+  | { kind: "later" } // this message, or its phone, later
   | { kind: "refused"; errorId: number };
 
 const never = (error: string): Meaning => ({ kind: "refused", errorId: errorByName(error).id });
@@ -22,7 +22,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   8: LATER, // ESME_RSYSERR
   10: BAD_SOURCE, // ESME_RINVSRCADR
   11: BAD_DESTINATION, // ESME_RINVDSTADR
-  20: { kind: "throttled" }, // ESME_RMSGQFUL
+  20: LATER, // ESME_RMSGQFUL: as a rule the queue of messages for this phone
   72: BAD_SOURCE, // ESME_RINVSRCTON
   73: BAD_SOURCE, // ESME_RINVSRCNPI
   80: BAD_DESTINATION, // ESME_RINVDSTTON

@@ -36,6 +36,9 @@ export interface LinkParts {
   readonly onMended: () => void;
   readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
   readonly onUnreadable: NonNullable<SessionHandlers["onUnreadable"]>;
+  /** As the session tells it: a submit was taken in, and so many were written. */
+  readonly onSubmit: () => void;
+  readonly onWritten: (submits: number) => void;
   /** It was bound, was lost, or has room again. */
   readonly onChange: () => void;
 }
@@ -134,6 +137,8 @@ export class Link {
       onRequest: this.#parts.onRequest,
       onUnreadable: this.#parts.onUnreadable,
       onRoom: this.#parts.onChange,
+      onSubmit: this.#parts.onSubmit,
+      onWritten: this.#parts.onWritten,
       mayAsk: () => this.#parts.lease.holds(),
       onProblem: (problem) => {
         if (problem.kind !== "unencodable") onProblem();

@@ -1,109 +1,134 @@
 /**
- * How fast parts may go: never more than so many in any second, counted over a sliding second and not by the clock's, and evenly within
- * it but for a few at once: a message of another account is not to wait for the rest of a second that was used up at its beginning. A
- * carrier that says it is busy halves the pace; it comes back a tenth a second. A pace of less than one a second, as a node's share of a
- * slow carrier may be, is one in so many seconds.
+ * How fast parts may go. Three things say so, and the slowest counts:
+ *
+ *   the profile    never more than so many in any second, whichever second one looks at, counted when the socket has them
+ *   the carrier    what it was found to take (RateFinder), and what it says of its congestion (Congestion)
+ *   evenness       within a second they go one after the other, but for a few at once after a pause: a message of another account is not
+ *                  to wait for the rest of a second that was used up at its beginning
+ *
+ * The carrier has a clock and a network of its own: what we send over a second may reach it in a little less. So the second is looked at
+ * as if it were a fiftieth longer. A limit of less than one a second, as a node's share of a slow carrier may be, is one in so many seconds.
  */
 import type { Clock } from "../../runtime/clock.ts";
+import { Congestion } from "./congestion.ts";
+import { RateFinder } from "./rate-finder.ts";
+import { SentLog } from "./sent-log.ts";
 
 const SECOND_MS = 1_000;
-const SLOWEST = 1;
-const RECOVERY = 0.1;
+const MARGIN = 1.02;
 /** Parts that may go at once after a pause: so many, or what goes in so much of a second. */
 const BURST_PARTS = 20;
 const BURST_SECONDS = 0.02;
+/** A carrier that has throttled gets fewer at once: one, and what goes in so much of a second, by which timers may be late. */
+const FOUND_BURST_SECONDS = 0.01;
 /** Of times that are sums of fractions. */
 const ROUNDING = 1e-6;
 
 export class Pace {
   readonly #clock: Clock;
+  readonly #finder: RateFinder;
+  readonly #congestion: Congestion;
+  readonly #log: SentLog;
   /** Parts a second that the profile allows; infinite where it has no limit. */
-  #limit: number;
-  /** What the carrier has been found to take, while that is less. */
-  #found = Number.POSITIVE_INFINITY;
-  #foundAtMs = 0;
-  /** When the parts of the last second went, oldest first. */
-  #sent: number[] = [];
-  #head = 0;
+  #limit = Number.POSITIVE_INFINITY;
+  /** The same as so many parts in so long. */
+  #inSpan = Number.POSITIVE_INFINITY;
+  #spanMs = SECOND_MS;
   /** When the last part would have gone, had all gone evenly. */
   #evenMs = Number.NEGATIVE_INFINITY;
 
-  constructor(limit: number, clock: Clock) {
-    this.#limit = limit;
+  /** `log` has what went before over the same carrier, where something did. */
+  constructor(limit: number, clock: Clock, log = new SentLog()) {
     this.#clock = clock;
+    this.#log = log;
+    this.#finder = new RateFinder(clock);
+    this.#congestion = new Congestion(clock);
+    this.limit = limit;
   }
 
   /** From now on. */
   set limit(limit: number) {
     this.#limit = limit;
+    this.#inSpan = Math.max(1, Math.floor(limit));
+    this.#spanMs = (SECOND_MS * MARGIN) / Math.min(1, limit);
   }
 
   /** Parts a second, at this moment. */
   get current(): number {
-    if (this.#found === Number.POSITIVE_INFINITY) return this.#limit;
-    const seconds = Math.max(0, this.#clock.monotonic() - this.#foundAtMs) / SECOND_MS;
-    const recovered = this.#found * (1 + RECOVERY) ** seconds;
-    return Math.min(this.#limit, recovered);
+    return Math.min(this.#limit, this.#found);
+  }
+
+  /** What the carrier takes, as far as that is known. */
+  get #found(): number {
+    return Math.min(this.#finder.rate, this.#congestion.rate);
+  }
+
+  /** The time between two parts that go evenly; 0 where nothing limits them. */
+  get #eachMs(): number {
+    const byLimit = this.#limit === Number.POSITIVE_INFINITY ? 0 : this.#spanMs / this.#inSpan;
+    return Math.max(byLimit, SECOND_MS / this.#found);
   }
 
   /** How many parts may go now. */
   room(): number {
-    this.#forget();
-    const inSpan = this.#inSpan - (this.#sent.length - this.#head);
-    const eachMs = SECOND_MS / this.current;
-    const evenly =
-      eachMs === 0 ? inSpan : Math.floor((this.#clock.monotonic() - this.#evenSince(eachMs)) / eachMs + ROUNDING);
-    return Math.max(0, Math.min(inSpan, evenly));
+    const eachMs = this.#eachMs;
+    if (eachMs === 0) return Number.POSITIVE_INFINITY;
+    const nowMs = this.#clock.monotonic();
+    const evenly = Math.floor((nowMs - this.#evenSince(nowMs, eachMs)) / eachMs + ROUNDING);
+    if (this.#limit === Number.POSITIVE_INFINITY) return Math.max(0, evenly);
+    return Math.max(0, Math.min(this.#inSpan - this.#log.countAfter(nowMs - this.#spanMs), evenly));
   }
 
   /** When there will be room for one more, in milliseconds from now. */
   waitMs(): number {
     if (this.room() > 0) return 0;
     const nowMs = this.#clock.monotonic();
-    const isFull = this.#sent.length - this.#head >= this.#inSpan;
-    // The part that must be a second old before another may go.
-    const oldestMs = isFull ? this.#sent[this.#sent.length - this.#inSpan]! + this.#spanMs : nowMs;
-    return Math.max(1, Math.ceil(Math.max(oldestMs, this.#evenMs + SECOND_MS / this.current) - nowMs));
+    // The part that must be a second old before another may go. One that is still going says so itself when it has gone.
+    const isFull =
+      this.#limit !== Number.POSITIVE_INFINITY && this.#log.countAfter(nowMs - this.#spanMs) >= this.#inSpan;
+    const agedMs = isFull ? (this.#log.timeOfNewest(this.#inSpan) ?? nowMs) + this.#spanMs : nowMs;
+    return Math.max(1, Math.ceil(Math.max(agedMs, this.#evenMs + this.#eachMs) - nowMs));
   }
 
   /** When the last part would have gone, but no longer ago than what may go at once takes. */
-  #evenSince(eachMs: number): number {
-    const burst = Math.max(BURST_PARTS, this.current * BURST_SECONDS);
-    return Math.max(this.#evenMs, this.#clock.monotonic() - burst * eachMs);
+  #evenSince(nowMs: number, eachMs: number): number {
+    const perSecond = SECOND_MS / eachMs;
+    const burst =
+      this.#found === Number.POSITIVE_INFINITY
+        ? Math.max(BURST_PARTS, perSecond * BURST_SECONDS)
+        : 1 + perSecond * FOUND_BURST_SECONDS;
+    return Math.max(this.#evenMs, nowMs - burst * eachMs);
   }
 
-  /** How many parts may go in the time that is looked at, and how long that is. */
-  get #inSpan(): number {
-    return Math.max(1, Math.floor(this.current));
+  /** What an answer has to be told with. */
+  get stamp(): number {
+    return this.#finder.epoch;
   }
 
-  get #spanMs(): number {
-    return SECOND_MS / Math.min(1, this.current);
+  /** A part was gathered to be written. */
+  gathered(): void {
+    this.#finder.sent();
+    const eachMs = this.#eachMs;
+    this.#log.gathered();
+    if (eachMs === 0) return;
+    this.#evenMs = this.#evenSince(this.#clock.monotonic(), eachMs) + eachMs;
   }
 
-  sent(): void {
-    this.#sent.push(this.#clock.monotonic());
-    const eachMs = SECOND_MS / this.current;
-    this.#evenMs = eachMs === 0 ? this.#clock.monotonic() : this.#evenSince(eachMs) + eachMs;
-  }
-
-  /** The carrier is busy: half of what went in the last second is what it takes now. A whole window that says so counts once. */
-  slowDown(): void {
+  /** So many of those are with the socket, or lost. */
+  written(count: number): void {
     const nowMs = this.#clock.monotonic();
-    if (this.#found !== Number.POSITIVE_INFINITY && nowMs - this.#foundAtMs < SECOND_MS) return;
-    this.#forget();
-    const inLastSecond = this.#sent.length - this.#head;
-    const before = Math.min(this.current, Math.max(inLastSecond, SLOWEST * 2));
-    this.#found = Math.max(SLOWEST, before / 2);
-    this.#foundAtMs = nowMs;
+    this.#log.written(count, nowMs);
+    // Also where nobody asks for room by it: a profile with a limit may come next.
+    this.#log.countAfter(nowMs - this.#spanMs);
   }
 
-  #forget(): void {
-    const sinceMs = this.#clock.monotonic() - this.#spanMs;
-    while (this.#head < this.#sent.length && this.#sent[this.#head]! <= sinceMs) this.#head++;
-    if (this.#head > 1_000 && this.#head * 2 > this.#sent.length) {
-      this.#sent = this.#sent.slice(this.#head);
-      this.#head = 0;
-    }
+  /** The carrier has answered a part that was sent with this stamp. */
+  answered(stamp: number, isThrottled: boolean): void {
+    this.#finder.answered(stamp, isThrottled);
+  }
+
+  /** What it said of its congestion with that. */
+  congested(state: number): void {
+    this.#congestion.heard(state);
   }
 }

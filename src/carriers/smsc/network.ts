@@ -14,7 +14,7 @@ import type { Timetable } from "../simulator/timetable.ts";
 import type { Pdu, PduDraft } from "../smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../smpp/codec/statuses.ts";
 import { formatAbsoluteTime } from "../smpp/codec/times.ts";
-import { Pace } from "../smpp/pace.ts";
+import { SentLog } from "../smpp/sent-log.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type ActiveFaults, statusOf } from "./faults.ts";
 import type { IdStyle } from "./ids.ts";
@@ -58,8 +58,8 @@ const MAX_PART_OCTETS = 4_096;
 
 /** What a handset that does not take a part is in SMPP's words. */
 const STATUS_BY_ANSWER: Readonly<Record<Exclude<Answer, "accept">["kind"], CommandStatus>> = {
-  later: "ESME_RMSGQFUL",
-  "not now": "ESME_RX_T_APPN",
+  later: "ESME_RTHROTTLED",
+  "not now": "ESME_RMSGQFUL",
   refused: "ESME_RSUBMITFAIL",
   unknown: "ESME_RSYSERR",
 };
@@ -70,7 +70,8 @@ export class Network {
   readonly #answers = new Answers();
   readonly #teller: Teller;
   #faults!: ActiveFaults;
-  #pace: Pace | null = null;
+  /** When parts were taken, while there is a limit to that. */
+  #takenLog = new SentLog();
   #inHand = 0;
 
   constructor(options: NetworkOptions, faults: ActiveFaults) {
@@ -86,10 +87,8 @@ export class Network {
   }
 
   set faults(faults: ActiveFaults) {
-    const { throttle } = faults;
     this.#faults = faults;
-    this.#pace =
-      throttle === null ? null : new Pace(throttle.settings.perSecond ?? DEFAULT_PARTS_PER_SECOND, this.#options.clock);
+    this.#takenLog = new SentLog();
   }
 
   /** Parts that the last word has not been spoken about. */
@@ -160,7 +159,7 @@ export class Network {
       doneAtMs: null,
     };
     this.#parts.add(part);
-    this.#pace?.sent();
+    if (this.#faults.throttle !== null) this.#takenLog.written(1, monotonicMs);
     this.#options.onPart(part);
     return { kind: "taken", part };
   }
@@ -183,11 +182,17 @@ export class Network {
   #refusalOf(to: string): Taking | null {
     const { throttle, queueFull, systemError, refuseSubmit } = this.#faults;
     if (!DESTINATION.test(to)) return refused("ESME_RINVDSTADR");
-    if (this.#pace !== null && this.#pace.room() === 0 && throttle!.strikes(to)) return refused("ESME_RTHROTTLED");
+    if (throttle !== null && this.#isAbove(throttle.settings.perSecond) && throttle.strikes(to))
+      return refused("ESME_RTHROTTLED");
     if (queueFull?.strikes(to)) return refused("ESME_RMSGQFUL");
     if (systemError?.strikes(to)) return refused("ESME_RSYSERR");
     if (refuseSubmit?.strikes(to)) return refused(refuseSubmit.settings.status ?? "ESME_RSUBMITFAIL");
     return this.#inHand >= this.#options.capacity ? refused("ESME_RMSGQFUL") : null;
+  }
+
+  /** Whether the last second has as many parts as that. */
+  #isAbove(perSecond = DEFAULT_PARTS_PER_SECOND): boolean {
+    return this.#takenLog.countAfter(this.#options.clock.monotonic() - 1_000) >= perSecond;
   }
 
   /** The part's receipts come in their time. */

@@ -345,7 +345,7 @@ describe("connections", () => {
 describe("answers", () => {
   const cases: [name: string, reply: Reply, expected: Partial<Submission>][] = [
     ["throttled", { command: "submit_sm_resp", status: 0x58 }, { kind: "later" }],
-    ["queue full", { command: "submit_sm_resp", status: 0x14 }, { kind: "later" }],
+    ["queue full", { command: "submit_sm_resp", status: 0x14 }, { kind: "not now" }],
     ["system error", { command: "submit_sm_resp", status: 0x08 }, { kind: "not now" }],
     ["invalid destination", { command: "submit_sm_resp", status: 0x0b }, { kind: "refused", errorId: 351 }],
     ["a code of its own", { command: "submit_sm_resp", status: 0x4ff }, { kind: "refused", errorId: 632 }],
@@ -372,14 +372,30 @@ describe("answers", () => {
     });
   }
 
-  test("a throttled or congested carrier is sent less", async (t) => {
+  test("a carrier that throttles is sent less, and one that is at its optimum load is not", async (t) => {
     const network = await Network.start(t);
     const { carrier } = await startCarrier(t, [network], { window: 1_000 });
     await isUp({ carrier } as Customer);
+    const submitMany = () => Promise.all(Array.from({ length: 150 }, () => carrier.submit(onlyPart(carrier))));
+    network.answer = () => ({ command: "submit_sm_resp", messageId: "1", tlvs: [makeTlv("congestion_state", 81)] });
+    await submitMany();
     assert.equal(carrier.room(), 1_000);
-    network.answer = () => ({ command: "submit_sm_resp", messageId: "1", tlvs: [makeTlv("congestion_state", 95)] });
-    await carrier.submit(onlyPart(carrier));
-    assert.ok(carrier.room() < 10, `room for ${carrier.room()}`);
+    network.answer = () => ({ command: "submit_sm_resp", status: 0x58 });
+    const answers = await submitMany();
+    assert.deepEqual(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1, "each goes again in its turn");
+    assert.ok(carrier.room() < 20, `room for ${carrier.room()}`);
+  });
+
+  test("phones that are full say nothing of the carrier, unless there are many", async (t) => {
+    const network = await Network.start(t);
+    const { carrier } = await startCarrier(t, [network], { window: 1_000 });
+    await isUp({ carrier } as Customer);
+    network.answer = () => ({ command: "submit_sm_resp", status: 0x14 });
+    const submitTo = (to: string) => carrier.submit(onlyPart(carrier, { to }));
+    await Promise.all(Array.from({ length: 150 }, (_, index) => submitTo(String(41_790_000_000 + (index % 5)))));
+    assert.equal(carrier.room(), 1_000);
+    await Promise.all(Array.from({ length: 150 }, (_, index) => submitTo(String(41_790_000_000 + index))));
+    assert.ok(carrier.room() < 20, `room for ${carrier.room()}`);
   });
 
   test("a sender that does not fit the field is refused, not sent", async (t) => {

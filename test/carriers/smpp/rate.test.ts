@@ -1,8 +1,10 @@
 /** The carrier's rate, from the dispatcher's side of the port to the network's: counted there, over any second, under a virtual clock. */
 import assert from "node:assert/strict";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
 import { Lease } from "../../../src/runtime/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
@@ -106,4 +108,85 @@ test("nodes that share a carrier's connections share its rate: together they sta
     ...times.map((start) => times.filter((time) => time >= start && time < start + 1_000).length),
   );
   assert.equal(busiest, rate);
+});
+
+const SUBMIT_SM = 4;
+
+/** How many submits stand in what is written. */
+function submitsIn(octets: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + 16 <= octets.length; at += octets.readUInt32BE(at)) {
+    if (octets.readUInt32BE(at + 4) === SUBMIT_SM) count++;
+  }
+  return count;
+}
+
+test("at a real socket no second has more parts than the profile allows, however the loop is held up", async (t) => {
+  const rate = 200;
+  const smsc = await startSmsc(t);
+  const profile: SmppProfile = {
+    id: "acme",
+    kind: "smpp",
+    hosts: [`127.0.0.1:${smsc.port}`],
+    systemId: "me",
+    password: "secret",
+    binds: 2,
+    window: 100,
+    partsPerSecond: rate,
+  };
+  /** When each submit was written, whatever the carrier's own books say. */
+  const times: number[] = [];
+  const { write } = Socket.prototype;
+  t.mock.method(Socket.prototype, "write", function (this: Socket, ...args: Parameters<typeof write>) {
+    const octets = args[0];
+    if (this.remotePort === smsc.port && Buffer.isBuffer(octets))
+      for (let count = submitsIn(octets); count > 0; count--) times.push(performance.now());
+    return Reflect.apply(write, this, args);
+  });
+  const sentLogs = new Map();
+  const random = seededRandom(1);
+  const start = async (): Promise<SmppCarrier> => {
+    const carrier = new SmppCarrier(profile, {
+      clock: systemClock,
+      random,
+      log: silentLog,
+      lease: Lease.endless(),
+      sentLogs,
+    });
+    await carrier.start();
+    await eventually(async () => carrier.isUp());
+    return carrier;
+  };
+  let carrier = await start();
+  const message = {
+    from: "Sender",
+    to: "41790000001",
+    text: "x",
+    encoding: "gsm7",
+    flash: false,
+    intermediateReport: false,
+    expiresAtMs: systemClock.now() + 3_600_000,
+    reference: 1,
+  } as const;
+  // So many parts that it has to go on for some seconds; in the middle the carrier is set up anew.
+  const answers: Promise<unknown>[] = [];
+  for (let isReplaced = false; answers.length < 600; ) {
+    for (let room = carrier.room(); room > 0; room--) answers.push(carrier.submit(carrier.partsOf(message)[0]!));
+    const heldUpTo = performance.now() + (random.next() < 0.1 ? 30 * random.next() : 0);
+    while (performance.now() < heldUpTo);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (!isReplaced && answers.length > 300) {
+      isReplaced = true;
+      await carrier.stop();
+      carrier = await start();
+    }
+  }
+  await Promise.all(answers);
+  await carrier.stop();
+  assert.equal(smsc.parts.length, times.length);
+  const busiest = Math.max(
+    ...times.map((first) => times.filter((time) => time >= first && time < first + 1_000).length),
+  );
+  assert.ok(busiest <= rate, `${busiest} in a second`);
+  assert.ok(busiest > 0.9 * rate, `only ${busiest} in a second`);
 });

@@ -131,6 +131,10 @@ export interface SessionHandlers {
    * process can be stopped in the middle of one for any time. A no ends the connection, and what was gathered is unsent.
    */
   mayAsk?(): boolean;
+  /** A submit of ours was taken in, and goes with the others of this turn. */
+  onSubmit?(): void;
+  /** So many of those were handed on by the socket, or were lost with it. Between the two is when they go over the wire. */
+  onWritten?(submits: number): void;
   /** There is room again in the window after there was none. */
   onRoom?(): void;
   /** A response that nobody waits for (any more): an answer after its time, or a double one. */

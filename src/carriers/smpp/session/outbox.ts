@@ -23,6 +23,10 @@ export interface OutboxOptions {
   /** All that was added is with the socket; `taken` says whether it would take more, or is full. */
   readonly onFlush: (taken: boolean) => void;
   readonly mayAsk: () => boolean;
+  /** A submit of ours was added. */
+  readonly onSubmit?: () => void;
+  /** So many of those are written: the socket has handed them on, or is closed and never will. */
+  readonly onWritten?: (submits: number) => void;
   /** There are requests to write, from this sequence number on, and they may not go. Nothing is written any more. */
   readonly onForbidden: (firstSequence: number) => void;
 }
@@ -40,6 +44,9 @@ export class Outbox {
   #full: Buffer[] = [];
   #blocked = false;
   #scheduled: NodeJS.Immediate | null = null;
+  /** Submits that were added since the last write, and all that are not written. */
+  #gathered = 0;
+  #unwritten = 0;
   pdusOut = 0;
   octetsOut = 0;
 
@@ -50,6 +57,7 @@ export class Outbox {
       this.#blocked = false;
       this.flush();
     });
+    socket.once("close", () => this.#written(this.#unwritten));
   }
 
   /** The socket is full: the peer does not read as fast as we send. */
@@ -63,6 +71,11 @@ export class Outbox {
     const before = writer.offset;
     writePdu(writer, draft, sequence);
     if (asked) this.#firstAsked ??= sequence;
+    if (draft.command === "submit_sm") {
+      this.#gathered++;
+      this.#unwritten++;
+      this.#options.onSubmit?.();
+    }
     this.pdusOut++;
     this.octetsOut += writer.offset - before;
     this.#scheduled ??= setImmediate(() => this.flush());
@@ -112,12 +125,22 @@ export class Outbox {
   }
 
   #writeAll(chunks: readonly Buffer[]): boolean {
-    if (chunks.length === 1) return this.#socket.write(chunks[0]);
+    const submits = this.#gathered;
+    this.#gathered = 0;
+    const written = submits === 0 ? undefined : () => this.#written(submits);
+    if (chunks.length === 1) return this.#socket.write(chunks[0], written);
     this.#socket.cork();
     let hasRoom = true;
-    for (const chunk of chunks) hasRoom = this.#socket.write(chunk);
+    for (const [index, chunk] of chunks.entries())
+      hasRoom = this.#socket.write(chunk, index === chunks.length - 1 ? written : undefined);
     this.#socket.uncork();
     return hasRoom;
+  }
+
+  #written(submits: number): void {
+    const count = Math.min(submits, this.#unwritten);
+    this.#unwritten -= count;
+    if (count > 0) this.#options.onWritten?.(count);
   }
 
   #writerFor(octets: number): Writer {

@@ -104,6 +104,8 @@ export class Session {
     this.#outbox = new Outbox(socket, {
       onFlush: (taken) => this.#flushed(taken),
       mayAsk: () => this.#options.mayAsk?.() ?? true,
+      onSubmit: () => this.#options.onSubmit?.(),
+      onWritten: (submits) => this.#options.onWritten?.(submits),
       onForbidden: (firstSequence) => {
         this.#window.withdraw(firstSequence);
         this.#destroy("forbidden");

@@ -1,0 +1,102 @@
+/** Finding a carrier's rate from what it throttles, over simulated time: what the benchmark shows, held to what is promised. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { atRandom, both, LIMITERS, play, settledAfter, sum, type Told } from "../../../bench/pace/model.ts";
+
+const SEEDS = [1, 2, 3];
+const SECONDS = 60;
+const FOUND_S = 10;
+
+const shareReached = ({ accepted }: Told, limit: number, from: number): number =>
+  sum(accepted, from) / (limit * (accepted.length - from));
+const shareThrottled = ({ accepted, throttled }: Told, from: number): number =>
+  sum(throttled, from) / (sum(throttled, from) + sum(accepted, from));
+const mean = (values: readonly number[]): number => sum(values) / values.length;
+
+describe("a carrier that throttles at random, whatever the rate", () => {
+  for (const share of [0.001, 0.01, 0.02, 0.05]) {
+    test(`${share * 100} % of the answers cost no more than ${share * 1_000} % of what is offered`, () => {
+      for (const offered of [20, 200, 2_000, 5_000]) {
+        for (const seed of SEEDS) {
+          const { accepted } = play({ throttle: atRandom(share), offered, seconds: SECONDS, seed });
+          const through = sum(accepted) / (offered * SECONDS);
+          assert.ok(through >= 1 - 10 * share, `${through} of ${offered} a second, seed ${seed}`);
+        }
+      }
+    });
+  }
+});
+
+describe("a carrier with a limit", () => {
+  for (const [name, limiter] of Object.entries(LIMITERS)) {
+    for (const limit of [5, 20, 50, 200, 2_000]) {
+      for (const [profile, partsPerSecond] of [
+        ["without partsPerSecond", Number.POSITIVE_INFINITY],
+        ["with one that is far too high", 10 * limit],
+      ] as const) {
+        test(`${name}, ${limit}/s, ${profile}: it is used, and little is sent above it`, () => {
+          for (const seed of SEEDS) {
+            const throttle = limiter(() => limit);
+            const told = play({ throttle, offered: 3 * limit, seconds: SECONDS, seed, partsPerSecond });
+            const reached = shareReached(told, limit, FOUND_S);
+            assert.ok(reached >= 0.95, `${reached} is reached, seed ${seed}`);
+            assert.ok(settledAfter(told.accepted, limit) <= FOUND_S, `settled late, seed ${seed}`);
+          }
+          const throttled = mean(
+            SEEDS.map((seed) =>
+              shareThrottled(
+                play({ throttle: limiter(() => limit), offered: 3 * limit, seconds: SECONDS, seed, partsPerSecond }),
+                FOUND_S,
+              ),
+            ),
+          );
+          assert.ok(throttled < 0.03, `${throttled} is throttled`);
+        });
+      }
+      test(`${name}, ${limit}/s, and 1 % at random besides: the one is told from the other`, () => {
+        const told = SEEDS.map((seed) =>
+          play({
+            throttle: both(
+              limiter(() => limit),
+              atRandom(0.01),
+            ),
+            offered: 3 * limit,
+            seconds: SECONDS,
+            seed,
+          }),
+        );
+        const reached = mean(told.map((one) => shareReached(one, limit, FOUND_S)));
+        const throttled = mean(told.map((one) => shareThrottled(one, FOUND_S)));
+        assert.ok(reached >= 0.94, `${reached} is reached`);
+        assert.ok(throttled < 0.04, `${throttled} is throttled`);
+      });
+    }
+    for (const [before, after, withinS] of [
+      [200, 50, 12],
+      [2_000, 50, 10],
+      [50, 200, 12],
+      [50, 2_000, 15],
+      [20, 5, 12],
+      [5, 20, 25],
+    ] as const) {
+      test(`${name}: from ${before} to ${after}/s is noticed within ${withinS} seconds`, () => {
+        const throttle = limiter((nowMs) => (nowMs < 20_000 ? before : after));
+        for (const seed of SEEDS) {
+          const told = play({ throttle, offered: 2 * Math.max(before, after), seconds: SECONDS, seed });
+          const settledS = settledAfter(told.accepted, after, 20);
+          assert.ok(settledS <= withinS, `after ${settledS} s, seed ${seed}`);
+        }
+      });
+    }
+  }
+});
+
+test("a carrier that throttles everything gets about a part a second, and its rate again seconds after that ends", () => {
+  for (const offered of [20, 200, 2_000, 5_000]) {
+    const throttle = () => (nowMs: number) => nowMs >= 10_000 && nowMs < 30_000;
+    const { accepted, throttled } = play({ throttle, offered, seconds: 60, seed: 1 });
+    assert.ok(sum(throttled, 20, 30) <= 15, `${sum(throttled, 20, 30)} in ten seconds`);
+    assert.ok(sum(accepted, 30, 40) >= offered * 10, `${sum(accepted, 30, 40)} in the ten seconds after, ${offered}/s`);
+    assert.equal(sum(accepted, 50, 60), offered * 10);
+  }
+});
