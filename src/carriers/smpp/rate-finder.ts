@@ -7,13 +7,13 @@
  *   free ──many throttled──▶ settling ──a second──▶ holding ──clean──▶ probing ──clean──▶ probing, further …
  *     ▲                         ▲                    │   ▲                │
  *     │                         └───many throttled───┤   └──── throttled──┘  (settling first)
- *     └── as many are throttled with less: it is not the rate ◀┘
+ *     └──── many are throttled with less, too: it is not the rate ◀┘
  *
  * settling   A limit looks back over a second, so for a second after a change nothing is concluded. Nor is it from answers to parts
  *            that were sent before: each part is sent with the number of its epoch, and only answers of the current one count.
  * holding    At a rate that should work. "Many" is judged part by part: each throttled answer adds one, each answer takes off the share
- *            that is tolerated, and the sum must reach ALARM (Page's CUSUM). The tolerated share is twice the *base*, which is the share that was
- *            seen to stay however little is sent. More than MAX_BASE is never taken for chance.
+ *            that is tolerated, and the sum must reach ALARM (Page's CUSUM). The tolerated share is twice the *base*, which is the share that is
+ *            throttled at rates that work, and that stays when less is sent. More than MAX_BASE is never taken for chance.
  * lowering   To a little less than was taken in the last second: what is known to work. If next to nothing was taken, to a tenth.
  * probing    Above the rate that works: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
  *            to what worked when it does not. Between probes that fail there are so many answers that throttled ones stay few.
@@ -32,6 +32,10 @@ const CLEAN = 1;
 const MAX_CLEAN_SHARE = 0.03;
 const MIN_TOLERATED = 0.015;
 const MAX_BASE = 0.1;
+/** A base below this is none. */
+const MIN_BASE = 0.002;
+/** So many answers at a rate that works weigh as much as all that is known of the base. */
+const BASE_ANSWERS = 200;
 /** Before there is more to go by, so much of a burst is watched; of one that is mostly throttled, so many answers. */
 const MIN_WATCH_MS = 200;
 const FLOOD_ANSWERS = 100;
@@ -61,14 +65,11 @@ const MAX_STEP = 3;
 /** Less than this of the rate is not a use of it. */
 const USED = 0.9;
 const UNUSED_MS = 30_000;
-/** How often it is looked whether the base is still there. */
-const RECHECK_MS = 30_000;
 const BUCKET_MS = 50;
 const BUCKETS = 20;
 
 interface Before {
   readonly rate: number;
-  readonly share: number;
   lowerings: number;
 }
 
@@ -100,7 +101,6 @@ export class RateFinder {
   #throttledMs = 0;
   #evidence = 0;
   #base = 0;
-  #baseAtMs = 0;
   /** What there was before the rate was lowered, while that has not been judged. */
   #before: Before | null = null;
   #mayProbeEarly = false;
@@ -136,7 +136,6 @@ export class RateFinder {
       this.#takenBefore = this.#taken.count(nowMs);
       this.#taken.start(nowMs);
       this.#sentMeter.start(nowMs);
-      this.#baseAtMs = nowMs;
       this.#enter("free", nowMs);
       this.#epoch = epoch;
     }
@@ -186,31 +185,27 @@ export class RateFinder {
   }
 
   #judgeFree(nowMs: number, elapsedMs: number): void {
-    if (this.#evidence === 0 && elapsedMs >= ROUND_MS && this.#base === 0) this.#isWatching = false;
-    else if (this.#base > 0 && nowMs - this.#baseAtMs >= RECHECK_MS) this.#recheck(nowMs);
+    if (this.#evidence === 0 && elapsedMs >= ROUND_MS && this.#base < MIN_BASE) this.#isWatching = false;
+    else if (elapsedMs >= HOLD_MS) {
+      this.#learn();
+      this.#enter("free", nowMs);
+    }
   }
 
-  /** Whether the base is still there is seen by lowering the rate once more. */
-  #recheck(nowMs: number): void {
-    this.#baseAtMs = nowMs;
-    if (this.#share > this.#base / 2) this.#lower(nowMs, null);
-    else this.#base = 0;
+  /** What is throttled at a rate that works is chance. */
+  #learn(): void {
+    this.#base += (this.#share - this.#base) * (this.#answers / (this.#answers + BASE_ANSWERS));
   }
 
   #judgeHold(nowMs: number, elapsedMs: number): void {
     const heardMs = nowMs - (this.#firstAnswerMs ?? nowMs);
     if (heardMs < ROUND_MS) return;
     if (this.#evidence > CLEAN && nowMs - this.#throttledMs < HOLD_MS) return;
-    if (this.#base > 0 && nowMs - this.#baseAtMs >= RECHECK_MS) {
-      this.#recheck(nowMs);
-      return;
-    }
     const isUsed = this.#isUsed(elapsedMs);
     if (this.#before !== null) {
       // The rate was lowered, and that has helped.
       this.#before = null;
       this.#works = this.#rate;
-      this.#base *= 0.5;
     }
     if (!isUsed) {
       if (elapsedMs >= UNUSED_MS) this.#free(nowMs);
@@ -220,6 +215,7 @@ export class RateFinder {
     if (!isLong && !this.#mayProbeEarly) return;
     this.#mayProbeEarly = false;
     this.#works = this.#rate;
+    this.#learn();
     this.#probe(nowMs);
   }
 
@@ -279,14 +275,13 @@ export class RateFinder {
     this.#enter("settling", nowMs);
   }
 
-  /** Too many are throttled. If as many are with less, the rate is not the reason, and it is given back. */
+  /** Too many are throttled. If they still are after the rate was lowered to what was taken, it is not the reason, and is given back. */
   #alarm(nowMs: number): void {
     const before = this.#before;
     const share = this.#share;
-    const isSame = before !== null && share <= MAX_BASE && share >= before.share / 2;
+    const isSame = before !== null && share <= MAX_BASE + 2 * Math.sqrt(MAX_BASE / this.#answers);
     if (before !== null && isSame && before.lowerings === LOWERINGS) {
-      this.#base = share;
-      this.#baseAtMs = nowMs;
+      this.#base = Math.min(share, MAX_BASE);
       this.#before = null;
       if (before.rate === Number.POSITIVE_INFINITY) this.#free(nowMs);
       else {
@@ -307,7 +302,7 @@ export class RateFinder {
     // Of a flood, what a limit over a second took of it is all that it takes in that second.
     const isFlood = nowMs - this.#sinceMs < MIN_WATCH_MS && this.#phase === "free";
     const taken = BELOW_TAKEN * (isFlood ? this.#takenBefore + this.#taken.count(nowMs) : this.#taken.perSecond(nowMs));
-    this.#before = before ?? { rate: this.#rate, share: this.#share, lowerings: 0 };
+    this.#before = before ?? { rate: this.#rate, lowerings: 0 };
     this.#before.lowerings++;
     this.#fails = Number.POSITIVE_INFINITY;
     this.#step = taken < from * 0.5 ? 1 : FIRST_STEP;

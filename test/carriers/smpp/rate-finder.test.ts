@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { atRandom, both, LIMITERS, play, settledAfter, sum, type Told } from "../../../bench/pace/model.ts";
 
-const SEEDS = [1, 2, 3];
+const SEEDS = [1, 2, 3, 4, 5, 6];
 const SECONDS = 60;
 const FOUND_S = 10;
+/** `partsPerSecond` counts over a second and a fiftieth. */
+const BELOW_SECOND = 0.98;
 
 const shareReached = ({ accepted }: Told, limit: number, from: number): number =>
   sum(accepted, from) / (limit * (accepted.length - from));
@@ -18,9 +20,13 @@ describe("a carrier that throttles at random, whatever the rate", () => {
     test(`${share * 100} % of the answers cost no more than ${share * 1_000} % of what is offered`, () => {
       for (const offered of [20, 200, 2_000, 5_000]) {
         for (const seed of SEEDS) {
-          const { accepted } = play({ throttle: atRandom(share), offered, seconds: SECONDS, seed });
-          const through = sum(accepted) / (offered * SECONDS);
-          assert.ok(through >= 1 - 10 * share, `${through} of ${offered} a second, seed ${seed}`);
+          // As much as comes, or out of more that waits, as much as the profile allows.
+          for (const more of [{ offered }, { offered: 3 * offered, partsPerSecond: offered }]) {
+            const { accepted } = play({ throttle: atRandom(share), seconds: SECONDS, seed, ...more });
+            const through = sum(accepted) / (offered * SECONDS);
+            const allowed = "partsPerSecond" in more ? BELOW_SECOND : 1;
+            assert.ok(through >= allowed - 10 * share, `${through} of ${offered} a second, seed ${seed}`);
+          }
         }
       }
     });
@@ -50,7 +56,7 @@ describe("a carrier with a limit", () => {
               ),
             ),
           );
-          assert.ok(throttled < 0.03, `${throttled} is throttled`);
+          assert.ok(throttled < 0.05, `${throttled} is throttled`);
         });
       }
       test(`${name}, ${limit}/s, and 1 % at random besides: the one is told from the other`, () => {
@@ -68,7 +74,7 @@ describe("a carrier with a limit", () => {
         const reached = mean(told.map((one) => shareReached(one, limit, FOUND_S)));
         const throttled = mean(told.map((one) => shareThrottled(one, FOUND_S)));
         assert.ok(reached >= 0.94, `${reached} is reached`);
-        assert.ok(throttled < 0.04, `${throttled} is throttled`);
+        assert.ok(throttled < 0.06, `${throttled} is throttled`);
       });
     }
     for (const [before, after, withinS] of [
