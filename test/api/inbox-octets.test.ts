@@ -6,26 +6,12 @@ import { runProgram } from "../support/child.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { SINGLE } from "../support/sending.ts";
 import { basic, eventually, startTestService, type TestService, temporaryDirectory } from "../support/service.ts";
-import { startSmsc } from "../support/smsc.ts";
+import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 
 const PHONE = "41793026727";
 const NUMBER = "12345";
 
-const catalogue = (port: number, profile = "", numbers = ""): string => `
-[[carrier]]
-id = "smpp"
-kind = "smpp"
-hosts = ["127.0.0.1:${port}"]
-systemId = "heliograph"
-password = "secret"
-${profile}
-[[route]]
-prefix = ""
-carrier = "smpp"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
+const catalogue = (port: number, profile = "", numbers = ""): string => `${smppCatalogue(port, profile)}
 [[number]]
 number = "${NUMBER}"
 account = "DEMO0001"

@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import smpp from "smpp";
 import { REJECTED, SINGLE } from "../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../support/service.ts";
+import { smppCatalogue } from "../support/smsc.ts";
 
 type TheirSession = ReturnType<typeof smpp.connect>;
 type TheirPdu = InstanceType<typeof smpp.PDU>;
@@ -53,20 +54,7 @@ async function startNetwork(t: TestContext): Promise<Network> {
   };
 }
 
-const catalogue = (port: number): string => `
-[[carrier]]
-id = "smpp"
-kind = "smpp"
-hosts = ["127.0.0.1:${port}"]
-systemId = "heliograph"
-password = "secret"
-[[route]]
-prefix = ""
-carrier = "smpp"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
+const catalogue = (port: number): string => `${smppCatalogue(port)}
 [[number]]
 number = "${NUMBER}"
 account = "DEMO0001"

@@ -4,28 +4,12 @@ import { type TestContext, test } from "node:test";
 import type { PartRecord } from "../../src/carriers/smsc/part.ts";
 import { SINGLE } from "../support/sending.ts";
 import { eventually, startTestService } from "../support/service.ts";
-import { startSmsc } from "../support/smsc.ts";
+import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 
 const TO = "41793026727";
 const COUNT = 200;
 
-const catalogue = (port: number, profile: string): string => `
-[[carrier]]
-id = "smpp"
-kind = "smpp"
-hosts = ["127.0.0.1:${port}"]
-systemId = "heliograph"
-password = "secret"
-window = 100
-${profile}
-[[route]]
-prefix = ""
-carrier = "smpp"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
-`;
+const catalogue = (port: number, profile: string): string => smppCatalogue(port, `window = 100\n${profile}`);
 
 /** Sends the texts to one phone, a request each, and gives what the carrier took when that is so many parts. */
 async function partsTaken(t: TestContext, profile: string, texts: readonly string[], count: number) {

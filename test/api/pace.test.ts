@@ -4,25 +4,10 @@ import { type TestContext, test } from "node:test";
 import type { Smsc } from "../../src/carriers/smsc/smsc.ts";
 import { MULTI, passUntil } from "../support/sending.ts";
 import { eventually, startTestService } from "../support/service.ts";
-import { startSmsc } from "../support/smsc.ts";
+import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const catalogue = (port: number): string => `
-[[carrier]]
-id = "smpp"
-kind = "smpp"
-hosts = ["127.0.0.1:${port}"]
-systemId = "heliograph"
-password = "secret"
-window = 20
-[[route]]
-prefix = ""
-carrier = "smpp"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
-`;
+const catalogue = (port: number): string => smppCatalogue(port, "window = 20");
 
 const FIRST = 41_790_000_000;
 const phones = (count: number): string[] => Array.from({ length: count }, (_, index) => String(FIRST + index));

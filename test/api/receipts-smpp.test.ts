@@ -5,34 +5,18 @@ import type { Faults } from "../../src/carriers/smsc/faults.ts";
 import { good, operating } from "../support/operator.ts";
 import { SINGLE } from "../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../support/service.ts";
-import { startSmsc } from "../support/smsc.ts";
+import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const TO = "41793026727";
 const OTHER = "41793026728";
-const CARRIER = "acme";
-
-const catalogue = (port: number): string => `
-[[carrier]]
-id = "${CARRIER}"
-kind = "smpp"
-hosts = ["127.0.0.1:${port}"]
-systemId = "heliograph"
-password = "secret"
-[[route]]
-prefix = ""
-carrier = "${CARRIER}"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
-`;
+const CARRIER = "smpp";
 
 /** The carrier's phones answer when its clock moves, and not before. */
 async function start(t: TestContext, faults: Faults) {
   const clock = new VirtualClock();
   const smsc = await startSmsc(t, { answerAfterMs: 1_000, faults }, clock);
-  const service = await startTestService(t, { catalogue: catalogue(smsc.port) });
+  const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port) });
   const send = async (to: string): Promise<string> => {
     const { messages } = good(await service.call("POST", SINGLE, { body: { from: "InfoSMS", to, text: "Hello" } }));
     return messages[0].messageId;

@@ -111,6 +111,26 @@ export async function bindTo(t: TestContext, smsc: Listening, options: CustomerO
   return customer;
 }
 
+/** The catalogue of a service whose one carrier, "smpp", listens there; `profile` is what else its profile says. A part costs a cent. */
+export function smppCatalogue(port: number, profile = ""): string {
+  return `
+[[carrier]]
+id = "smpp"
+kind = "smpp"
+hosts = ["127.0.0.1:${port}"]
+systemId = "heliograph"
+password = "secret"
+${profile}
+[[route]]
+prefix = ""
+carrier = "smpp"
+[[ratePlan]]
+id = "standard"
+currency = "EUR"
+rate = [{ prefix = "", price = "0.01" }]
+`;
+}
+
 /** A receipt's text. */
 export function textOf(pdu: Pdu<"deliver_sm">): string {
   return Buffer.from(pdu.shortMessage).toString("latin1");

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { Faults } from "../../../src/carriers/smsc/faults.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
-import { startSmsc } from "../../support/smsc.ts";
+import { smppCatalogue, startSmsc } from "../../support/smsc.ts";
 
 const OPERATOR = `Basic ${Buffer.from("operator:operator-password").toString("base64")}`;
 
@@ -13,22 +13,7 @@ async function startThrough(t: TestContext, faults: Faults) {
   const receiver = await ReportReceiver.start();
   t.after(() => receiver.stop());
   const service = await startTestService(t, {
-    catalogue: `
-[[carrier]]
-id = "acme"
-kind = "smpp"
-hosts = ["127.0.0.1:${smsc.port}"]
-systemId = "me"
-password = "secret"
-reconnectSeconds = 1
-[[route]]
-prefix = ""
-carrier = "acme"
-[[ratePlan]]
-id = "standard"
-currency = "EUR"
-rate = [{ prefix = "", price = "0.01" }]
-`,
+    catalogue: smppCatalogue(smsc.port, "reconnectSeconds = 1"),
   });
   const send = async (...phones: string[]) => {
     const destinations = phones.map((to) => ({ to }));
@@ -84,7 +69,7 @@ test("receipts that cannot be read are acknowledged, and each is kept among thos
   assert.equal(count, 2);
   assert.deepEqual(
     receipts.map(({ carrierId, carrierMessageId, outcome, to }) => [carrierId, carrierMessageId, outcome, to]),
-    Array(2).fill(["acme", "", "held", null]),
+    Array(2).fill(["smpp", "", "held", null]),
   );
   assert.deepEqual(
     receipts.map(({ why, octets }) => [
