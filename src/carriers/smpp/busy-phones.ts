@@ -1,33 +1,50 @@
 /**
- * Which phones a carrier puts messages off for ("queue full", "system error"). One phone that is full says nothing of the carrier. When
- * many different ones are put off within seconds it may be the carrier that is full, and those beyond the first count as throttled: whether
- * they are many among all answers is then for the RateFinder to judge.
+ * Which phones a carrier puts messages off for ("queue full", "system error"). A phone that is full says nothing of the carrier, and neither
+ * do many of them while others are taken. Only when nearly all phones are put off that were tried for the first time within some seconds,
+ * it is the carrier that is full, and such an answer counts as throttled.
  */
 import type { Clock } from "../../runtime/clock.ts";
 
 const SPAN_MS = 10_000;
-const FIRST_PHONES = 10;
-/** More are taken for different ones without being remembered. */
-const MAX_PHONES = 1_000;
+const MIN_PHONES = 10;
+const MIN_SHARE = 0.9;
+/** So long, and so many of them, phones are known that were put off: to try one again says nothing new. */
+const KNOWN_MS = 300_000;
+const MAX_KNOWN = 10_000;
 
 export class BusyPhones {
   readonly #clock: Clock;
-  readonly #phones = new Set<string>();
-  #sinceMs = 0;
+  /** Those that were put off, and when last; that longest ago first. */
+  readonly #known = new Map<string, number>();
+  #sinceMs = Number.NEGATIVE_INFINITY;
+  /** In this span: phones that were put off for the first time, and parts that were taken. */
+  #phones = 0;
+  #taken = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  /** A part was taken. */
+  taken(): void {
+    // While no phone is put off, nobody asks.
+    if (this.#phones > 0) this.#taken++;
+  }
+
   /** Whether it speaks against the carrier that a message to this phone is put off. */
-  note(phone: string): boolean {
+  isCarriers(phone: string): boolean {
     const nowMs = this.#clock.monotonic();
+    const knownMs = this.#known.get(phone);
+    this.#known.delete(phone);
+    this.#known.set(phone, nowMs);
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!);
+    if (knownMs !== undefined && nowMs - knownMs < KNOWN_MS) return false;
     if (nowMs - this.#sinceMs >= SPAN_MS) {
-      this.#phones.clear();
       this.#sinceMs = nowMs;
+      this.#phones = 0;
+      this.#taken = 0;
     }
-    if (this.#phones.has(phone)) return false;
-    if (this.#phones.size < MAX_PHONES) this.#phones.add(phone);
-    return this.#phones.size > FIRST_PHONES;
+    this.#phones++;
+    return this.#phones > MIN_PHONES && this.#phones >= MIN_SHARE * (this.#phones + this.#taken);
   }
 }

@@ -52,6 +52,8 @@ export interface SmppCounts {
 }
 
 const NO_CONNECTION_MS = 1_000;
+/** There may be room by the time that it is asked how long that will take. */
+const MIN_WAKE_MS = 1;
 /** Of a message that is put off for the first time; each further time it is twice as long. */
 const PUT_OFF_MS = 1_000;
 const INVALID_COMMAND = 0x03;
@@ -75,6 +77,9 @@ export class SmppCarrier implements Carrier {
   readonly #busyPhones: BusyPhones;
   readonly #limiter: LogLimiter;
   #paceTimer: Timer | null = null;
+  /** Parts of messages that were begun, and wait for the pace: of one long message at most, for while there are any there is no room for others. */
+  readonly #queue: { readonly part: PartToSubmit; readonly resolve: (submission: Submission) => void }[] = [];
+  #isStopped = false;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
   #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
@@ -149,6 +154,7 @@ export class SmppCarrier implements Carrier {
   }
 
   room(): number {
+    if (this.#queue.length > 0) return 0;
     const onLinks = this.#links.reduce((sum, link) => sum + link.room, 0);
     if (onLinks === 0) return 0;
     const byPace = this.#pace.room();
@@ -166,18 +172,42 @@ export class SmppCarrier implements Carrier {
   }
 
   submit(part: PartToSubmit): Promise<Submission> {
+    if (!this.isUp()) return later(NO_CONNECTION_MS);
+    if (this.#queue.length === 0 && this.#pace.room() > 0) return this.#send(part);
+    // The last parts of a long message, whose first have used up the pace: they follow as it allows, and need not wait for an answer.
+    return new Promise((resolve) => {
+      this.#queue.push({ part, resolve });
+      this.#wakeWhenPaced();
+    });
+  }
+
+  #send(part: PartToSubmit): Promise<Submission> {
     const link = this.#roomiest();
     // A window that is full for the moment says so itself when it has room again; nobody need wait for a time.
     if (link === undefined || link.room === 0) return later(this.isUp() ? 0 : NO_CONNECTION_MS);
-    // The last parts of a long message may find the pace used up by its first. Whoever asks for room next is told when there is some.
-    if (this.#pace.room() === 0) return later(0);
     const draft = submitOf(part, this.#profile, this.#parts.clock.now());
     if (draft === null) return Promise.resolve({ kind: "refused", errorId: BAD_SENDER });
     const { stamp } = this.#pace;
     return link.submit(draft).then((answer) => this.#submissionOf(answer, part, stamp));
   }
 
+  /** Sends those of the parts that wait for the pace which it allows by now. Without a connection, or at the end, they were never sent. */
+  #sendQueued(): void {
+    const canSend = this.isUp() && !this.#isStopped;
+    while (this.#queue.length > 0 && (!canSend || (this.#hasRoom && this.#pace.room() > 0))) {
+      const { part, resolve } = this.#queue.shift()!;
+      void (canSend ? this.#send(part) : later(NO_CONNECTION_MS)).then(resolve);
+    }
+    // In a window that is full the next answer makes room.
+    if (this.#queue.length > 0 && this.#hasRoom) this.#wakeWhenPaced();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#links.some((link) => link.room > 0);
+  }
+
   #submissionOf(answer: Answer<"submit_sm">, part: PartToSubmit, stamp: number): Submission {
+    if (this.#queue.length > 0) this.#sendQueued();
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
       if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
@@ -195,9 +225,10 @@ export class SmppCarrier implements Carrier {
   #answered(pdu: Pdu<"submit_sm_resp"> | Pdu<"generic_nack">, { message }: PartToSubmit, stamp: number): Submission {
     const meaning = meaningOf(pdu.status);
     this.#pace.congested(readTlv(pdu.tlvs, "congestion_state") ?? 0);
-    const isBusy = meaning.kind === "later" && this.#busyPhones.note(message.to);
+    const isBusy = meaning.kind === "later" && this.#busyPhones.isCarriers(message.to);
     this.#pace.answered(stamp, meaning.kind === "throttled" || isBusy);
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
+      this.#busyPhones.taken();
       const id = idInAnswer(pdu.messageId, this.#profile.receiptIds ?? "same");
       if (isUsableId(id)) return { kind: "accepted", carrierMessageId: id };
       // Taken without an id that can be kept: only its phone can tell which receipt is its.
@@ -261,12 +292,13 @@ export class SmppCarrier implements Carrier {
   }
 
   #changed(): void {
+    this.#sendQueued();
     for (const listener of this.#changeListeners) listener();
   }
 
   #wakeWhenPaced(): void {
     if (this.#paceTimer !== null) return;
-    this.#paceTimer = this.#parts.clock.after(this.#pace.waitMs(), () => {
+    this.#paceTimer = this.#parts.clock.after(Math.max(this.#pace.waitMs(), MIN_WAKE_MS), () => {
       this.#paceTimer = null;
       this.#changed();
     });
@@ -278,6 +310,8 @@ export class SmppCarrier implements Carrier {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#sendQueued();
     this.#paceTimer?.cancel();
     await Promise.all(this.#links.map((link) => link.stop()));
   }

@@ -43,15 +43,15 @@ test("parts a second never exceed the profile's rate over any second, over two c
     reference: 1,
   } as const;
   const parts = carrier.partsOf(message);
-  let taken = 0;
+  // The last parts of a message may wait for the pace.
+  const answers: ReturnType<SmppCarrier["submit"]>[] = [];
   for (let turn = 0; turn < 60; turn++) {
-    const answers = [];
     while (carrier.room() > 0) for (const part of parts) answers.push(carrier.submit(part));
-    taken += (await Promise.all(answers)).filter(({ kind }) => kind === "accepted").length;
     await clock.advance(100);
   }
 
   await Promise.all([carrier.stop(), clock.advance(10_000)]);
+  const taken = (await Promise.all(answers)).filter(({ kind }) => kind === "accepted").length;
 
   const times = smsc.parts.map(({ atMs }) => atMs);
   assert.equal(times.length, taken);
