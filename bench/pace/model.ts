@@ -14,8 +14,9 @@ export type LimitAt = (nowMs: number) => number;
 
 export interface Story {
   readonly throttle: (random: Random) => Throttle;
-  /** Parts a second, spread evenly. */
+  /** Parts a second, spread evenly; or those of so many seconds at once. */
   readonly offered: number;
+  readonly atOnceOfSeconds?: number;
   readonly seconds: number;
   readonly seed: number;
   /** Of the profile. */
@@ -31,7 +32,8 @@ export interface Told {
 const SECOND_MS = 1_000;
 const ROUND_TRIP_MS = 20;
 
-export function play({ throttle, offered, seconds, seed, partsPerSecond = Number.POSITIVE_INFINITY }: Story): Told {
+export function play(story: Story): Told {
+  const { throttle, offered, atOnceOfSeconds, seconds, seed, partsPerSecond = Number.POSITIVE_INFINITY } = story;
   let nowMs = 0;
   const clock = { now: () => nowMs, monotonic: () => nowMs, after: () => ({ cancel: () => undefined }) };
   const throttles = throttle(seededRandom(seed));
@@ -50,7 +52,12 @@ export function play({ throttle, offered, seconds, seed, partsPerSecond = Number
       if (isThrottled) waiting++;
     }
     sent.length = 0;
-    waiting += Math.floor(((nowMs + 1) * offered) / SECOND_MS) - Math.floor((nowMs * offered) / SECOND_MS);
+    waiting +=
+      atOnceOfSeconds === undefined
+        ? Math.floor(((nowMs + 1) * offered) / SECOND_MS) - Math.floor((nowMs * offered) / SECOND_MS)
+        : nowMs % (atOnceOfSeconds * SECOND_MS) === 0
+          ? offered * atOnceOfSeconds
+          : 0;
     for (; waiting > 0 && pace.room() > 0; waiting--) {
       sent.push([pace.stamp, throttles(nowMs + ROUND_TRIP_MS / 2)]);
       pace.gathered();

@@ -65,6 +65,13 @@ const MAX_STEP = 3;
 /** Less than this of the rate is not a use of it. */
 const USED = 0.9;
 const UNUSED_MS = 30_000;
+/** Nothing was there to send: for so long, and for as long as so many parts take. */
+const MIN_IDLE_MS = 100;
+const MIN_IDLE_PARTS = 3;
+/** What was taken in the best second is remembered for so long. */
+const PEAK_MS = 30_000;
+/** Where so much is throttled, what was taken in the last second is what the carrier takes. */
+const LIMIT_SHARE = 0.3;
 const BUCKET_MS = 50;
 const BUCKETS = 20;
 
@@ -99,6 +106,9 @@ export class RateFinder {
   #answers = 0;
   #throttled = 0;
   #throttledMs = 0;
+  /** When the last part went, and how much of the epoch nothing was there to send. */
+  #sentMs = 0;
+  #idleMs = 0;
   #evidence = 0;
   #base = 0;
   /** What there was before the rate was lowered, while that has not been judged. */
@@ -123,6 +133,8 @@ export class RateFinder {
     if (!this.#isWatching) return;
     const nowMs = this.#clock.monotonic();
     this.#sentMeter.add(nowMs);
+    this.#idleMs += this.#idleUntil(nowMs);
+    this.#sentMs = nowMs;
     this.#sent++;
     if (this.#phase === "settling" && nowMs - this.#sinceMs >= SETTLE_MS) this.#enter("holding", nowMs);
   }
@@ -163,6 +175,7 @@ export class RateFinder {
     this.#sinceMs = nowMs;
     this.#firstAnswerMs = null;
     this.#epoch++;
+    this.#idleMs = 0;
     this.#sent = 0;
     this.#answers = 0;
     this.#throttled = 0;
@@ -201,7 +214,7 @@ export class RateFinder {
     const heardMs = nowMs - (this.#firstAnswerMs ?? nowMs);
     if (heardMs < ROUND_MS) return;
     if (this.#evidence > CLEAN && nowMs - this.#throttledMs < HOLD_MS) return;
-    const isUsed = this.#isUsed(elapsedMs);
+    const isUsed = this.#isUsed(nowMs);
     if (this.#before !== null) {
       // The rate was lowered, and that has helped.
       this.#before = null;
@@ -219,8 +232,16 @@ export class RateFinder {
     this.#probe(nowMs);
   }
 
-  #isUsed(elapsedMs: number): boolean {
-    return this.#sent + 1 >= USED * this.#rate * (elapsedMs / SECOND_MS);
+  /** Whether parts went as fast as the rate allows, while there were any. */
+  #isUsed(nowMs: number): boolean {
+    const busyMs = nowMs - this.#sinceMs - Math.min(this.#idleMs + this.#idleUntil(nowMs), nowMs - this.#sinceMs);
+    return busyMs >= MIN_WATCH_MS && this.#sent + 1 >= USED * this.#rate * (busyMs / SECOND_MS);
+  }
+
+  /** The time since the last part, if that is so long that there was none to send. */
+  #idleUntil(nowMs: number): number {
+    const gapMs = nowMs - this.#sentMs;
+    return gapMs < Math.max(MIN_IDLE_MS, (MIN_IDLE_PARTS * SECOND_MS) / this.#rate) ? 0 : gapMs;
   }
 
   get #minStep(): number {
@@ -253,7 +274,7 @@ export class RateFinder {
       return;
     }
     if (!isOver) return;
-    if (!this.#isUsed(nowMs - this.#sinceMs)) {
+    if (!this.#isUsed(nowMs)) {
       // Less is offered than it allows: that much works, and the rest is not known.
       this.#enter("holding", nowMs);
       return;
@@ -277,6 +298,10 @@ export class RateFinder {
 
   /** Too many are throttled. If they still are after the rate was lowered to what was taken, it is not the reason, and is given back. */
   #alarm(nowMs: number): void {
+    if (this.#rate !== Number.POSITIVE_INFINITY && !this.#isUsed(nowMs)) {
+      this.#evidence = 0;
+      return;
+    }
     const before = this.#before;
     const share = this.#share;
     const isSame = before !== null && share <= MAX_BASE + 2 * Math.sqrt(MAX_BASE / this.#answers);
@@ -298,10 +323,15 @@ export class RateFinder {
   }
 
   #lower(nowMs: number, before: Before | null): void {
-    const from = Math.min(this.#rate, this.#sentMeter.perSecond(nowMs));
     // Of a flood, what a limit over a second took of it is all that it takes in that second.
     const isFlood = nowMs - this.#sinceMs < MIN_WATCH_MS && this.#phase === "free";
-    const taken = BELOW_TAKEN * (isFlood ? this.#takenBefore + this.#taken.count(nowMs) : this.#taken.perSecond(nowMs));
+    const isFound = this.#rate !== Number.POSITIVE_INFINITY;
+    const lately = isFlood ? this.#takenBefore + this.#taken.count(nowMs) : this.#taken.perSecond(nowMs);
+    // What was offered in the last second may be less than what it takes: answers come in lumps, and so do parts.
+    const known = isFound ? this.#rate * (1 - this.#share) : this.#taken.peak(nowMs);
+    const isLimit = this.#share >= LIMIT_SHARE && (isFound || lately >= MIN_CUT * known);
+    const taken = BELOW_TAKEN * (isLimit ? lately : Math.max(lately, known));
+    const from = Math.max(Math.min(this.#rate, this.#sentMeter.perSecond(nowMs)), taken / BELOW_TAKEN);
     this.#before = before ?? { rate: this.#rate, lowerings: 0 };
     this.#before.lowerings++;
     this.#fails = Number.POSITIVE_INFINITY;
@@ -323,6 +353,8 @@ class Meter {
   #sum = 0;
   #bucket = 0;
   #startMs = 0;
+  #peak = 0;
+  #peakMs = 0;
 
   start(nowMs: number): void {
     this.#move(nowMs);
@@ -341,6 +373,15 @@ class Meter {
     this.#move(nowMs);
     this.#counts[this.#bucket % BUCKETS]!++;
     this.#sum++;
+    if (this.#sum > this.#peak || nowMs - this.#peakMs > PEAK_MS) {
+      this.#peak = this.#sum;
+      this.#peakMs = nowMs;
+    }
+  }
+
+  /** In the best of the last seconds. */
+  peak(nowMs: number): number {
+    return nowMs - this.#peakMs > PEAK_MS ? 0 : this.#peak;
   }
 
   perSecond(nowMs: number): number {
