@@ -73,8 +73,8 @@ function withStrayOctets(pdu: Buffer, behind: number, hasMessage: boolean): Mend
     const best = found.find((reading) => reading.end === end);
     if (best === undefined) continue;
     const { from, parameters } = best;
-    const octets = Buffer.concat([pdu.subarray(0, behind), pdu.subarray(from, parameters.end)]);
     if (end === "short") return { octets: withLastTaken(pdu, behind, best), how: "a parameter's length is wrong" };
+    const octets = Buffer.concat([pdu.subarray(0, behind), pdu.subarray(from, parameters.end)]);
     return { octets, how: end === "none" ? "octets after the message" : "octets after the parameters" };
   }
   return null;
