@@ -4,6 +4,7 @@
  * it goes, and nothing throws.
  */
 import { textOfSeptets } from "./alphabets.ts";
+import { beginsWithHeader } from "./binary.ts";
 import { alphabetFor } from "./encodings.ts";
 import { type Concatenation, type Header, readHeader, type Shifts, withoutConcatenation } from "./header.ts";
 import { PART_OCTETS } from "./parts.ts";
@@ -64,8 +65,8 @@ export interface Received {
 const NO_HEADER: { header: Header; octetLength: number } = { header: {}, octetLength: 0 };
 
 export function readReceived(field: ReceivedField): Received {
-  const { octets, hasHeader, charset } = field;
-  const { header, octetLength } = hasHeader ? readHeader(octets) : NO_HEADER;
+  const { octets, charset } = field;
+  const { header, octetLength } = startsWithHeader(field) ? readHeader(octets) : NO_HEADER;
   const { concatenation = null, wideReference = false } = header;
   const content: ReceivedOctets =
     charset === "binary"
@@ -77,6 +78,17 @@ export function readReceived(field: ReceivedField): Received {
         }
       : { charset, hex: hexOf(textOctets(field, octetLength)), ...(charset === "gsm" ? shiftsOf(header) : {}) };
   return { content, concatenation, wideReference };
+}
+
+/**
+ * Some networks set the bit over a text that has no header, and a text is not to be lost for it. Octets that are no text stay behind
+ * whatever is meant to be their header: all of it is kept.
+ */
+function startsWithHeader({ octets, hasHeader, charset }: ReceivedField): boolean {
+  if (!hasHeader || charset === "binary") return hasHeader;
+  // An empty header is a NUL, and so is the first octet of a text in UCS-2. What is left shows which it is.
+  if (charset === "ucs2" && octets[0] === 0 && octets.length % 2 === 0) return false;
+  return beginsWithHeader(octets);
 }
 
 function shiftsOf({ singleShift, lockingShift }: Header): Shifts {
@@ -106,10 +118,49 @@ export function textOfPieces(pieces: readonly ReceivedText[]): string {
   const [first] = pieces;
   if (first === undefined) return "";
   const octets = pieces.map(octetsOf);
-  // An odd octet is half a character only if the other half comes too; else it would shift all that follows.
-  const length = octets.reduce((sum, piece) => sum + piece.length, 0);
-  if (first.charset === "ucs2" && length % 2 !== 0) return octets.map(textOfUcs2).join("");
-  return DECODE[first.charset](Buffer.concat(octets), first);
+  if (first.charset === "ucs2") return textOfUcs2Pieces(octets);
+  return DECODE[first.charset](Buffer.concat(first.charset === "gsm" ? octets : octets.map(withoutNulAtEnd)), first);
+}
+
+/**
+ * An odd octet at the end of a piece is half a character, of which the next odd piece begins with the other half; or it belongs to none. If
+ * all of them are NULs, they are most likely such as networks count that end each piece with one. But half an "A" is a NUL too: so it
+ * counts in which reading the characters are of fewer kinds, because one that is off by an octet has any.
+ */
+function textOfUcs2Pieces(pieces: readonly Uint8Array[]): string {
+  const odd = pieces.filter(isOdd);
+  const joined = withPairsJoined(pieces).map(textOfUcs2).join("");
+  if (odd.length < 2 || !odd.every((piece) => piece.at(-1) === 0)) return joined;
+  const apart = pieces.map(textOfUcs2).join("");
+  return rowCount(joined) < rowCount(apart) ? joined : apart;
+}
+
+const isOdd = (octets: Uint8Array): boolean => octets.length % 2 !== 0;
+
+/** Each odd piece and the next odd one made one, with all between them; the last stays alone if no other follows it. */
+function withPairsJoined(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const paired: Uint8Array[] = [];
+  let open: Uint8Array[] = [];
+  for (const piece of pieces) {
+    if (open.length === 0 && !isOdd(piece)) paired.push(piece);
+    else open.push(piece);
+    if (open.length < 2 || !isOdd(piece)) continue;
+    paired.push(Buffer.concat(open));
+    open = [];
+  }
+  return [...paired, ...open];
+}
+
+/** Characters whose codes have the same high octet are a row: most alphabets are in one or two. */
+function rowCount(text: string): number {
+  const rows = new Set<number>();
+  for (let index = 0; index < text.length; index++) rows.add(text.charCodeAt(index) >> 8);
+  return rows.size;
+}
+
+/** It ends the piece, and might stand within a character that is cut there. In the GSM alphabet it is an at sign. */
+function withoutNulAtEnd(octets: Uint8Array): Uint8Array {
+  return octets.at(-1) === 0 ? octets.subarray(0, -1) : octets;
 }
 
 export function readAlike(one: ReceivedText, other: ReceivedText): boolean {

@@ -97,6 +97,22 @@ test("a character that is cut between two parts arrives whole, in any alphabet",
   );
 });
 
+test("parts that each end in a counted NUL, and a text that only says it has a header, arrive whole and are understood", async (t) => {
+  const both = await startBoth(t);
+  const ucs2 = (text: string) => Buffer.from(text, "utf16le").swap16().toString("hex");
+  await send(both, `050003070201${ucs2("Пишу вам: ")}00`, 8, 0x40);
+  await send(both, `050003070202${ucs2("больше не надо")}00`, 8, 0x40);
+  await send(both, Buffer.from("STOP all").toString("hex"), 0, 0x40);
+  const results: { text: string; keyword: string | null }[] = await inbox(both);
+  assert.deepEqual(
+    results.map(({ text, keyword }) => [text, keyword]),
+    [
+      ["Пишу вам: больше не надо", null],
+      ["STOP all", "STOP"],
+    ],
+  );
+});
+
 test("octets that are no text are in the inbox as hex, in the form in which a client sends them, and are no stop word", async (t) => {
   const both = await startBoth(t);
   await send(both, Buffer.from("STOP").toString("hex"), 4);

@@ -345,6 +345,21 @@ describe("the record", () => {
     );
   });
 
+  test("a text is whole whose esm_class promises a header that is not there", async (t) => {
+    const smsc = await startSmsc(t);
+    const { submit } = await bindTo(t, smsc);
+    for (const text of ["Hello", "\x05Hello all"]) {
+      await submit({ esmClass: HAS_HEADER, dataCoding: 3, shortMessage: Buffer.from(text) });
+    }
+    assert.deepEqual(
+      smsc.parts.map(({ text, place }) => [text, place]),
+      [
+        ["Hello", null],
+        ["\x05Hello all", null],
+      ],
+    );
+  });
+
   test("long messages lie there by parts, as they came, with their texts", async (t) => {
     const smsc = await startSmsc(t);
     const { submit } = await bindTo(t, smsc);

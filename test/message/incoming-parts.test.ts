@@ -70,8 +70,11 @@ describe("a character that is cut between two parts", () => {
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), places, (text, where) => {
         fc.pre(!text.includes("\0"));
         const octets = Buffer.from(text, "utf16le").swap16();
-        const parts = cut(octets, where).map((each) => piece("ucs2", Buffer.from(each).toString("hex")));
-        assert.equal(textOf(...parts), text);
+        const cuts = cut(octets, where);
+        const odd = cuts.filter(({ length }) => length % 2 !== 0);
+        // Those may as well be whole, each with a NUL behind it.
+        fc.pre(odd.length === 0 || odd.some((each) => each.at(-1) !== 0));
+        assert.equal(textOf(...cuts.map((each) => piece("ucs2", Buffer.from(each).toString("hex")))), text);
       }),
     );
   });
@@ -79,6 +82,78 @@ describe("a character that is cut between two parts", () => {
 
 test("a stray octet at the end of a part in UCS-2 does not shift what follows", () => {
   assert.equal(textOf(piece("ucs2", "004142"), piece("ucs2", "00430044")), "ACD");
+});
+
+describe("a NUL that ends each part, and is counted", () => {
+  const ucs2 = (text: string) => Buffer.from(text, "utf16le").swap16().toString("hex");
+  const cases: [name: string, charset: TextCharset, parts: string[], text: string][] = [
+    [
+      "in UCS-2, two parts",
+      "ucs2",
+      [`${ucs2("Добрый день, ")}00`, `${ucs2("STOP, пожалуйста")}00`],
+      "Добрый день, STOP, пожалуйста",
+    ],
+    ["in UCS-2, three parts", "ucs2", [`${ucs2("один ")}00`, `${ucs2("два ")}00`, `${ucs2("три")}00`], "один два три"],
+    [
+      "in UCS-2, the first and the third of three",
+      "ucs2",
+      [`${ucs2("один ")}00`, ucs2("два "), `${ucs2("три")}00`],
+      "один два три",
+    ],
+    ["in UCS-2, in ASCII", "ucs2", [`${ucs2("Hello ")}00`, `${ucs2("World")}00`], "Hello World"],
+    [
+      "in UCS-2, in Chinese",
+      "ucs2",
+      [`${ucs2("你好，我们明天")}00`, `${ucs2("早上九点见面")}00`],
+      "你好，我们明天早上九点见面",
+    ],
+    [
+      "in UCS-2, the last of three, the others of which share a character",
+      "ucs2",
+      ["004104", "1f00420043", "0044004500"],
+      "AПBCDE",
+    ],
+    ["in Latin-1", "latin1", ["e900", "6100"], "éa"],
+    ["in Shift JIS, within a character", "shift_jis", ["93fa9600", "7b00"], "日本"],
+  ];
+  for (const [name, charset, parts, text] of cases) {
+    test(`${name}: is no part of the text`, () => {
+      assert.equal(textOf(...parts.map((hex) => piece(charset, hex))), text);
+    });
+  }
+
+  test("in the GSM alphabet it is an at sign, as any NUL there is", () => {
+    assert.equal(textOf(piece("gsm", "4100"), piece("gsm", "4200")), "A@B@");
+  });
+
+  test("half a character of ASCII, and a character that ends with a NUL, are none", () => {
+    const octets = Buffer.from("No. 1 in Latin letters, and then 一", "utf16le").swap16().toString("hex");
+    assert.equal(
+      textOf(piece("ucs2", octets.slice(0, 30)), piece("ucs2", octets.slice(30))),
+      "No. 1 in Latin letters, and then 一",
+    );
+  });
+});
+
+describe("the header's bit over a text without a header", () => {
+  const read = (charset: Charset, octets: Uint8Array) =>
+    readReceived({ octets, hasHeader: true, dataCoding: 0, charset, packed: false });
+  const cases: [name: string, charset: TextCharset, octets: Buffer, text: string][] = [
+    ["a length that is a letter", "gsm", Buffer.from("STOP"), "STOP"],
+    ["a length that fits, of elements that do not", "latin1", Buffer.from("\x05STOP all"), "\x05STOP all"],
+    ["UCS-2, whose NUL would be an empty header", "ucs2", Buffer.from("STOP", "utf16le").swap16(), "STOP"],
+    [
+      "UCS-2 behind an empty header",
+      "ucs2",
+      Buffer.concat([Buffer.alloc(1), Buffer.from("STOP", "utf16le").swap16()]),
+      "STOP",
+    ],
+    ["Cyrillic", "ucs2", Buffer.from("Стоп", "utf16le").swap16(), "Стоп"],
+    ["a header", "gsm", Buffer.from("\x05\0\x03\x07\x02\x01STOP"), "STOP"],
+  ];
+  for (const [name, charset, octets, text] of cases) {
+    test(`${name}: the text is whole`, () => assert.equal(textOfReceived(read(charset, octets).content), text));
+  }
 });
 
 test("what stands on both sides of a part that is missing is not taken together", () => {

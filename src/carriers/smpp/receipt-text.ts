@@ -55,12 +55,20 @@ function bodyOf(octets: Uint8Array, hasHeader: boolean): Uint8Array {
 
 /** The underscore of the GSM alphabet, which no text in ASCII has. */
 const GSM_UNDERSCORE = "\x11";
+const NUL = "\0";
+/** The id, as far as it goes in the GSM alphabet: a NUL is an at sign there. */
+const ID = /\bid\s*:\s*([^\s,;]*)/i;
 /** A NUL in front of a name only separates, and at the end it only ends. */
-const NUL_BEFORE_NAME = /\0[A-Za-z]{2,5}:/;
+const NAME_BEHIND_NUL = /\0[a-z]{2,5}:.*/i;
 
-/** Whether an id may have a character that is another one in ASCII: an underscore, or an at sign, which is a NUL there. */
+/**
+ * Whether the id has a character that is another one in ASCII: an underscore, or an at sign, which is a NUL there. What stands behind the id
+ * says nothing: the message's own words are there, in any coding.
+ */
 function differsInGsm(text: string): boolean {
-  if (text.includes(GSM_UNDERSCORE)) return true;
-  const at = text.indexOf("\0");
-  return at >= 0 && at < text.length - 1 && !NUL_BEFORE_NAME.test(text);
+  if (!text.includes(GSM_UNDERSCORE) && !text.includes(NUL)) return false;
+  const id = (ID.exec(text)?.[1] ?? "").replace(NAME_BEHIND_NUL, "");
+  let end = id.length;
+  while (end > 0 && id[end - 1] === NUL) end--;
+  return id.includes(GSM_UNDERSCORE) || id.slice(0, end).includes(NUL);
 }

@@ -1,6 +1,7 @@
 /**
  * A part of a message as the network took it and what has become of it, and the record of it that a test or an operator reads.
  */
+import { beginsWithHeader, HEADER_BIT } from "../../sms/binary.ts";
 import { type Concatenation, readHeader } from "../../sms/header.ts";
 import { decodeUserData } from "../../sms/text.ts";
 import type { ReceiptOutcome } from "../port.ts";
@@ -77,8 +78,6 @@ export interface PartRecord {
   readonly outcome: PartOutcome;
 }
 
-/** esm_class: the octets begin with a user data header (SMPP 3.4 §5.2.12). */
-const HAS_HEADER = 0x40;
 /** data_coding of SMPP 3.4 §5.2.19 that 23.038 does not have: IA5 and Latin-1. */
 const BY_OCTET = new Set([1, 3]);
 
@@ -95,14 +94,23 @@ export function octetsOf(pdu: SubmitPdu): Uint8Array {
 /** By the user data header, or by the sar_ parameters. */
 export function placeOf({ esmClass, tlvs }: SubmitPdu, octets: Uint8Array): Place | null {
   // A header may be there for a shift table alone.
-  const inHeader = (esmClass & HAS_HEADER) !== 0 ? readHeader(octets).header.concatenation : undefined;
+  const inHeader = hasHeader(esmClass, octets) ? readHeader(octets).header.concatenation : undefined;
   return inHeader ?? readSar(tlvs);
+}
+
+/** Some customers set the bit over a text that has no header. */
+function hasHeader(esmClass: number, octets: Uint8Array): boolean {
+  return (esmClass & HEADER_BIT) !== 0 && beginsWithHeader(octets);
 }
 
 export function textOf({ octets, esmClass, dataCoding, alphabet }: TakenPart): string {
   if (octets === null) return "";
-  const hasHeader = (esmClass & HAS_HEADER) !== 0;
-  const decoded = decodeUserData({ octets, hasHeader, dataCoding, unpacked: alphabet !== "gsm packed" });
+  const decoded = decodeUserData({
+    octets,
+    hasHeader: hasHeader(esmClass, octets),
+    dataCoding,
+    unpacked: alphabet !== "gsm packed",
+  });
   const characters = Buffer.from(decoded.payload).toString("latin1");
   if (BY_OCTET.has(dataCoding)) return characters;
   if (decoded.alphabet !== "gsm7" || alphabet.startsWith("gsm")) return decoded.text;

@@ -130,7 +130,12 @@ const MENDED: readonly { name: string; behind: string; how: string; message?: st
     behind: `04 ${DELIVRD} ${ID} ${STATE} 042700`,
     how: "octets after the parameters",
   },
-  { name: "two octets behind the message", behind: `04 ${DELIVRD} 0000`, how: "octets after the parameters", tlvs: [] },
+  { name: "two NULs behind the message", behind: `04 ${DELIVRD} 0000`, how: "octets after the message", tlvs: [] },
+  {
+    name: "two NULs between message and parameters",
+    behind: `04 ${DELIVRD} 0000 ${ID} ${STATE}`,
+    how: "octets after the message",
+  },
   {
     name: "an sm_length that counts characters, two too few at the end",
     behind: `02 ${DELIVRD}`.replace("3a39", "7a39"),
@@ -144,10 +149,48 @@ const MENDED: readonly { name: string; behind: string; how: string; message?: st
     how: "sm_length is wrong",
   },
   {
-    name: "a piece of a parameter behind the message",
-    behind: `04 ${DELIVRD} 0427`,
-    how: "octets after the parameters",
+    name: "an sm_length that counts characters, two digits too few at the end",
+    behind: "0c 5ac3bc72696368204bc3a473 3132",
+    how: "sm_length is wrong",
+    message: "5ac3bc72696368204bc3a4733132",
     tlvs: [],
+  },
+  {
+    name: "an sm_length that counts characters, three too few at the end, which begin with a space",
+    behind: `02 ${DELIVRD}`.replace("3a39", "206f6b"),
+    how: "sm_length is wrong",
+    message: "6964206f6b",
+    tlvs: [],
+  },
+  {
+    name: "an sm_length two digits too small before parameters",
+    behind: `02 69643132 ${ID} ${STATE}`,
+    how: "sm_length is wrong",
+    message: "69643132",
+  },
+  {
+    name: "an sm_length one too large before a parameter whose tag begins with no NUL",
+    behind: `05 ${DELIVRD} ${STATE} ${ID}`,
+    how: "sm_length is wrong",
+    tlvs: ["0427:02", "001e:3900"],
+  },
+  {
+    name: "a NUL behind an empty parameter of the carrier's own",
+    behind: `04 ${DELIVRD} 1400 0000 00`,
+    how: "octets after the parameters",
+    tlvs: ["1400:"],
+  },
+  {
+    name: "a NUL behind an empty parameter of the standard",
+    behind: `04 ${DELIVRD} 020e 0000 00`,
+    how: "octets after the parameters",
+    tlvs: ["020e:"],
+  },
+  {
+    name: "two NULs behind a parameter of the carrier's own",
+    behind: `04 ${DELIVRD} 1400 0001 34 0000`,
+    how: "octets after the parameters",
+    tlvs: ["1400:34"],
   },
   {
     name: "a last parameter that claims an octet too many",
@@ -174,6 +217,19 @@ for (const { name, behind, how, message = DELIVRD, tlvs = ["001e:3900", "0427:02
       ({ tag, value }) => `${tag.toString(16).padStart(4, "0")}:${Buffer.from(value).toString("hex")}`,
     );
     assert.deepEqual(found, tlvs);
+  });
+}
+
+/** A deliver_sm from sm_length on, whose message nobody can tell. */
+const DOUBTFUL: readonly [name: string, behind: string][] = [
+  // "id:9" and an empty parameter 0x1400, or "id:" with an empty 0x3914 and a NUL.
+  ["a digit that may begin a parameter", "03 69643a39 1400 0000"],
+  ["a NUL behind octets that no length counts", `04 ${DELIVRD} 4100`],
+  ["octets behind parameters that nobody knows", `04 ${DELIVRD} 1400 0001 34 41`],
+];
+for (const [name, behind] of DOUBTFUL) {
+  test(`${name}: the request is not read, and no text is made up`, () => {
+    assert.equal(decodeBody("00000005", `${UP_TO_LENGTH} ${behind}`).kind, "malformed");
   });
 }
 

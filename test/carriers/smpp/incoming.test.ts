@@ -102,6 +102,12 @@ describe("a receipt's text is read as it is meant", () => {
     ["an underscore of the GSM alphabet in the id", { shortMessage: gsm }, "a_b"],
     ["an at sign of the GSM alphabet in the id", { shortMessage: Buffer.from(TEXT.replace("42", "a\0b")) }, "a@b"],
     ["packed septets", { shortMessage: packed }, "42"],
+    [
+      "an underscore of the GSM alphabet that begins the id",
+      { shortMessage: Buffer.from(TEXT.replace("42", "\x11b")) },
+      "_b",
+    ],
+    ["fields with NULs between them", { shortMessage: Buffer.from(TEXT.replaceAll(" sub:", "\0\0sub:")) }, "42"],
     ["fields with a NUL between them", { shortMessage: Buffer.from(TEXT.replaceAll(" sub:", "\0sub:")) }, "42"],
     ["behind a user data header", { esmClass: 0x44, shortMessage: Buffer.from(`\x05\0\x03i\x02\x01${TEXT}`) }, "42"],
     ["with the header's bit and no header", { esmClass: 0x44, shortMessage: Buffer.from(TEXT) }, "42"],
@@ -132,6 +138,18 @@ test("what the message said behind text: changes nothing in any reading", () => 
     const octets = Buffer.concat([Buffer.from(start), ucs2(" id:7 stat:UNDELIV")]);
     const receipt = receiptOf(delivered({ esmClass: 4, dataCoding: 8, shortMessage: octets }));
     assert.deepEqual([receipt.carrierMessageId, receipt.outcome], ["42", "delivered"]);
+  }
+});
+
+test("nor does it change a character of the id, whatever octets the message's own words are", () => {
+  const head = "id:ab_12@x sub:001 dlvrd:001 stat:DELIVRD err:000 text:";
+  for (const words of [Buffer.from("a\x11b"), Buffer.from("a\0b"), Buffer.from("a\0\0"), ucs2("Боб id:a\x11b")]) {
+    const shortMessage = Buffer.concat([Buffer.from(head), words]);
+    assert.equal(
+      receiptOf(delivered({ esmClass: 4, shortMessage })).carrierMessageId,
+      "ab_12@x",
+      words.toString("hex"),
+    );
   }
 });
 
@@ -222,7 +240,7 @@ describe("messages from phones by their data_coding", () => {
     });
   }
 
-  for (const dataCoding of [2, 4, 0x14, 0x16, 0x24, 0xf4, 0xf7]) {
+  for (const dataCoding of [2, 4, 0x14, 0x16, 0x24, 0x44, 0x47, 0x54, 0x57, 0x60, 0xf4, 0xf7, 0xfc, 0xff]) {
     test(`${dataCoding} is no text, and its octets are kept`, () => {
       const part = messageOf({ dataCoding, shortMessage: Buffer.from("00ff41", "hex") });
       assert.equal(part.text, "00ff41");

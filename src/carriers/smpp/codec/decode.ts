@@ -11,8 +11,8 @@
  *              (enquire_link, unbind) says all with its header, whatever is behind
  *   strings    may lack the NUL at the end of the PDU, and be longer than the standard allows, up to MAX_STRING_OCTETS
  *
- * Refused is a request whose fixed fields break off, that has an endless string or a wrong dest_flag, or whose message or parameters
- * run past its end by more than one octet. It is malformed, and comes with its octets.
+ * Refused is a request whose fixed fields break off, that has an endless string or a wrong dest_flag, whose message or parameters
+ * run past its end by more than one octet, or of which nobody can tell where its message ends. It is malformed, and comes with its octets.
  */
 import { COMMANDS, type CommandName, commandOf, isRequest, RESPONSE_BIT, responseTo } from "./commands.ts";
 import type { Field } from "./fields.ts";
