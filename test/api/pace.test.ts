@@ -7,24 +7,27 @@ import { eventually, startTestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const catalogue = (port: number): string => smppCatalogue(port, "window = 20");
-
 const FIRST = 41_790_000_000;
 const phones = (count: number): string[] => Array.from({ length: count }, (_, index) => String(FIRST + index));
 const placeOf = (phone: string): number => Number(phone) - FIRST;
 
 /** A service on a clock of its own, and the network, which the test makes fail. Time passes until all messages are taken. */
-async function sent(t: TestContext, count: number, faults: Smsc["faults"]) {
+async function sent(
+  t: TestContext,
+  count: number,
+  faults: Smsc["faults"],
+  { text = "Hello", parts = 1, profile = "" } = {},
+) {
   const clock = new VirtualClock();
   const smsc = await startSmsc(t, {}, clock);
-  const service = await startTestService(t, { catalogue: catalogue(smsc.port), clock });
+  const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port, profile || "window = 20"), clock });
   await eventually(async () => smsc.connections.length === 1);
   smsc.faults = faults;
-  const messages = phones(count).map((to) => ({ from: "InfoSMS", to, text: "Hello" }));
+  const messages = phones(count).map((to) => ({ from: "InfoSMS", to, text }));
   const { status } = await service.call("POST", MULTI, { body: { messages } });
   assert.equal(status, 200);
   const startMs = clock.monotonic();
-  await passUntil(clock, () => smsc.parts.length >= count, 20);
+  await passUntil(clock, () => smsc.parts.length >= count * parts, 20);
   const tookMs = clock.monotonic() - startMs;
   let isStopped = false;
   const stopping = service.stop().then(() => {
@@ -64,6 +67,15 @@ test("a carrier that takes 50 a second gets them, and after it was found out lit
   assert.ok(tookMs < 16_000, `${tookMs} ms for 12 seconds' worth`);
   const throttled = smsc.counters.hits.throttle!;
   assert.ok(throttled < 300, `${throttled} were throttled`);
+});
+
+test("the parts of a long message go as the pace allows, however long the carrier takes to answer", async (t) => {
+  const long = { text: "x".repeat(8 * 153), parts: 8, profile: "partsPerSecond = 100\nwindow = 150" };
+  const { smsc, order, tookMs } = await sent(t, 60, { delayAnswer: { ms: 1_000 } }, long);
+  assert.equal(order.length, 60 * 8, "each part once");
+  assert.ok(tookMs < 6_000, `${tookMs} ms for 4.8 seconds' worth`);
+  const sequences = smsc.find({ to: String(FIRST) }).map(({ place }) => place?.sequence);
+  assert.deepEqual(sequences, [1, 2, 3, 4, 5, 6, 7, 8], "in their order");
 });
 
 test("a carrier that says it is at its optimum is not slowed down", async (t) => {
