@@ -5,7 +5,7 @@
 
 import type { MessageKey } from "../../message/message.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import { PARKED_COLUMNS } from "../commands/receipt-names.ts";
 import { type LaneName, type LaterReceipt, MAX_LATER_RECEIPTS, type ParkedReceipt, type PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
@@ -186,7 +186,8 @@ export class WrittenRows {
          ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
       ),
       parkedForPhone: db.prepare<[string, string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)`,
+        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)
+         ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
       ),
       park: db.prepare<Value[]>(
         `INSERT INTO parked_receipt
@@ -310,14 +311,24 @@ export class WrittenRows {
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
-    return this.#statements.parkedForPhone.all(carrierId, phone, phone).sort((one, other) => one.id - other.id);
+    return this.#statements.parkedForPhone.all(carrierId, phone, phone).reverse();
   }
 
-  park(receipt: Omit<ParkedReceipt, "id">): void {
+  /** Returns its id. */
+  park(receipt: Omit<ParkedReceipt, "id">): number {
     const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null, repeated } = receipt;
     const said = [carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other];
     const { why, times, submittedAtMs = null, octets = null, messageKey } = receipt;
-    this.#statements.park.run(...said, repeated, why, times, submittedAtMs, octets, messageKey);
+    const { lastInsertRowid } = this.#statements.park.run(
+      ...said,
+      repeated,
+      why,
+      times,
+      submittedAtMs,
+      octets,
+      messageKey,
+    );
+    return Number(lastInsertRowid);
   }
 
   insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt): void {
