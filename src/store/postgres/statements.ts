@@ -173,8 +173,12 @@ export const FIND = {
   parkedForPhone: selection(
     WANTED_PART,
     PARKED_COLUMNS,
-    `JOIN LATERAL (SELECT * FROM parked_receipt
-         WHERE carrier_id = wanted_carrier AND (recipient = wanted_id OR other_address = wanted_id)
+    `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (
+         (SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND recipient = wanted_id
+          ORDER BY id DESC LIMIT ${MAX_SAME_ID})
+         UNION
+         (SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND other_address = wanted_id
+          ORDER BY id DESC LIMIT ${MAX_SAME_ID}))
        ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true ORDER BY id`,
   ),
   purses: selection(

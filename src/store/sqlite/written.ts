@@ -185,9 +185,12 @@ export class WrittenRows {
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ?
          ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
       ),
-      parkedForPhone: db.prepare<[string, string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)
-         ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
+      // Each address by its own index: with an OR and an order, all of the carrier's would be read.
+      parkedForPhone: ["recipient", "other_address"].map((column) =>
+        db.prepare<[string, string], ParkedReceipt>(
+          `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND ${column} = ?
+           ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
+        ),
       ),
       park: db.prepare<Value[]>(
         `INSERT INTO parked_receipt
@@ -311,7 +314,10 @@ export class WrittenRows {
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
-    return this.#statements.parkedForPhone.all(carrierId, phone, phone).reverse();
+    const found = this.#statements.parkedForPhone.flatMap((statement) => statement.all(carrierId, phone));
+    // One that is found in both ways is still one.
+    const each = [...new Map(found.map((receipt) => [receipt.id, receipt])).values()];
+    return each.sort((one, other) => one.id - other.id).slice(-MAX_SAME_ID);
   }
 
   /** Returns its id. */
