@@ -26,8 +26,8 @@ export class Comparisons {
   }
 
   /**
-   * The parts of that name, each with its message as it was when the command began: only what never changes of it counts. Of more than MAX_SAME_ID
-   * the messages are not read.
+   * The parts of that name, each with its message as it was when the command came to that name: of one that `isKept` only what never changes counts.
+   * Of more than MAX_SAME_ID the messages are not read.
    */
   partsOf(name: PartName): readonly Candidate[] {
     const known = this.#named?.get(nameKey(name));
@@ -35,12 +35,17 @@ export class Comparisons {
     const parts = this.#tables.parts(name);
     const areMany = parts.length > MAX_SAME_ID;
     const found = parts.map((part) => ({ part, row: areMany ? undefined : this.#tables.message(part.key) }));
-    // Nearly every id is one part's: that is found as soon without.
+    // One alone is found as soon without.
     if (found.length > 1) {
       this.#named ??= new Map();
       this.#named.set(nameKey(name), found);
     }
     return this.#counted(found);
+  }
+
+  /** Whether its parts have been read before: of their messages there may be more to know by now. */
+  isKept(name: PartName): boolean {
+    return this.#named?.has(nameKey(name)) === true;
   }
 
   #counted(found: readonly Candidate[]): readonly Candidate[] {

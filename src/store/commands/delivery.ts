@@ -31,7 +31,7 @@ import {
 import type { Awaitable } from "../sql.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
-import { type Candidate, CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
+import { CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
@@ -201,14 +201,20 @@ export function deliveryCommands(
     const parts = name === null ? [] : comparisons.partsOf(name);
     const [first] = parts;
     if (name === null || first === undefined) return "unmatched";
+    // Nearly every id is one part's.
+    if (parts.length === 1) {
+      const isMeant = first.row === undefined || isAboutPhone(receipt, first.row.recipient);
+      const row = comparisons.isKept(name) ? undefined : first.row;
+      return isMeant ? { name, part: first.part, row, isById: true, hasRivals: false } : "foreign";
+    }
     if (parts.length > MAX_SAME_ID) return "doubtful";
     const about = parts.filter(({ row }) => row === undefined || isAboutPhone(receipt, row.recipient));
     const [only] = about;
     if (only === undefined) return "foreign";
     const found = about.length === 1 ? only : choose(receipt, about);
     if (found === null) return "doubtful";
-    const hasRivals = parts.length > 1 && parts.some(({ part }) => part.key !== found.part.key);
-    return { name, part: found.part, isById: true, hasRivals };
+    const hasRivals = parts.some(({ part }) => part.key !== found.part.key);
+    return { name, part: found.part, row: undefined, isById: true, hasRivals };
   }
 
   /**
@@ -223,7 +229,7 @@ export function deliveryCommands(
     if (part === undefined) return null;
     const row = tables.message(part.key);
     const isMeant = part === direct || (row !== undefined && phoneOf(row.sender) === receipt.to);
-    return isMeant ? { name: (part === direct ? to : other)!, part, isById: false, hasRivals: false } : null;
+    return isMeant ? { name: (part === direct ? to : other)!, part, row, isById: false, hasRivals: false } : null;
   }
 
   /** Its id is known to be another part's: a part whose id was never learnt is not meant. Up to what was read of that by now. */
@@ -252,9 +258,9 @@ export function deliveryCommands(
   }
 
   /** The part hears it. */
-  function apply(carrierId: string, receipt: Receipt, { name, part }: FoundPart, comparisons: Comparisons): void {
+  function apply(carrierId: string, receipt: Receipt, found: FoundPart, comparisons: Comparisons): void {
+    const { name, part, row = tables.message(part.key) } = found;
     repeats.note(carrierId, receipt, part.key);
-    const row = tables.message(part.key);
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
       settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
@@ -374,9 +380,10 @@ export function deliveryCommands(
     /** Whether it has found its place. */
     const isPlaced = (receipt: ParkedReceipt): boolean => {
       const found = find(carrierId, withoutReservedId(receipt), comparisons);
-      const row = found !== null && typeof found === "object" ? tables.message(found.part.key) : undefined;
-      if (row !== undefined && keys.has(row.key) && isOfTime(receipt, row, isUnknown)) {
-        applyParked(receipt, found as FoundPart, comparisons);
+      const isFound = found !== null && typeof found === "object" && keys.has(found.part.key);
+      const row = isFound ? tables.message(found.part.key) : undefined;
+      if (isFound && row !== undefined && isOfTime(receipt, row, isUnknown)) {
+        applyParked(receipt, found, comparisons);
         if (receipt.outcome !== "held") settled = row;
         return true;
       }
@@ -754,7 +761,10 @@ function hasBeenHeard({ why, messageKey }: ParkedReceipt): boolean {
   return why === "unreadable" && messageKey !== null;
 }
 
-interface FoundPart extends Pick<Candidate, "part"> {
+interface FoundPart {
+  readonly part: PartRow;
+  /** Its message as it is now; undefined if it has to be read, or has left the store. */
+  readonly row: MessageRow | undefined;
   /** Under which it was found: the receipt's id, or what stands for its phone. */
   readonly name: PartName;
   readonly isById: boolean;
