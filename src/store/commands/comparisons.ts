@@ -62,7 +62,7 @@ export class Comparisons {
     else
       this.#named!.set(
         nameKey(name),
-        known.filter(({ part }) => part !== gone),
+        known.filter(({ part }) => part !== gone && (part.id === null || part.id !== gone.id)),
       );
   }
 

@@ -688,6 +688,7 @@ export function deliveryCommands(
         const part = await stillWaiting(name, partsOf(name));
         if (part === undefined) continue;
         settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
+        comparisons.gone(name, part);
       }
       const begun = expired.flatMap(({ key }) => tables.message(key) ?? []).filter((row) => row.taken !== null);
       if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
