@@ -21,10 +21,33 @@ export function samePhone(one: string, other: string): boolean {
 }
 
 /**
- * Whether it may be the same number, as its own country writes it. What stands there for the country's code differs from country to country (nothing,
- * 0, 8, 06, 01 …), so only the digits at the end are compared.
+ * What stands in front of a number in its own country, where that is no zero: nothing, 8, or 80 (Belarus). What begins with a zero is always
+ * national, for no country's code does; what stands there then differs (0, 06, 01, 044 …).
+ */
+const TRUNK_PREFIXES = ["", "8", "80"];
+/** Mexico, Argentina and Brazil have a digit more in numbers of mobile phones, which not every network writes. */
+const MOBILE_DIGIT = /^(?:(52)1(?=\d{10}$)|(54)9(?=\d{10}$)|(55\d\d)9(?=\d{8}$))/;
+
+/**
+ * Whether it may be the same number, as its own country writes it. A number with another country's code is another phone's, however it ends. What
+ * begins with a zero is compared by its last digits only.
  */
 export function isNational(phone: string, recipient: string): boolean {
   const end = phone.slice(-MIN_NATIONAL_DIGITS);
-  return end.length === MIN_NATIONAL_DIGITS && recipient.endsWith(end);
+  if (end.length < MIN_NATIONAL_DIGITS || !recipient.endsWith(end)) return false;
+  const plain = plainPhone(phone);
+  const known = plainPhone(recipient);
+  if (withoutMobileDigit(plain) === withoutMobileDigit(known)) return true;
+  if (plain !== phone) return false;
+  if (phone.startsWith("0")) return true;
+  // In Russia and Kazakhstan it takes the place of their code, 7.
+  if (phone.length === known.length) return phone.startsWith("8") && `7${phone.slice(1)}` === known;
+  return TRUNK_PREFIXES.some((prefix) => {
+    const rest = phone.slice(prefix.length);
+    return phone.startsWith(prefix) && rest.length < known.length && known.endsWith(rest);
+  });
+}
+
+function withoutMobileDigit(phone: string): string {
+  return phone.replace(MOBILE_DIGIT, "$1$2$3");
 }

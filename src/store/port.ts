@@ -110,7 +110,7 @@ export interface ReceivedReceipts {
   readonly later: number;
   /** How many have come before: they were applied then, or are parked already. */
   readonly repeated: number;
-  /** Places of those without the mark of a receipt that are none: no part of their phone waits for them. */
+  /** Places of those without the mark of a receipt that are none: no part of their phone waits for them, or nobody knows which. */
   readonly strangers: readonly number[];
 }
 
@@ -131,7 +131,7 @@ export interface ParkedReceipt extends CarrierReceipt {
   readonly why: WhyParked;
   /** How often it has come. */
   readonly times: number;
-  /** The message that it is recorded beside. */
+  /** The message that it is recorded beside, or that has heard what could be read of it. */
   readonly messageKey: MessageKey | null;
 }
 

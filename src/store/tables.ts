@@ -123,10 +123,11 @@ export interface Tables {
   deletePart(part: PartRow): void;
   /** Whether any receipt of the carrier is parked. */
   anyParked(carrierId: string): boolean;
-  /** Parked receipts by id (of many the newest), or by either of their phones, oldest first. */
+  /** Parked receipts by id, or by either of their phones: the newest MAX_SAME_ID, oldest first. */
   parked(name: PartName): ParkedReceipt[];
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
-  park(receipt: Omit<ParkedReceipt, "id">): void;
+  /** Returns it as it can be taken away again. */
+  park(receipt: Omit<ParkedReceipt, "id">): ParkedReceipt;
   unpark(receipt: ParkedReceipt): void;
   /** Records a receipt beside its message, once, and unless there are too many. */
   insertLater(later: LaterReceipt): void;

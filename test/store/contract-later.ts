@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Receipt, ReceiptOutcome } from "../../src/carriers/port.ts";
+import { type Receipt, type ReceiptOutcome, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { MAX_OCTETS_LENGTH } from "../../src/store/commands/delivery.ts";
+import { MAX_OCTETS_LENGTH } from "../../src/store/commands/receipt-names.ts";
 import { MAX_LATER_RECEIPTS, RETIRE_START, SWEEP_START } from "../../src/store/port.ts";
 import {
   APPLIED,
@@ -186,6 +186,66 @@ export function laterReceiptsContract(engine: string, make: MakeDatabase): void 
       const key = await sent(bench, `unknown:${PHONE}`);
       assert.equal(await statusOf(bench, key), DELIVERED);
       assert.deepEqual(await parked(bench), []);
+    });
+
+    const UNCLEAR: [name: string, partId: string, id: string][] = [
+      ["an id that is known", "1001", "1001"],
+      ["no id, and a phone to which a part of no id has gone", unknownId(PHONE), ""],
+    ];
+    for (const [name, partId, id] of UNCLEAR) {
+      const unclear = (sequence: number) => ({
+        to: PHONE,
+        outcome: "held" as const,
+        octets: octets(sequence, "aabbccdd"),
+      });
+      const kept = async (bench: Bench) =>
+        (await parked(bench)).map(({ why, times, carrierMessageId, octets }) => [why, times, carrierMessageId, octets]);
+
+      test(`a receipt with a state that nobody knows and ${name} is heard as far as it goes, and kept`, async (t) => {
+        const bench = await Bench.start(t, make);
+        const key = await sent(bench, partId);
+        assert.deepEqual(await received(bench, id, unclear(1)), APPLIED);
+        assert.equal(await statusOf(bench, key), WAITING);
+        assert.deepEqual(await kept(bench), [["unreadable", 1, id, unclear(1).octets]]);
+        await bench.restart();
+        assert.deepEqual(await received(bench, id, unclear(2)), REPEATED);
+        await bench.store.matchParked({ names: [{ carrierId: CARRIER, carrierMessageId: partId }] });
+        await bench.store.sweep({ nowMs: bench.clock.now(), receiptWaitMs: DAY, limit: 10, cursor: SWEEP_START });
+        assert.deepEqual(await kept(bench), [["unreadable", 2, id, unclear(2).octets]]);
+        await received(bench, id, { to: PHONE });
+        assert.equal(await statusOf(bench, key), DELIVERED);
+        assert.deepEqual(await received(bench, id, unclear(3)), REPEATED);
+        assert.deepEqual(await kept(bench), [["unreadable", 3, id, unclear(3).octets]], "also after the last word");
+        await sent(bench, partId);
+        assert.deepEqual(await kept(bench), [["unreadable", 3, id, unclear(3).octets]], "it is no other message's");
+      });
+
+      test(`a receipt with a state that nobody knows and ${name} is heard and kept, also before the answer`, async (t) => {
+        const bench = await Bench.start(t, make);
+        await bench.accept([bench.message({ to: PHONE })]);
+        const { key } = bench.takeMessages()[0]!;
+        assert.deepEqual(await received(bench, id, unclear(1)), { ...APPLIED, unmatched: 1 });
+        await submitted(bench, key, partId);
+        assert.equal(await statusOf(bench, key), WAITING);
+        assert.deepEqual(await kept(bench), [["unreadable", 1, id, unclear(1).octets]]);
+      });
+    }
+
+    test("to park receipts of one id costs what each of them costs", async (t) => {
+      const bench = await Bench.start(t, make);
+      const cost = async (id: string, count: number): Promise<number> => {
+        const receipts = Array.from({ length: count }, (_, index) => ({
+          ...bench.receipt(id),
+          to: PHONE,
+          submittedAtMs: index,
+        }));
+        const written = t.mock.method(JSON, "stringify");
+        assert.equal((await bench.store.received({ carrierId: CARRIER, receipts })).unmatched, count);
+        written.mock.restore();
+        return written.mock.callCount();
+      };
+      const [few, many] = [await cost("1", 100), await cost("2", 400)];
+      assert.ok(many <= 5 * few, `${few} were compared for 100, and ${many} for 400`);
     });
 
     /** One parked receipt of each kind. */

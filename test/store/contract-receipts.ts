@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Receipt, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
+import { MAX_SAME_ID } from "../../src/store/commands/candidates.ts";
 import { MAX_REPEAT_WAIT_MS } from "../../src/store/commands/repeats.ts";
 import { SWEEP_START } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
@@ -135,6 +136,46 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual((await received(bench, "1002", { to: PHONE, unmarked: true })).strangers, [0]);
       assert.equal(await statusOf(bench, key), WAITING);
       assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("a receipt that names a number of another country in full is not the message's, however that ends", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, "1001");
+      for (const to of ["49790000001", "+49790000001", "0049790000001"])
+        assert.deepEqual(await received(bench, "1001", { to }), { ...APPLIED, unmatched: 1, foreign: 1 });
+      assert.equal(await statusOf(bench, key), WAITING);
+    });
+
+    test("a text that looks like a receipt is given back, also where very many parts have its id", async (t) => {
+      const bench = await Bench.start(t, make, { lanes: { lane: 1_000, total: 1_000 } });
+      await bench.accept(Array.from({ length: MAX_SAME_ID + 1 }, () => bench.message({ to: PHONE })));
+      const parts = [{ carrierMessageId: "0", counts: true }];
+      const atMs = bench.clock.now();
+      const messages = bench
+        .takeMessages()
+        .map(({ key }) => ({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs }));
+      await bench.store.submitted({ messages });
+      const told = await received(bench, "0", { to: STRANGER, unmarked: true });
+      assert.deepEqual(told, { ...APPLIED, strangers: [0] });
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+    });
+
+    test("a text that could be about two messages to its phone is given back, and never changes a message to another", async (t) => {
+      const bench = await Bench.start(t, make);
+      const own: [key: string, atMs: number][] = [];
+      for (let times = 0; times < 2; times++) {
+        own.push([await sent(bench, "7"), bench.clock.now()]);
+        await bench.clock.advance(5 * 60_000);
+      }
+      const others = await sent(bench, "7", "49790000001");
+      const forged = { to: PHONE, other: "80808", outcome: "undeliverable", unmarked: true } as const;
+      assert.deepEqual(await received(bench, "7", forged), { ...APPLIED, strangers: [0] });
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+      for (const [key, submittedAtMs] of own) {
+        assert.deepEqual(await received(bench, "7", { to: PHONE, submittedAtMs }), APPLIED);
+        assert.equal(await statusOf(bench, key), DELIVERED);
+      }
+      assert.equal(await statusOf(bench, others), WAITING);
     });
 
     test("what matches nothing goes when it is too old, and the oldest when it is too much, a page at a time", async (t) => {
@@ -304,6 +345,49 @@ export function receiptsContract(engine: string, make: MakeDatabase): void {
       assert.equal((await received(bench, "whatever", { to: PHONE })).unmatched, 0);
       assert.equal(await statusOf(bench, key), DELIVERED);
     });
+
+    test("a receipt of a message that had its last word, again or another, settles no message to its phone whose id was never learnt", async (t) => {
+      const bench = await Bench.start(t, make);
+      const first = await sent(bench, "1001");
+      await received(bench, "1001", { to: PHONE });
+      const second = await sent(bench, unknownId(PHONE));
+      for (let times = 0; times < 2; times++) {
+        assert.deepEqual(await received(bench, "1001", { to: PHONE }), REPEATED);
+        assert.equal(await statusOf(bench, second), WAITING);
+        // From then on it is not in memory.
+        await bench.restart();
+      }
+      assert.deepEqual(await received(bench, "1001", { to: PHONE, outcome: "expired" }), LATER);
+      assert.deepEqual([await statusOf(bench, first), await statusOf(bench, second)], [DELIVERED, WAITING]);
+      const both = ["1002", "1001"].map((id) => ({ ...bench.receipt(id), to: PHONE }));
+      assert.deepEqual(await bench.store.received({ carrierId: CARRIER, receipts: both }), REPEATED);
+      assert.equal(await statusOf(bench, second), DELIVERED, "its own is still heard");
+    });
+
+    test("a part whose id was never learnt hears first that it is held and then the last word, under one id", async (t) => {
+      const bench = await Bench.start(t, make);
+      const key = await sent(bench, unknownId(PHONE));
+      for (const outcome of ["held", "delivered"] as const)
+        assert.deepEqual(await received(bench, "1001", { to: PHONE, outcome }), APPLIED);
+      assert.equal(await statusOf(bench, key), DELIVERED);
+    });
+
+    for (const order of ["before", "after"]) {
+      test(`the receipt of one part that comes twice, ${order} the answer, is none of a part whose id was never learnt`, async (t) => {
+        const bench = await Bench.start(t, make);
+        await bench.accept([bench.message({ to: PHONE })]);
+        const { key } = bench.takeMessages()[0]!;
+        const parts = ["a", unknownId(PHONE)].map((carrierMessageId) => ({ carrierMessageId, counts: true }));
+        const atMs = bench.clock.now();
+        const message = { key, carrierId: CARRIER, parts, refusedErrorId: null, atMs };
+        if (order === "after") await bench.store.submitted({ messages: [message] });
+        for (let times = 0; times < 2; times++) await received(bench, "a", { to: PHONE });
+        if (order === "before") await bench.store.submitted({ messages: [message] });
+        assert.equal(await statusOf(bench, key), WAITING);
+        await received(bench, "b", { to: PHONE });
+        assert.equal(await statusOf(bench, key), DELIVERED);
+      });
+    }
 
     const SENDER = "41791111111";
     const swapped = { to: SENDER, other: PHONE };

@@ -1,6 +1,6 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
-import { phoneOf, plainPhone, samePhone } from "../../carriers/phones.ts";
-import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.ts";
+import { phoneOf } from "../../carriers/phones.ts";
+import { type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey, PartsTaken } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
@@ -28,12 +28,25 @@ import {
   STATE_NUMBER,
   takenOf,
 } from "../rows.ts";
+import type { Awaitable } from "../sql.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
-import { type Candidate, CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
+import { CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
+import { Comparisons } from "./comparisons.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
-import { hashOf, type KnownReceipt, MAX_REPEAT_WAIT_MS, Repeats } from "./repeats.ts";
+import {
+  boundedReceipt,
+  distinct,
+  nameKey,
+  PARKED_COLUMNS,
+  type PhoneNames,
+  parkedName,
+  receiptNames,
+  saidBy,
+  withoutReservedId,
+} from "./receipt-names.ts";
+import { type KnownReceipt, MAX_REPEAT_WAIT_MS, Repeats } from "./repeats.ts";
 
 type DeliveryCommand =
   | "claimDue"
@@ -52,12 +65,6 @@ type DeliveryCommand =
   | "handBack"
   | "release";
 
-export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
-  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated, why, times, submitted_at_ms AS "submittedAtMs", octets,
-  CAST(message_key AS TEXT) AS "messageKey"`;
-
-/** So much is kept of the octets of a receipt that could not be read, in hex. */
-export const MAX_OCTETS_LENGTH = 2_048;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
 export function deliveryCommands(
@@ -190,24 +197,24 @@ export function deliveryCommands(
   }
 
   /** The part with the receipt's id; if there is none that is sure, why not. */
-  function findById(name: PartName | null, receipt: Receipt): FoundPart | WhyParked {
-    const parts = name === null ? [] : tables.parts(name);
+  function findById(name: PartName | null, receipt: Receipt, comparisons: Comparisons): FoundPart | WhyParked {
+    const parts = name === null ? [] : comparisons.partsOf(name);
     const [first] = parts;
-    if (first === undefined) return "unmatched";
-    if (parts.length > MAX_SAME_ID) return "doubtful";
+    if (name === null || first === undefined) return "unmatched";
+    // Nearly every id is one part's.
     if (parts.length === 1) {
-      const row = tables.message(first.key);
-      return row === undefined || isAboutPhone(receipt, row.recipient) ? { part: first, row } : "foreign";
+      const isMeant = first.row === undefined || isAboutPhone(receipt, first.row.recipient);
+      const row = comparisons.isKept(name) ? undefined : first.row;
+      return isMeant ? { name, part: first.part, row, isById: true, hasRivals: false } : "foreign";
     }
-    const about = parts
-      .map((part) => ({ part, row: tables.message(part.key) }))
-      .filter(({ row }) => row === undefined || isAboutPhone(receipt, row.recipient));
+    if (parts.length > MAX_SAME_ID) return "doubtful";
+    const about = parts.filter(({ row }) => row === undefined || isAboutPhone(receipt, row.recipient));
     const [only] = about;
     if (only === undefined) return "foreign";
     const found = about.length === 1 ? only : choose(receipt, about);
     if (found === null) return "doubtful";
-    const rivals = parts.some(({ key }) => key !== found.part.key) ? name : null;
-    return { ...found, rivals };
+    const hasRivals = parts.some(({ part }) => part.key !== found.part.key);
+    return { name, part: found.part, row: undefined, isById: true, hasRivals };
   }
 
   /**
@@ -222,40 +229,51 @@ export function deliveryCommands(
     if (part === undefined) return null;
     const row = tables.message(part.key);
     const isMeant = part === direct || (row !== undefined && phoneOf(row.sender) === receipt.to);
-    return isMeant ? { part, row } : null;
+    return isMeant ? { name: (part === direct ? to : other)!, part, row, isById: false, hasRivals: false } : null;
+  }
+
+  /** Its id is known to be another part's: a part whose id was never learnt is not meant. Up to what was read of that by now. */
+  function isOfAnother(carrierId: string, receipt: Receipt, key: MessageKey): boolean {
+    const known = repeats.find(carrierId, receipt);
+    return known !== null && (known.key !== key || known.hasLastWord);
   }
 
   /**
-   * Whether a message was waiting for this receipt, and if not, why not. A receipt about another phone than the message's is "foreign", and changes
-   * nothing: ids are easily guessed. With `only` it is for that message or none. `contested` is told under which names parts of other messages
-   * still wait: a receipt that was doubtful may no longer be.
+   * The part that was waiting for this receipt, and if there is none, why not. A receipt about another phone than the message's is "foreign", and
+   * changes nothing: ids are easily guessed. `look` is for who can wait: null then means that it has to be known first what came before.
    */
-  function applyReceipt(
+  function find(
     carrierId: string,
     receipt: Receipt,
-    { only = null, contested = null }: { only?: MessageKey | null; contested?: PartName[] | null } = {},
-  ): "applied" | WhyParked {
+    comparisons: Comparisons,
+    look: "needed" | "done" = "done",
+  ): FoundPart | WhyParked | null {
     const names = receiptNames(carrierId, receipt);
-    const byId = findById(names.byId, receipt);
-    const found = typeof byId === "object" ? byId : byId === "doubtful" ? null : findByPhone(names.byPhone, receipt);
-    if (found === null) return typeof byId === "object" ? "unmatched" : byId;
-    const { part, row, rivals = null } = found;
-    if (only !== null && part.key !== only) return "unmatched";
+    const byId = findById(names.byId, receipt, comparisons);
+    if (typeof byId === "object" || byId === "doubtful") return byId;
+    const byPhone = findByPhone(names.byPhone, receipt);
+    if (byPhone === null) return byId;
+    if (names.byId !== null && look === "needed") return null;
+    return isOfAnother(carrierId, receipt, byPhone.part.key) ? byId : byPhone;
+  }
+
+  /** The part hears it. */
+  function apply(carrierId: string, receipt: Receipt, found: FoundPart, comparisons: Comparisons): void {
+    const { name, part, row = tables.message(part.key) } = found;
     repeats.note(carrierId, receipt, part.key);
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
       settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
-      if (rivals !== null) contested?.push(rivals);
-      return "applied";
+      comparisons.gone(name, part);
+      return;
     }
     const made = step("submitted", "held")!;
     // A part that does not count may still be heard of when the message is final.
-    if (row === undefined || row.state !== STATE_NUMBER.submitted) return "applied";
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     const statusId = STATUS[made.status].id;
     const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
     tables.changeMessage(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
     if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
-    return "applied";
   }
 
   /** The message that has had a receipt of this name. A name is only a hash, so carrier and phone are looked at. */
@@ -269,38 +287,51 @@ export function deliveryCommands(
    * Parks receipts that were not applied. Of one that is parked already the newer counts: it may be about a newer message. Those that came again, or
    * after the last word, wait a short while only; the second are recorded beside their message, and that is all that they do.
    */
-  async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<Omit<ReceivedReceipts, "strangers">> {
+  async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<ParkedCounts> {
     const counts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
-    await tables.load({ parked: missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []) });
+    const names = missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []);
+    await tables.load({ parked: names });
     await repeats.look();
-    const found = missed.map(({ receipt, why }) => (why === "doubtful" ? null : repeats.find(carrierId, receipt)));
-    const keys = found.flatMap((known) => known?.key ?? []);
+    // By what they say: a batch may have thousands of one id.
+    const saidBefore = new Map<string, Map<string, ParkedReceipt>>();
+    for (const name of distinct(names))
+      saidBefore.set(nameKey(name), new Map(tables.parked(name).map((receipt) => [saidBy(receipt), receipt])));
+    const isKnown = ({ receipt, why, heardBy }: Missed): boolean =>
+      why !== "doubtful" && heardBy === null && repeats.find(carrierId, receipt) !== null;
+    const known = missed.map(isKnown);
+    const keys = missed.flatMap(({ receipt }, index) =>
+      known[index] ? (repeats.find(carrierId, receipt)?.key ?? []) : [],
+    );
     if (keys.length > 0) await tables.load({ messages: keys });
     for (const [index, one] of missed.entries()) {
-      const { receipt } = one;
+      const { receipt, heardBy } = one;
       // What is recorded here is known to the next.
-      const known = found[index] === null ? null : repeats.find(carrierId, receipt);
-      const isRepeat = known?.isRepeat === true;
-      const beside = isRepeat ? null : besideWhich(carrierId, receipt, known);
+      const before = known[index] ? repeats.find(carrierId, receipt) : null;
+      const isRepeat = before?.isRepeat === true;
+      const beside = isRepeat ? null : besideWhich(carrierId, receipt, before);
       // Two messages of this name have had their last word.
-      const why = known?.key === null && !isRepeat ? "doubtful" : one.why;
+      const why = before?.key === null && !isRepeat ? "doubtful" : one.why;
       const name = parkedName(carrierId, receipt);
-      const parked = name === null ? undefined : tables.parked(name).find((known) => isSame(known, receipt));
+      const said = name === null ? null : { of: saidBefore.get(nameKey(name))!, what: saidBy(receipt) };
+      const parked = said?.of.get(said.what);
       if (parked !== undefined) tables.unpark(parked);
-      tables.park({
+      const isUnreadable = receipt.octets != null;
+      const isHidden = !isUnreadable && (isRepeat || beside !== null);
+      const again = tables.park({
         ...boundedReceipt(receipt),
         carrierId,
         carrierMessageId: name?.carrierMessageId ?? "",
-        repeated: isRepeat || beside !== null ? 1 : 0,
-        why: receipt.octets == null ? why : "unreadable",
+        repeated: isHidden ? 1 : 0,
+        why: isUnreadable ? "unreadable" : why,
         times: (parked?.times ?? 0) + 1,
-        messageKey: beside ?? parked?.messageKey ?? null,
+        messageKey: heardBy ?? beside ?? parked?.messageKey ?? null,
       });
+      said?.of.set(said.what, again);
       if (beside !== null) {
         recordLater({ ...receipt, carrierId }, beside);
         counts.later++;
       } else if (isRepeat || parked !== undefined) counts.repeated++;
-      else {
+      else if (heardBy === null) {
         counts.unmatched++;
         if (why === "foreign" || why === "doubtful") counts[why]++;
       }
@@ -317,23 +348,61 @@ export function deliveryCommands(
     return receipt.atMs >= sinceMs && isAboutPhone(receipt, recipient);
   }
 
-  /** A receipt can overtake the answer to its submit: it waits among the parked ones. */
-  function matchParked(name: PartName, row: MessageRow, isWanted: (receipt: ParkedReceipt) => boolean = always): void {
+  /** Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message. */
+  function isOfTime(receipt: ParkedReceipt, row: MessageRow, isUnknown: boolean): boolean {
+    if (receipt.repeated === 1) return !isUnknown && mayBeFirst(receipt, row);
+    return receipt.atMs >= row.received_at_ms - (isUnknown ? 0 : CLOCKS_APART_MS);
+  }
+
+  /**
+   * A receipt can overtake the answer to its submit: it waits among the parked ones, and is looked for here when parts of that name have come, or
+   * have become fewer. With `only` for that message alone. The parts of that name may be another node's, and their rows have to be loaded.
+   */
+  function matchName(name: PartName, comparisons: Comparisons, { only = null, isWanted = always }: Wanted = {}): void {
     const { carrierId, carrierMessageId } = name;
-    const isUnknown = carrierMessageId === unknownId(row.recipient);
-    const candidates = isUnknown ? tables.parkedForPhone(carrierId, plainPhone(row.recipient)) : tables.parked(name);
-    // Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message.
-    const sinceMs = isUnknown ? row.received_at_ms : row.received_at_ms - CLOCKS_APART_MS;
-    let isSettled = false;
-    for (const receipt of candidates) {
-      if (receipt.atMs < sinceMs || !isWanted(receipt)) continue;
-      if (receipt.repeated === 1 && (isUnknown || !mayBeFirst(receipt, row))) continue;
-      if (applyParked(receipt, row.key)) isSettled ||= receipt.outcome !== "held";
+    if (comparisons.areSpent || !tables.anyParked(carrierId)) return;
+    const isUnknown = carrierMessageId.startsWith(UNKNOWN_PREFIX);
+    const parked = isUnknown
+      ? tables.parkedForPhone(carrierId, carrierMessageId.slice(UNKNOWN_PREFIX.length))
+      : tables.parked(name);
+    let waiting = parked.filter(
+      (receipt) =>
+        isWanted(receipt) &&
+        !hasBeenHeard(receipt) &&
+        (only === null || (isOfTime(receipt, only, isUnknown) && (isUnknown || isAboutPhone(receipt, only.recipient)))),
+    );
+    if (waiting.length === 0) return;
+    const parts = tables.parts(name);
+    // Of so many all receipts are doubtful.
+    if (parts.length > MAX_SAME_ID && !isUnknown) return;
+    const keys = only === null ? new Set(parts.map(({ key }) => key)) : new Set([only.key]);
+    let settled: MessageRow | null = null;
+    /** Whether it has found its place. */
+    const isPlaced = (receipt: ParkedReceipt): boolean => {
+      const found = find(carrierId, withoutReservedId(receipt), comparisons);
+      const isFound = found !== null && typeof found === "object" && keys.has(found.part.key);
+      const row = isFound ? tables.message(found.part.key) : undefined;
+      if (isFound && row !== undefined && isOfTime(receipt, row, isUnknown)) {
+        applyParked(receipt, found, comparisons);
+        if (receipt.outcome !== "held") settled = row;
+        return true;
+      }
       // The last word and what was said after it have both overtaken the answer.
-      else if (isSettled && !isUnknown && tables.parts(name).length === 0 && isAboutPhone(receipt, row.recipient))
-        recordLater(receipt, row.key);
-      else continue;
+      const isLater =
+        settled !== null &&
+        !isUnknown &&
+        isOfTime(receipt, settled, isUnknown) &&
+        isAboutPhone(receipt, settled.recipient) &&
+        tables.parts(name).length === 0;
+      if (!isLater) return false;
+      recordLater(receipt, settled!.key);
       tables.unpark(receipt);
+      return true;
+    };
+    // What was doubtful may not be when another has settled its rival.
+    for (let before = waiting.length + 1; waiting.length < before; ) {
+      before = waiting.length;
+      waiting = waiting.filter((receipt) => comparisons.areSpent || !isPlaced(receipt));
     }
   }
 
@@ -345,19 +414,28 @@ export function deliveryCommands(
   }
 
   /** If its carrier calls all parts of the message the same, it is the receipt of as many as it has come for. */
-  function applyParked(receipt: ParkedReceipt, only: MessageKey): boolean {
-    const { carrierId, carrierMessageId, outcome, errorId, atMs, messageKey } = receipt;
-    const apply = (): boolean => applyReceipt(carrierId, withoutReservedId(receipt), { only }) === "applied";
-    if (!apply()) return false;
-    const others = outcome === "held" ? 0 : receipt.times - 1;
-    for (let left = others; left > 0 && apply(); ) left--;
+  function applyParked(receipt: ParkedReceipt, found: FoundPart, comparisons: Comparisons): void {
+    const { carrierId, carrierMessageId, outcome, errorId, atMs, messageKey, times } = receipt;
+    const { key } = found.part;
+    const said = withoutReservedId(receipt);
+    apply(carrierId, said, found, comparisons);
+    for (let left = found.isById && outcome !== "held" ? times - 1 : 0; left > 0; left--) {
+      const next = findById(found.name, said, comparisons);
+      if (typeof next !== "object" || next.part.key !== key) break;
+      apply(carrierId, said, next, comparisons);
+    }
     // It was not the other message's after all.
     if (messageKey !== null) tables.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
-    return true;
+    tables.unpark(receipt);
+    if (isUnclear(receipt)) tables.park({ ...receipt, messageKey: key });
   }
 
   /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
-  function taken(row: MessageRow, { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage): void {
+  function taken(
+    row: MessageRow,
+    { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage,
+    comparisons: Comparisons,
+  ): void {
     // Nothing would ever be heard of it.
     if (!parts.some(({ counts }) => counts)) {
       conclude(row, step("submitting", "gave up")!, refusedErrorId ?? 0, atMs, null);
@@ -378,50 +456,74 @@ export function deliveryCommands(
     for (const { carrierMessageId, counts } of parts) {
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
       tables.insertPart({ carrierId, carrierMessageId, messageKey: row.key, counts, ...times });
+      comparisons.come({ carrierId, carrierMessageId });
     }
     if (row.intermediate === 1) report(changed, statusId, 0, atMs, null);
     if (!tables.anyParked(carrierId)) return;
-    for (const { carrierMessageId } of parts) matchParked({ carrierId, carrierMessageId }, row);
+    const names = distinct(parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })));
+    for (const name of names) matchName(name, comparisons, { only: row });
   }
 
   /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
-  function expire(row: MessageRow, atMs: number): void {
+  function expire(row: MessageRow, atMs: number, comparisons: Comparisons): void {
     const begun = takenOf(row);
     if (begun === null) {
       conclude(row, step("queued", "validity over")!, 0, atMs, null);
       return;
     }
     const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
-    taken(row, { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs });
+    const message = { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs };
+    taken(row, message, comparisons);
+  }
+
+  /** The parts of names as they are now, by their ids; each name is read once. */
+  function readerOfParts(): (name: PartName) => ReadonlyMap<number | null, PartRow> {
+    const read = new Map<string, ReadonlyMap<number | null, PartRow>>();
+    return (name) => {
+      const known = read.get(nameKey(name)) ?? new Map(tables.parts(name).map((part) => [part.id, part]));
+      read.set(nameKey(name), known);
+      return known;
+    };
   }
 
   /** A part as it is now, with its message loaded. Of very many under one name it may not be among those that are. */
-  async function stillWaiting(name: PartRow & PartName): Promise<PartRow | undefined> {
-    const named = tables.parts(name);
-    const part = named.find(({ id }) => id === name.id);
-    if (part !== undefined || named.length <= MAX_SAME_ID) return part;
-    await tables.load({ messages: [name.key], refunds: true });
-    return partById.get(name.id!);
+  async function stillWaiting(
+    { id, key }: PartRow,
+    named: ReadonlyMap<number | null, PartRow>,
+  ): Promise<PartRow | undefined> {
+    const part = named.get(id);
+    if (part !== undefined || named.size <= MAX_SAME_ID) return part;
+    await tables.load({ messages: [key], refunds: true });
+    return partById.get(id!);
   }
 
-  /** The parts of that name may be another node's, and their rows have to be loaded. */
-  function matchName(name: PartName, isWanted?: (receipt: ParkedReceipt) => boolean): void {
-    if (!tables.anyParked(name.carrierId)) return;
-    for (const key of new Set(tables.parts(name).map((part) => part.key))) {
-      const row = tables.message(key);
-      if (row !== undefined) matchParked(name, row, isWanted);
+  /** Applies receipts from this one on, and gathers what is to be done about the others. It waits only where it has to be known what came before. */
+  function applyFrom(batch: Batch, from: number): Promise<void> | undefined {
+    const { carrierId, receipts, comparisons, missed, strangers, contested } = batch;
+    for (let index = from; index < receipts.length; index++) {
+      const receipt = receipts[index]!;
+      const found = find(carrierId, receipt, comparisons, batch.look);
+      if (found === null) {
+        batch.look = "done";
+        return repeats.look().then(() => applyFrom(batch, index));
+      }
+      if (typeof found === "object") {
+        apply(carrierId, receipt, found, comparisons);
+        if (found.hasRivals && receipt.outcome !== "held") contested.push(found.name);
+        if (isUnclear(receipt)) missed.push({ receipt, why: "unreadable", heardBy: found.part.key });
+      }
+      // Whatever a phone wrote: it is never parked, because it would come back as if the carrier had said it.
+      else if (receipt.unmarked === true) strangers.push(index);
+      else missed.push({ receipt, why: found, heardBy: null });
     }
   }
 
   /** Parks what was not applied, and looks again at what was doubtful until another receipt of its id was applied. */
-  async function parkAndMatch(
-    carrierId: string,
-    missed: readonly Missed[],
-    contested: readonly PartName[],
-  ): Promise<Omit<ReceivedReceipts, "strangers">> {
+  async function parkAndMatch({ carrierId, comparisons, missed, contested }: Batch): Promise<ParkedCounts> {
     const counts = missed.length === 0 ? NONE_MISSED : await parkNew(carrierId, missed);
-    if (contested.length > 0) await tables.load({ parked: contested });
-    for (const name of contested) matchName(name);
+    const names = distinct(contested);
+    if (names.length > 0) await tables.load({ parked: names });
+    for (const name of names) matchName(name, comparisons);
     return counts;
   }
 
@@ -479,11 +581,12 @@ export function deliveryCommands(
     },
 
     submitted({ messages }) {
+      const comparisons = new Comparisons(tables);
       for (const message of messages) {
         const row = tables.message(message.key);
         if (row === undefined) continue;
         if (row.owner === epoch) leaveLane(row);
-        if (row.state <= STATE_NUMBER.queued) taken(row, message);
+        if (row.state <= STATE_NUMBER.queued) taken(row, message, comparisons);
       }
     },
 
@@ -532,23 +635,20 @@ export function deliveryCommands(
     },
 
     received({ carrierId, receipts }) {
-      const missed: Missed[] = [];
       const strangers: number[] = [];
-      const contested: PartName[] = [];
-      const telling = { contested };
-      for (const [index, receipt] of receipts.entries()) {
-        const found = applyReceipt(carrierId, receipt, telling);
-        if (found === "applied") continue;
-        // Where several parts of its phone have its id, it is a receipt.
-        if (receipt.unmarked === true && found !== "doubtful") strangers.push(index);
-        else missed.push({ receipt, why: found });
-      }
-      if (missed.length + contested.length === 0) return { ...NONE_MISSED, strangers };
-      return parkAndMatch(carrierId, missed, contested).then((counts) => ({ ...counts, strangers }));
+      const gathered = { missed: [], strangers, contested: [], comparisons: new Comparisons(tables) };
+      const batch: Batch = { carrierId, receipts, ...gathered, look: "needed" };
+      const finish = (): Awaitable<ReceivedReceipts> =>
+        batch.missed.length + batch.contested.length === 0
+          ? { ...NONE_MISSED, strangers }
+          : parkAndMatch(batch).then((counts) => ({ ...counts, strangers }));
+      const rest = applyFrom(batch, 0);
+      return rest === undefined ? finish() : rest.then(finish);
     },
 
     matchParked({ names }) {
-      for (const name of names) matchName(name);
+      const comparisons = new Comparisons(tables);
+      for (const name of distinct(names)) matchName(name, comparisons);
     },
 
     parkedReceipts: async ({ limit }) => ({
@@ -565,27 +665,39 @@ export function deliveryCommands(
 
     async sweep({ nowMs, receiptWaitMs, limit, cursor: { afterPart, upToPart } }) {
       const last = afterPart === 0 ? ((await lastPart.get())?.id ?? 0) : upToPart;
-      const parts = await partsAfter.all(afterPart, last, limit);
-      const late = parts.filter(({ expiresAtMs }) => expiresAtMs + receiptWaitMs <= nowMs);
+      const page = await partsAfter.all(afterPart, last, limit);
+      const isLate = ({ expiresAtMs }: { expiresAtMs: number }): boolean => expiresAtMs + receiptWaitMs <= nowMs;
       const expired = await expiredBacklog.all(nowMs, limit);
       // As they are now: another node may have heard of them since.
-      await tables.load({ parts: late, parked: parts, messages: expired.map((waiting) => waiting.key), refunds: true });
+      const keys = expired.map((waiting) => waiting.key);
+      await tables.load({ parts: page.filter(isLate), parked: page, messages: keys, refunds: true });
       // A part and its receipt, written by two nodes at the same moment, do not see each other, and who was to look again may have died.
       // That a part has waited too long does not say that a doubtful receipt was another's.
-      for (const name of parts) matchName(name, ({ why }) => why !== "doubtful");
-      for (const name of late) {
-        const part = await stillWaiting(name);
+      const comparisons = new Comparisons(tables);
+      const isWanted = ({ why }: ParkedReceipt): boolean => why !== "doubtful";
+      const matched = new Set<string>();
+      const parts = page.filter((name) => {
+        // The rest is for the next page.
+        if (comparisons.areSpent) return false;
+        if (!matched.has(nameKey(name))) matchName(name, comparisons, { isWanted });
+        matched.add(nameKey(name));
+        return true;
+      });
+      const partsOf = readerOfParts();
+      for (const name of parts.filter(isLate)) {
+        const part = await stillWaiting(name, partsOf(name));
         if (part === undefined) continue;
         settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
+        comparisons.gone(name, part);
       }
       const begun = expired.flatMap(({ key }) => tables.message(key) ?? []).filter((row) => row.taken !== null);
       if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
       for (const waiting of expired) {
         const row = tables.message(waiting.key);
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
-        expire(row, nowMs);
+        expire(row, nowMs, comparisons);
       }
-      const isLastPage = parts.length < limit;
+      const isLastPage = page.length < limit && parts.length === page.length;
       const cursor = isLastPage ? SWEEP_START : { afterPart: parts.at(-1)!.id, upToPart: last };
       return { cursor, more: !isLastPage || expired.length === limit };
     },
@@ -609,87 +721,56 @@ export function deliveryCommands(
   };
 }
 
-/** A receipt that no part was waiting for. */
+/** A receipt that is to be parked: no part was waiting for it, or one has heard it, and somebody has to look at it. */
 interface Missed {
   readonly receipt: Receipt;
   readonly why: WhyParked;
+  readonly heardBy: MessageKey | null;
+}
+
+type ParkedCounts = Omit<ReceivedReceipts, "strangers">;
+
+/** Receipts that came together, and what has become of them so far. */
+interface Batch {
+  readonly carrierId: string;
+  readonly receipts: readonly Receipt[];
+  readonly comparisons: Comparisons;
+  readonly missed: Missed[];
+  /** Places of those that are none. */
+  readonly strangers: number[];
+  /** Names under which parts of other messages still wait: a receipt that was doubtful may no longer be. */
+  readonly contested: PartName[];
+  look: "needed" | "done";
+}
+
+/** Which of the parked receipts are looked at. */
+interface Wanted {
+  readonly only?: MessageRow | null;
+  readonly isWanted?: (receipt: ParkedReceipt) => boolean;
 }
 
 const NONE_MISSED = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
 const always = (): boolean => true;
 
-/** Whether they say the same of the same: the second is the first again. */
-function isSame(one: Receipt, other: Receipt): boolean {
-  const saidBy = (receipt: Receipt): string => {
-    const { to, other = null, outcome, submittedAtMs = null, octets } = boundedReceipt(receipt);
-    return JSON.stringify([to, other, outcome, submittedAtMs, withoutSequence(octets)]);
-  };
-  return saidBy(one) === saidBy(other);
+/** One that could not be read, and says nothing final: the message hears that much, and an operator has to look at the rest. */
+function isUnclear({ octets, outcome }: Receipt): boolean {
+  return octets != null && outcome === "held";
 }
 
-/** What is kept of a receipt. */
-function boundedReceipt<Some extends Receipt>(receipt: Some): Some {
-  const { submittedAtMs, octets } = receipt;
-  return {
-    ...receipt,
-    submittedAtMs: Number.isSafeInteger(submittedAtMs) ? submittedAtMs : null,
-    octets: octets == null ? null : octets.slice(0, MAX_OCTETS_LENGTH),
-  };
+/** It is kept for an operator only: its message has heard it. */
+function hasBeenHeard({ why, messageKey }: ParkedReceipt): boolean {
+  return why === "unreadable" && messageKey !== null;
 }
 
-/** A PDU that comes again has another sequence number: the last four octets of its header of sixteen. */
-function withoutSequence(octets: string | null | undefined): string {
-  return octets == null ? "" : octets.slice(0, 24) + octets.slice(32);
-}
-
-/** The name under which a receipt is parked and found again: its id, or for want of one a hash of its octets. */
-function parkedName(carrierId: string, receipt: Receipt): PartName | null {
-  if (receipt.carrierMessageId !== "") return { carrierId, carrierMessageId: receipt.carrierMessageId };
-  const { octets } = boundedReceipt(receipt);
-  if (octets == null) return null;
-  return { carrierId, carrierMessageId: `${UNREADABLE_PREFIX}${hashOf(withoutSequence(octets))}` };
-}
-
-/** As it came: one that could not be read has no id. */
-function withoutReservedId(receipt: ParkedReceipt): ParkedReceipt {
-  return receipt.carrierMessageId.startsWith(UNREADABLE_PREFIX) ? { ...receipt, carrierMessageId: "" } : receipt;
-}
-
-interface FoundPart extends Candidate {
-  /** Its name, if parts of other messages wait under it. */
-  readonly rivals?: PartName | null;
-}
-
-/** The names that the two addresses of a receipt stand for. */
-interface PhoneNames {
-  readonly to: PartName | null;
-  readonly other: PartName | null;
-}
-
-/**
- * Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. For the second it
- * has to be marked: any phone can write a text that looks like a receipt.
- */
-export function receiptNames(
-  carrierId: string,
-  { carrierMessageId, to, other = null, unmarked }: Receipt,
-): { readonly byId: PartName | null; readonly byPhone: PhoneNames } {
-  const nameOf = (phone: string | null): PartName | null =>
-    phone === null || unmarked === true ? null : { carrierId, carrierMessageId: unknownId(phone) };
-  const isTwice = to !== null && other !== null && samePhone(to, other);
-  return {
-    byId:
-      carrierMessageId === "" || carrierMessageId.startsWith(UNREADABLE_PREFIX)
-        ? null
-        : { carrierId, carrierMessageId },
-    byPhone: { to: nameOf(to), other: isTwice ? null : nameOf(other) },
-  };
-}
-
-/** All of them, in the order in which they are tried. */
-export function allReceiptNames({ carrierId, ...receipt }: CarrierReceipt): PartName[] {
-  const { byId, byPhone } = receiptNames(carrierId, receipt);
-  return [byId, byPhone.to, byPhone.other].filter((name) => name !== null);
+interface FoundPart {
+  readonly part: PartRow;
+  /** Its message as it is now; undefined if it has to be read, or has left the store. */
+  readonly row: MessageRow | undefined;
+  /** Under which it was found: the receipt's id, or what stands for its phone. */
+  readonly name: PartName;
+  readonly isById: boolean;
+  /** Parts of other messages wait under that name. */
+  readonly hasRivals: boolean;
 }
 
 /** What is told later may come first: what is known already is not forgotten for it. */

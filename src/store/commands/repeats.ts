@@ -45,6 +45,8 @@ const NO_KEY = "0";
 export interface KnownReceipt {
   /** This outcome has been told. */
   readonly isRepeat: boolean;
+  /** Some outcome has been told that is final. */
+  readonly hasLastWord: boolean;
   /** The message; null if there were several. */
   readonly key: MessageKey | null;
 }
@@ -121,7 +123,11 @@ export class Repeats {
     if (told.length === 0)
       return this.#anyOld && this.#isOld(nameOf(carrierId, receipt, receipt.outcome)) ? OLD_REPEAT : null;
     const { key, outcomes } = told.reduce(merged);
-    return { isRepeat: (outcomes & OUTCOME_BITS[receipt.outcome]) !== 0, key: key === NO_KEY ? null : key };
+    return {
+      isRepeat: (outcomes & OUTCOME_BITS[receipt.outcome]) !== 0,
+      hasLastWord: (outcomes & ~OUTCOME_BITS.held) !== 0,
+      key: key === NO_KEY ? null : key,
+    };
   }
 
   #isOld(name: number): boolean {
@@ -162,7 +168,7 @@ function written({ key, outcomes }: Settled): string {
   return `${key},${outcomes}`;
 }
 
-const OLD_REPEAT: KnownReceipt = { isRepeat: true, key: null };
+const OLD_REPEAT: KnownReceipt = { isRepeat: true, hasLastWord: true, key: null };
 
 /** Of two messages under one name, nobody knows which of them the next receipt is about. */
 function merged(one: Settled, other: Settled): Settled {

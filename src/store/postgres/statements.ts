@@ -1,6 +1,6 @@
 /** The statements of the tables on PostgreSQL, each for any number of rows, and the columns that they take. */
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import { PARKED_COLUMNS } from "../commands/receipt-names.ts";
 import { MAX_LATER_RECEIPTS } from "../port.ts";
 import { BULK_COLUMNS, MESSAGE_COLUMNS, REPORT_COLUMNS } from "../rows.ts";
 import { type ColumnTypes, deletion, insertion, selection, updating, Variants } from "./columns.ts";
@@ -173,8 +173,13 @@ export const FIND = {
   parkedForPhone: selection(
     WANTED_PART,
     PARKED_COLUMNS,
-    `JOIN parked_receipt ON carrier_id = wanted_carrier AND (recipient = wanted_id OR other_address = wanted_id)
-     ORDER BY id FOR UPDATE OF parked_receipt`,
+    `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (
+         (SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND recipient = wanted_id
+          ORDER BY id DESC LIMIT ${MAX_SAME_ID})
+         UNION
+         (SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND other_address = wanted_id
+          ORDER BY id DESC LIMIT ${MAX_SAME_ID}))
+       ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true ORDER BY id`,
   ),
   purses: selection(
     WANTED_KEY,

@@ -5,8 +5,8 @@
  */
 import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { isAboutPhone } from "../commands/candidates.ts";
-import { allReceiptNames, receiptNames } from "../commands/delivery.ts";
+import { isAboutPhone, MAX_SAME_ID } from "../commands/candidates.ts";
+import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
 import type { BulkName, CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";
 import {
   type BulkRow,
@@ -493,17 +493,18 @@ export class PostgresTables implements Tables {
   }
 
   parked(name: PartName): ParkedReceipt[] {
-    return [...(this.#parked.get(partId(name)) ?? [])];
+    return (this.#parked.get(partId(name)) ?? []).slice(-MAX_SAME_ID);
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
-    return [...(this.#parkedPhones.get(`${carrierId} ${phone}`) ?? [])];
+    return (this.#parkedPhones.get(`${carrierId} ${phone}`) ?? []).slice(-MAX_SAME_ID);
   }
 
-  park(receipt: Omit<ParkedReceipt, "id">): void {
+  park(receipt: Omit<ParkedReceipt, "id">): ParkedReceipt {
     const parked: ParkedReceipt = { ...receipt, id: 0 };
     this.#newParked.add(parked);
     this.#keepParked(parked);
+    return parked;
   }
 
   unpark(receipt: ParkedReceipt): void {

@@ -501,9 +501,9 @@ export class SqliteTables implements Tables {
     return this.#written.parkedForPhone(carrierId, phone);
   }
 
-  park(receipt: Omit<ParkedReceipt, "id">): void {
-    this.#written.park(receipt);
+  park(receipt: Omit<ParkedReceipt, "id">): ParkedReceipt {
     this.#parkedCarriers.set(receipt.carrierId, true);
+    return { ...receipt, id: this.#written.park(receipt) };
   }
 
   unpark({ id, carrierId }: ParkedReceipt): void {

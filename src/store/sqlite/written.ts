@@ -5,7 +5,7 @@
 
 import type { MessageKey } from "../../message/message.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import { PARKED_COLUMNS } from "../commands/delivery.ts";
+import { PARKED_COLUMNS } from "../commands/receipt-names.ts";
 import { type LaneName, type LaterReceipt, MAX_LATER_RECEIPTS, type ParkedReceipt, type PartName } from "../port.ts";
 import {
   BULK_COLUMNS,
@@ -185,8 +185,12 @@ export class WrittenRows {
         `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND carrier_message_id = ?
          ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
       ),
-      parkedForPhone: db.prepare<[string, string, string], ParkedReceipt>(
-        `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND (recipient = ? OR other_address = ?)`,
+      // Each address by its own index: with an OR and an order, all of the carrier's would be read.
+      parkedForPhone: ["recipient", "other_address"].map((column) =>
+        db.prepare<[string, string], ParkedReceipt>(
+          `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE carrier_id = ? AND ${column} = ?
+           ORDER BY id DESC LIMIT ${MAX_SAME_ID}`,
+        ),
       ),
       park: db.prepare<Value[]>(
         `INSERT INTO parked_receipt
@@ -310,14 +314,27 @@ export class WrittenRows {
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
-    return this.#statements.parkedForPhone.all(carrierId, phone, phone).sort((one, other) => one.id - other.id);
+    const found = this.#statements.parkedForPhone.flatMap((statement) => statement.all(carrierId, phone));
+    // One that is found in both ways is still one.
+    const each = [...new Map(found.map((receipt) => [receipt.id, receipt])).values()];
+    return each.sort((one, other) => one.id - other.id).slice(-MAX_SAME_ID);
   }
 
-  park(receipt: Omit<ParkedReceipt, "id">): void {
+  /** Returns its id. */
+  park(receipt: Omit<ParkedReceipt, "id">): number {
     const { carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other = null, repeated } = receipt;
     const said = [carrierId, carrierMessageId, outcome, errorId, atMs, mccMnc, to, other];
     const { why, times, submittedAtMs = null, octets = null, messageKey } = receipt;
-    this.#statements.park.run(...said, repeated, why, times, submittedAtMs, octets, messageKey);
+    const { lastInsertRowid } = this.#statements.park.run(
+      ...said,
+      repeated,
+      why,
+      times,
+      submittedAtMs,
+      octets,
+      messageKey,
+    );
+    return Number(lastInsertRowid);
   }
 
   insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt): void {

@@ -1,0 +1,90 @@
+/**
+ * What names a receipt: under which names the part that it is about may be found, under which it is parked, and what tells it from another. Pure.
+ */
+import { samePhone } from "../../carriers/phones.ts";
+import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.ts";
+import type { CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
+import { hashOf } from "./repeats.ts";
+
+export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
+  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated, why, times, submitted_at_ms AS "submittedAtMs", octets,
+  CAST(message_key AS TEXT) AS "messageKey"`;
+
+/** So much is kept of the octets of a receipt that could not be read, in hex. */
+export const MAX_OCTETS_LENGTH = 2_048;
+
+/** The same for the same name, and no other. */
+export function nameKey({ carrierId, carrierMessageId }: PartName): string {
+  return `${carrierId} ${carrierMessageId}`;
+}
+
+/** Each name once. */
+export function distinct(names: readonly PartName[]): PartName[] {
+  return [...new Map(names.map((name) => [nameKey(name), name])).values()];
+}
+
+/** What it says of its part: of two with one name that say the same, the second is the first again. */
+export function saidBy(receipt: Receipt): string {
+  const { to, other = null, outcome, submittedAtMs = null, octets } = boundedReceipt(receipt);
+  return JSON.stringify([to, other, outcome, submittedAtMs, withoutSequence(octets)]);
+}
+
+/** What is kept of a receipt. */
+export function boundedReceipt<Some extends Receipt>(receipt: Some): Some {
+  const { submittedAtMs, octets } = receipt;
+  return {
+    ...receipt,
+    submittedAtMs: Number.isSafeInteger(submittedAtMs) ? submittedAtMs : null,
+    octets: octets == null ? null : octets.slice(0, MAX_OCTETS_LENGTH),
+  };
+}
+
+/** A PDU that comes again has another sequence number: the last four octets of its header of sixteen. */
+function withoutSequence(octets: string | null | undefined): string {
+  return octets == null ? "" : octets.slice(0, 24) + octets.slice(32);
+}
+
+/** The name under which a receipt is parked and found again: its id, or for want of one a hash of its octets. */
+export function parkedName(carrierId: string, receipt: Receipt): PartName | null {
+  if (receipt.carrierMessageId !== "") return { carrierId, carrierMessageId: receipt.carrierMessageId };
+  const { octets } = boundedReceipt(receipt);
+  if (octets == null) return null;
+  return { carrierId, carrierMessageId: `${UNREADABLE_PREFIX}${hashOf(withoutSequence(octets))}` };
+}
+
+/** As it came: one that could not be read has no id. */
+export function withoutReservedId(receipt: ParkedReceipt): ParkedReceipt {
+  return receipt.carrierMessageId.startsWith(UNREADABLE_PREFIX) ? { ...receipt, carrierMessageId: "" } : receipt;
+}
+
+/** The names that the two addresses of a receipt stand for. */
+export interface PhoneNames {
+  readonly to: PartName | null;
+  readonly other: PartName | null;
+}
+
+/**
+ * Under which names the part of a receipt may be found: its id, or the phone that stands for an id that was never learnt. For the second it
+ * has to be marked: any phone can write a text that looks like a receipt.
+ */
+export function receiptNames(
+  carrierId: string,
+  { carrierMessageId, to, other = null, unmarked }: Receipt,
+): { readonly byId: PartName | null; readonly byPhone: PhoneNames } {
+  const nameOf = (phone: string | null): PartName | null =>
+    phone === null || unmarked === true ? null : { carrierId, carrierMessageId: unknownId(phone) };
+  const isTwice = to !== null && other !== null && samePhone(to, other);
+  return {
+    byId:
+      carrierMessageId === "" || carrierMessageId.startsWith(UNREADABLE_PREFIX)
+        ? null
+        : { carrierId, carrierMessageId },
+    byPhone: { to: nameOf(to), other: isTwice ? null : nameOf(other) },
+  };
+}
+
+/** All of them, in the order in which they are tried. */
+export function allReceiptNames({ carrierId, ...receipt }: CarrierReceipt): PartName[] {
+  const { byId, byPhone } = receiptNames(carrierId, receipt);
+  return [byId, byPhone.to, byPhone.other].filter((name) => name !== null);
+}
