@@ -201,7 +201,7 @@ export function bulksContract(name: string, make: MakeDatabase): void {
       await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
       const [sent, late] = bench.takeMessages();
       await bench.submit([sent!]);
-      await bench.store.postpone({ messages: [{ key: late!.key, dueAtMs: NOW + 2 * HOUR }] });
+      await bench.store.postpone({ messages: [{ key: late!.key, dueAtMs: NOW + 2 * HOUR, event: "window closed" }] });
       assert.equal(await bulk.status(), "PENDING");
       assert.equal(await bulk.set("CANCELED"), "changed");
       await bulk.claim();

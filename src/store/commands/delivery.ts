@@ -29,7 +29,7 @@ import {
   takenOf,
 } from "../rows.ts";
 import { laneOf } from "../tables.ts";
-import type { Bulks } from "./bulks.ts";
+import { type Bulks, putOffVersion } from "./bulks.ts";
 import { type Candidate, CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
@@ -500,13 +500,14 @@ export function deliveryCommands(
     },
 
     postpone({ messages }) {
-      for (const { key, dueAtMs } of messages) {
+      for (const { key, dueAtMs, event } of messages) {
         const row = ownMessage(key);
         if (row === null) continue;
         leaveLane(row);
-        const statusId = STATUS[step("queued", "window closed")!.status].id;
-        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null };
-        tables.changeMessage(row, { ...waiting, due_at_ms: dueAtMs });
+        const isPutOff = event === "put off";
+        const statusId = STATUS[step(isPutOff ? "submitting" : "queued", event)!.status].id;
+        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null, due_at_ms: dueAtMs };
+        tables.changeMessage(row, isPutOff ? { ...waiting, bulk_version: putOffVersion(row) } : waiting);
         unit().due(dueAtMs);
       }
     },
