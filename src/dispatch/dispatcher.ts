@@ -558,13 +558,12 @@ export class Dispatcher {
     this.#pumpOnce(desk);
   }
 
-  /** The others go on meanwhile. What the carrier has a part of, or may have, waits here: it has to be finished. */
+  /** The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt. */
   #putOff(desk: Desk, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
     const { clock } = this.#parts;
     const { key, expiresAtMs } = message;
     const nowMs = clock.now();
-    const isFree = !desk.isBegun(message) && !submitting.isBegun && !submitting.isUnknown;
-    if (isFree && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
+    if (!submitting.isUnknown && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
       const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
       this.#outcomes.postponed({ key, dueAtMs, event: "put off" });
       return;

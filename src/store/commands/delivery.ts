@@ -427,18 +427,18 @@ export function deliveryCommands(
 
   return {
     async claimDue({ nowMs, limit }) {
-      const endBy = (row: MessageRow, event: "canceled" | "validity over"): void =>
-        conclude(row, step("scheduled", event)!, 0, nowMs, null);
-      const moreTurns = await bulks.takeTurn(nowMs, limit, (row) => endBy(row, "canceled"));
+      const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
+      const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
       const rows = tables.adopt(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
         purses: rows.map((row) => row.account_id),
+        parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
       });
       for (const dueRow of rows) {
         const { kind, row } = bulks.fateOf(dueRow, nowMs);
-        if (kind === "canceled") endBy(row, "canceled");
-        if (kind === "expired") endBy(row, "validity over");
+        if (kind === "canceled") cancel(row);
+        if (kind === "expired") expire(row, nowMs);
         if (kind !== "goes") continue;
         const lane = laneOf(row);
         const owned = lanes.enter(lane);
