@@ -178,8 +178,15 @@ export class Delivery {
 }
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {
-  const { claimMessages: claimCount, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows } = dispatch;
-  return { claimCount, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
+  const {
+    claimMessages: claimCount,
+    laneMessages,
+    receiptWaitMs,
+    sweepEveryMs,
+    unmatchedDays,
+    unmatchedRows,
+  } = dispatch;
+  return { claimCount, laneMessages, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
 }
 
 function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Figure[] {

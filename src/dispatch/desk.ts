@@ -3,6 +3,7 @@ import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import type { Timer } from "../runtime/clock.ts";
 import { LaneRing } from "./lane.ts";
+import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 import { Submitting } from "./submitting.ts";
 
@@ -23,7 +24,7 @@ export class Desk {
   readonly long = new Set<Submitting>();
   /** Messages on the wire. */
   inFlight = 0;
-  /** Messages that the carrier put off by themselves. */
+  /** Messages that the carrier put off by themselves, and that wait here. */
   putOff = 0;
   /** The carrier said "later": nothing goes to it until then. */
   pause: Timer | null = null;
@@ -72,9 +73,10 @@ export class Desk {
   }
 
   /** The message on its way: as it was left, unless nothing of it went and its carrier has another profile by now. */
-  submitting(message: QueuedMessage, references: References): Submitting {
+  submitting(message: QueuedMessage, references: References, putOffs: PutOffs): Submitting {
     const begun = this.begun.get(message.key);
-    if (begun?.suits(this.carrier) !== true) return new Submitting(begun?.asItIs ?? message, this.carrier, references);
+    if (begun?.suits(this.carrier) !== true)
+      return new Submitting(begun?.asItIs ?? message, this.carrier, references, putOffs);
     begun.moveTo(this.carrier);
     return begun;
   }

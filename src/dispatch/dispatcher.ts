@@ -17,12 +17,15 @@ import { Claims, type ClaimsParts } from "./claims.ts";
 import { Desk, type Handed } from "./desk.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
+import { PutOffs } from "./put-off.ts";
 import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface DispatchSettings {
   /** Messages brought from the store in one go. */
   readonly claimCount: number;
+  /** Messages of one lane in memory. */
+  readonly laneMessages: number;
   /** How long after a message's validity its receipt may still come. */
   readonly receiptWaitMs: number;
   readonly sweepEveryMs: number;
@@ -72,6 +75,7 @@ export class Dispatcher {
   readonly #desks = new Map<string, Desk>();
   readonly #outcomes: Outcomes;
   readonly #references = new References();
+  readonly #putOffs: PutOffs;
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
   readonly #elsewhere = new Map<string, Set<number>>();
   readonly #hops = new WeakMap<QueuedMessage, number>();
@@ -106,6 +110,7 @@ export class Dispatcher {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
+    this.#putOffs = new PutOffs(parts.settings.laneMessages);
     this.#outcomes = new Outcomes({
       ...parts,
       onWritten: () => this.#pumpAll(),
@@ -243,7 +248,7 @@ export class Dispatcher {
 
   /** A message of which the carrier has a part ends with that part. */
   #giveUp(desk: Desk, message: QueuedMessage, errorId: number): void {
-    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references);
+    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references, this.#putOffs);
     desk.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
     const { key, to } = message;
@@ -441,7 +446,7 @@ export class Dispatcher {
       if (waiting === undefined) break;
       if (!this.#mayGo(desk, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = desk.submitting(message, this.#references);
+      const submitting = desk.submitting(message, this.#references, this.#putOffs);
       const { free } = desk;
       if (submitting.missing > free && this.#mayWait(desk)) {
         desk.begun.set(message.key, submitting);
@@ -479,7 +484,8 @@ export class Dispatcher {
     }
     if (message.window !== null && !desk.isBegun(message) && !isOpen(message.window, nowMs)) {
       desk.begun.delete(message.key);
-      this.#outcomes.postponed(message.key, Math.min(nextOpening(message.window, nowMs), message.expiresAtMs));
+      const dueAtMs = Math.min(nextOpening(message.window, nowMs), message.expiresAtMs);
+      this.#outcomes.postponed({ key: message.key, dueAtMs, event: "window closed" });
       return false;
     }
     return true;
@@ -541,24 +547,37 @@ export class Dispatcher {
         break;
       case "again":
         this.#noteAgain(submitting, verdict, recorded);
-        desk.begun.set(key, submitting);
         if (verdict.cause === "not now" && !this.#stopping) {
-          // The others go on meanwhile.
-          desk.putOff++;
-          const waitMs = Math.min(verdict.afterMs, Math.max(0, waiting.message.expiresAtMs - atMs));
-          const timer = this.#parts.clock.after(waitMs, () => {
-            desk.putOff--;
-            this.#aside.delete(timer);
-            this.#putBack(desk, waiting);
-            this.#pump(desk);
-          });
-          this.#aside.add(timer);
-        } else {
-          this.#putBack(desk, waiting);
-          if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
+          this.#putOff(desk, submitting, waiting.message, verdict.afterMs);
+          break;
         }
+        desk.begun.set(key, submitting);
+        this.#putBack(desk, waiting);
+        if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
     }
     this.#pumpOnce(desk);
+  }
+
+  /** The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt. */
+  #putOff(desk: Desk, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
+    const { clock } = this.#parts;
+    const { key, expiresAtMs } = message;
+    const nowMs = clock.now();
+    if (!submitting.isUnknown && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
+      const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
+      this.#outcomes.postponed({ key, dueAtMs, event: "put off" });
+      return;
+    }
+    desk.begun.set(key, submitting);
+    desk.putOff++;
+    const timer = clock.after(Math.min(waitMs, Math.max(0, expiresAtMs - nowMs)), () => {
+      desk.putOff--;
+      this.#aside.delete(timer);
+      // It had its turn: behind all that wait, so that phones that stay full do not go before those that never had theirs.
+      this.#putBack(desk, desk.ring.atTheEnd(message));
+      this.#pump(desk);
+    });
+    this.#aside.add(timer);
   }
 
   /** What has to be known of a message that goes again, should it be somebody else who hands it over. */

@@ -105,8 +105,13 @@ export class LaneRing {
 
   push(message: QueuedMessage): void {
     const lane = this.lane(message.accountId);
-    lane.push({ message, place: ++this.#lastPlace });
+    lane.push(this.atTheEnd(message));
     if (!lane.listed) this.#list(lane);
+  }
+
+  /** The message with a place behind all that wait now. */
+  atTheEnd(message: QueuedMessage): Waiting {
+    return { message, place: ++this.#lastPlace };
   }
 
   putBack(waiting: Waiting): void {

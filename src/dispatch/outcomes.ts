@@ -14,6 +14,7 @@ import {
   type CommandName,
   type Ending,
   type HandedAgain,
+  type Postponed,
   type Store,
   StoreUnavailable,
   type SubmittedMessage,
@@ -107,7 +108,7 @@ export class Outcomes {
   readonly #asideLimit: SetAsideLimit;
   #submitted: Submitted[] = [];
   #endings: OfHanded<Ending>[] = [];
-  #postponed: { key: MessageKey; dueAtMs: number }[] = [];
+  #postponed: Postponed[] = [];
   #again: OfHanded<HandedAgain>[] = [];
   #rerouted: OfHanded<{ key: MessageKey; carrierId: string }>[] = [];
   #released: MessageKey[] = [];
@@ -158,8 +159,8 @@ export class Outcomes {
     this.#schedule();
   }
 
-  postponed(key: MessageKey, dueAtMs: number): void {
-    this.#whenKnown(key, () => this.#postponed.push({ key, dueAtMs }));
+  postponed(message: Postponed): void {
+    this.#whenKnown(message.key, () => this.#postponed.push(message));
   }
 
   again(message: HandedAgain, recorded: Recorded = nobody): void {
@@ -396,7 +397,7 @@ export class Outcomes {
 
   readonly #kinds: {
     readonly ended: Kind<OfHanded<Ending>>;
-    readonly postponed: Kind<{ key: MessageKey; dueAtMs: number }>;
+    readonly postponed: Kind<Postponed>;
     readonly again: Kind<OfHanded<HandedAgain>>;
     readonly rerouted: Kind<OfHanded<{ key: MessageKey; carrierId: string }>>;
     readonly released: Kind<MessageKey>;

@@ -4,16 +4,11 @@ import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port.ts";
+import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const LARGEST_UNKNOWN_COUNT = 3;
-/**
- * How often a carrier may put off one message while it takes others. It waits twice as long each time, up to a minute: ten times are five
- * minutes, for a phone that is full or away for some.
- */
-const LARGEST_PUT_OFF_COUNT = 10;
-const MAX_PUT_OFF_MS = 60_000;
 /** As many as nobody finds twice by chance. */
 const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
@@ -39,15 +34,16 @@ export class Submitting {
   #unknownCount: number;
   /** A part was not answered when it was last handed over. */
   #isUnknown = false;
-  #putOffCount = 0;
+  readonly #putOffs: PutOffs;
   /** How many parts the carrier had when that was last told, and when it was last recorded. */
   #toldCount: number;
   #recordedCount: number;
 
-  constructor(message: QueuedMessage, carrier: Carrier, references: References) {
+  constructor(message: QueuedMessage, carrier: Carrier, references: References, putOffs: PutOffs) {
     const { taken } = message;
     this.message = message;
     this.#carrier = carrier;
+    this.#putOffs = putOffs;
     const partsWith = (reference: number) => carrier.partsOf({ ...message, reference });
     const alone = message.partCount === 1 ? partsWith(0) : null;
     // In a carrier's alphabet, what was counted as one part may be several.
@@ -147,10 +143,6 @@ export class Submitting {
     });
   }
 
-  #grown(firstMs: number): number {
-    return Math.max(firstMs, Math.min(firstMs * 2 ** (this.#putOffCount - 1), MAX_PUT_OFF_MS));
-  }
-
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
   #taken(ids: readonly (string | null)[] = this.#ids): SubmittedPart[] {
     const taken = ids.filter((id) => id !== null);
@@ -168,14 +160,14 @@ export class Submitting {
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;
     if (kinds.has("unknown") && ++this.#unknownCount > LARGEST_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
-    if (kinds.has("not now") && ++this.#putOffCount > LARGEST_PUT_OFF_COUNT) this.#spoiledBy ??= SYSTEM_FAILURE;
+    if (kinds.has("not now") && !this.#putOffs.add(this.message.key)) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
       const cause = (["not now", "later", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";
       const waits = answers.flatMap((answer) =>
         answer.kind === cause && "retryAfterMs" in answer ? [answer.retryAfterMs] : [],
       );
       const waitMs = Math.max(0, ...waits);
-      const afterMs = cause === "not now" ? this.#grown(waitMs) : waitMs;
+      const afterMs = cause === "not now" ? this.#putOffs.waitMs(this.message.key, waitMs) : waitMs;
       return { kind: "again", afterMs, cause, isUnknown: this.#isUnknown };
     }
     // A part that will never be taken spoils the message: the others are not sent again.

@@ -4,7 +4,8 @@
  *
  *   scheduled ──due──▶ queued ──taken──▶ submitting ──accepted──▶ submitted ──receipt──▶ done
  *       ▲                │  ▲                 │
- *       └─window closed──┘  └──later, unknown─┘         and from every state but the last straight to done.
+ *       ├─window closed──┘  └──later, unknown─┤         and from every state but the last straight to done.
+ *       └──────────────put off────────────────┘
  *
  * `submitting` lives in memory only, for as long as the carrier's answer is awaited: in the store such a message is still
  * `queued` and owned by its node, and a node that dies with it leaves a message whose outcome is unknown.
@@ -19,6 +20,7 @@ export type Event =
   | "window closed" // it waited so long that its delivery window shut
   | "taken" // dispatch hands it to the carrier
   | "later" // the carrier is busy
+  | "put off" // the carrier cannot take this one for a while, as when its phone is full
   | "unknown" // the link died before the answer, and it may be sent again
   | "accepted" // the carrier has it
   | "refused" // the carrier will never take it
@@ -61,6 +63,8 @@ export const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
   submitting: {
     accepted: { to: "submitted", status: "PENDING_WAITING_DELIVERY" },
     later: waiting,
+    // For the client it is on its way.
+    "put off": { to: "scheduled", status: "PENDING_ENROUTE" },
     unknown: waiting,
     refused: { to: "done", status: "UNDELIVERABLE_REJECTED_OPERATOR", refund: true },
     "gave up": { to: "done", status: "EXPIRED_UNKNOWN" },

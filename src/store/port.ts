@@ -92,6 +92,13 @@ export interface HandedAgain {
   readonly taken: PartsTaken | null;
 }
 
+/** A message that waits in the store until it is due, and why. */
+export interface Postponed {
+  readonly key: MessageKey;
+  readonly dueAtMs: number;
+  readonly event: "window closed" | "put off";
+}
+
 /** The name that a carrier gave to a part. */
 export interface PartName {
   readonly carrierId: string;
@@ -657,8 +664,8 @@ export interface Store {
   submitted(input: { messages: readonly SubmittedMessage[]; awaited?: boolean }): Promise<void>;
   /** Messages on their way to one carrier go to another: the first is down or gone. */
   reroute(input: { messages: readonly { key: MessageKey; carrierId: string }[] }): Promise<void>;
-  /** A message whose window closed goes back to wait for the next opening. */
-  postpone(input: { messages: readonly { key: MessageKey; dueAtMs: number }[] }): Promise<void>;
+  /** Messages go back to wait until they are due: for the next opening of their window, or because their carrier put them off. */
+  postpone(input: { messages: readonly Postponed[] }): Promise<void>;
   /** Messages that were handed to their carrier and have to be handed over again, or the rest of them. */
   again(input: { messages: readonly HandedAgain[] }): Promise<void>;
   finish(input: { endings: readonly Ending[] }): Promise<void>;

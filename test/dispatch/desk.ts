@@ -24,7 +24,14 @@ export interface Desk {
 }
 
 export const URL_A = "http://127.0.0.1:1/";
-const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 };
+const SETTINGS = {
+  claimCount: 50,
+  laneMessages: 100,
+  receiptWaitMs: HOUR,
+  sweepEveryMs: 10_000,
+  unmatchedDays: 7,
+  unmatchedRows: 1_000,
+};
 
 export async function startDesk(
   t: TestContext,

@@ -15,7 +15,14 @@ import { temporaryDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
-const SETTINGS = { claimCount: 50, receiptWaitMs: HOUR, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 };
+const SETTINGS = {
+  claimCount: 50,
+  laneMessages: 100,
+  receiptWaitMs: HOUR,
+  sweepEveryMs: 10_000,
+  unmatchedDays: 7,
+  unmatchedRows: 1_000,
+};
 const TEN_MINUTES = 600_000;
 
 interface Desk {

@@ -7,6 +7,7 @@ import type { PduDraft } from "../../src/carriers/smpp/codec/pdu.ts";
 import { submitOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { readSar } from "../../src/carriers/smpp/sar.ts";
+import { PutOffs } from "../../src/dispatch/put-off.ts";
 import { References } from "../../src/dispatch/references.ts";
 import { Submitting } from "../../src/dispatch/submitting.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
@@ -116,7 +117,7 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
         return queued(keys[index]!, `${PHONE}${phone}`, text);
       });
       for (const [index, message] of sent.entries())
-        await new Submitting(message, carriers[messages[index]!.way]!, references).submit(ALL);
+        await new Submitting(message, carriers[messages[index]!.way]!, references, new PutOffs(100)).submit(ALL);
       const phones = new Map<string, Phone>();
       const mixed = carriers
         .flatMap(({ written }) => written)
@@ -189,12 +190,12 @@ test("what only the carrier's alphabet makes several parts of has a reference of
   for (const key of await keysOf(20)) {
     const message = queued(key, PHONE, "€ ".repeat(50));
     assert.equal(message.partCount, 1);
-    await new Submitting(message, carrier, references).submit(ALL);
+    await new Submitting(message, carrier, references, new PutOffs(100)).submit(ALL);
   }
   assert.equal(carrier.submitted.length, 40);
   assert.equal(new Set(carrier.written.map(({ shortMessage }) => shortMessage![3])).size, 20);
   const before = references.size;
-  await new Submitting(queued("1", PHONE, "short"), carrier, references).submit(ALL);
+  await new Submitting(queued("1", PHONE, "short"), carrier, references, new PutOffs(100)).submit(ALL);
   assert.equal(references.size, before, "a short message takes none");
 });
 

@@ -15,7 +15,14 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   const rounds = new Rounds({
     clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
+    settings: {
+      claimCount: 50,
+      laneMessages: 100,
+      receiptWaitMs: 1_000,
+      sweepEveryMs: 10_000,
+      unmatchedDays: 7,
+      unmatchedRows: 1_000,
+    },
     retentionDays: 0,
     store: {
       async cluster() {
@@ -65,7 +72,14 @@ test("a round that fails keeps none of the others from being made", async () => 
   const rounds = new Rounds({
     clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
+    settings: {
+      claimCount: 50,
+      laneMessages: 100,
+      receiptWaitMs: 1_000,
+      sweepEveryMs: 10_000,
+      unmatchedDays: 7,
+      unmatchedRows: 1_000,
+    },
     retentionDays: 1,
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
@@ -96,7 +110,14 @@ test("messages older than the operator says are deleted, page after page, and lo
   const rounds = new Rounds({
     clock,
     log: silentLog,
-    settings: { claimCount: 50, receiptWaitMs: 1_000, sweepEveryMs: 10_000, unmatchedDays: 7, unmatchedRows: 1_000 },
+    settings: {
+      claimCount: 50,
+      laneMessages: 100,
+      receiptWaitMs: 1_000,
+      sweepEveryMs: 10_000,
+      unmatchedDays: 7,
+      unmatchedRows: 1_000,
+    },
     retentionDays: 30,
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),

@@ -125,7 +125,7 @@ function withoutSecond(answer: Submission | Promise<Submission>) {
 
 const CASES: Readonly<Record<string, Submission | Promise<Submission>>> = {
   "is busy": { kind: "later", retryAfterMs: HOUR },
-  "puts it off": { kind: "not now", retryAfterMs: HOUR },
+  "puts it off": { kind: "not now", retryAfterMs: 5_000 },
   "is cut off": { kind: "unknown" },
   "does not answer": NEVER,
 };
@@ -140,7 +140,7 @@ for (const [name, answer] of Object.entries(CASES)) {
     const parts = carrier.submitted.slice(0, 3).map(({ userData }) => userData);
 
     const second = await first.restart();
-    await second.bench.clock.advance(2_000);
+    await second.bench.clock.advance(7_000);
     assert.deepEqual(
       second.carrier.submitted.map(({ userData }) => userData),
       [parts[1]],

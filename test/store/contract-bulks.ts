@@ -201,7 +201,7 @@ export function bulksContract(name: string, make: MakeDatabase): void {
       await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
       const [sent, late] = bench.takeMessages();
       await bench.submit([sent!]);
-      await bench.store.postpone({ messages: [{ key: late!.key, dueAtMs: NOW + 2 * HOUR }] });
+      await bench.store.postpone({ messages: [{ key: late!.key, dueAtMs: NOW + 2 * HOUR, event: "window closed" }] });
       assert.equal(await bulk.status(), "PENDING");
       assert.equal(await bulk.set("CANCELED"), "changed");
       await bulk.claim();
@@ -209,6 +209,63 @@ export function bulksContract(name: string, make: MakeDatabase): void {
       await bench.receive(bench.receipt(`${sent!.key}.1`));
       assert.equal(await bulk.status(), "CANCELED");
       assert.deepEqual(await bench.store.verifyLedger(), []);
+    });
+
+    test("what a carrier put off keeps its bulk in process: nobody changes the bulk, and it goes when it is due", async (t) => {
+      const bulk = await start(t);
+      const { bench } = bulk;
+      await bulk.plan(3);
+      // With a version of its own, and twice: nothing of that is lost.
+      assert.deepEqual(await bulk.move(NOW + HOUR / 2), { kind: "changed" });
+      await bulk.claim();
+      await bench.clock.advance(HOUR / 2);
+      await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
+      const [sent, ...late] = bench.takeMessages();
+      await bench.submit([sent!]);
+      for (let time = 0; time < 2; time++) {
+        const dueAtMs = bench.clock.now() + MINUTE;
+        await bench.store.postpone({ messages: late.map(({ key }) => ({ key, dueAtMs, event: "put off" })) });
+        assert.equal(await bulk.status(), "PROCESSING");
+        assert.deepEqual(await bulk.move(NOW + 2 * HOUR), { kind: "refused", status: "PROCESSING" });
+        for (const status of ["PAUSED", "CANCELED"] as const) assert.equal(await bulk.set(status), "refused");
+        assert.deepEqual(await bulk.claim(), { keys: [], claims: 1, nextDueAtMs: dueAtMs });
+        await bench.clock.advance(MINUTE);
+        assert.deepEqual((await bulk.claim()).keys.toSorted(), late.map(({ key }) => key).toSorted());
+        assert.equal(await bulk.status(), "PROCESSING");
+      }
+      await bench.submit(late);
+      assert.equal(await bulk.status(), "PROCESSING");
+      for (const { key } of [sent!, ...late]) await bench.receive(bench.receipt(`${key}.1`));
+      assert.equal(await bulk.status(), "FINISHED");
+    });
+
+    test("others of a bulk that wait for their time wait, while one that was put off goes on", async (t) => {
+      const bulk = await start(t);
+      const { bench } = bulk;
+      await bulk.plan(1);
+      await bulk.plan(1, { dueAtMs: NOW + 2 * HOUR });
+      await bench.clock.advance(HOUR);
+      const { keys } = await bulk.claim();
+      await bench.store.postpone({
+        messages: keys.map((key) => ({ key, dueAtMs: bench.clock.now() + MINUTE, event: "put off" })),
+      });
+      assert.equal(await bulk.status(), "PROCESSING");
+      assert.equal(await bulk.set("CANCELED"), "refused");
+      await bench.clock.advance(MINUTE);
+      assert.deepEqual((await bulk.claim()).keys, keys);
+    });
+
+    test("a message sent at once that its carrier put off makes no scheduled bulk, and is on its way", async (t) => {
+      const bulk = await start(t);
+      const { bench } = bulk;
+      await bench.accept([bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.store.postpone({ messages: [{ key: message!.key, dueAtMs: NOW + MINUTE, event: "put off" }] });
+      assert.deepEqual(await bench.store.bulk(bulk.name), { sendAtMs: NOW, status: null });
+      assert.deepEqual(await bulk.move(NOW + HOUR), { kind: "not scheduled" });
+      assert.equal(await bulk.set("CANCELED"), "not scheduled");
+      await bench.clock.advance(MINUTE);
+      assert.deepEqual((await bulk.claim()).keys, [message!.key]);
     });
 
     test("messages of a paused bulk do not go when they are due, and do not stand in the way of others", async (t) => {

@@ -310,7 +310,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       await bench.accept([bench.message()]);
       const [message] = bench.takeMessages();
-      await bench.store.postpone({ messages: [{ key: message!.key, dueAtMs: NOW + HOUR }] });
+      await bench.store.postpone({ messages: [{ key: message!.key, dueAtMs: NOW + HOUR, event: "window closed" }] });
       await bench.store.claimDue({ nowMs: NOW + HOUR - 1, limit: 10 });
       assert.equal(bench.messages.length, 0);
       await bench.store.claimDue({ nowMs: NOW + HOUR, limit: 10 });

@@ -242,7 +242,7 @@ test("what a node says of a message that another has by now changes nothing", as
   const words: Record<string, () => Promise<unknown>> = {
     release: () => store.release({ keys: [key] }),
     reroute: () => store.reroute({ messages: [{ key, carrierId: "elsewhere" }] }),
-    postpone: () => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR }] }),
+    postpone: () => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR, event: "window closed" }] }),
     again: () => store.again({ messages: [{ key, unknown: true, taken: null }] }),
     finish: () => store.finish({ endings: [{ key, event: "refused", errorId: 1, atMs: NOW }] }),
   };
@@ -348,7 +348,7 @@ test("a command whose values the database refuses takes none of its group with i
     submitted(keys[1]!, tooLong), // shows when it is written
     node.store.again({ messages: [{ key: "no number", unknown: true, taken: null }] }), // shows when rows are looked for
     submitted(keys[2]!, "second"),
-    node.store.postpone({ messages: [{ key: keys[3]!, dueAtMs: 2 ** 70 }] }), // out of range
+    node.store.postpone({ messages: [{ key: keys[3]!, dueAtMs: 2 ** 70, event: "window closed" }] }), // out of range
     node.store.received({ carrierId: CARRIER, receipts: [{ ...receipt, carrierMessageId: "first" }] }),
   ]);
   assert.deepEqual(

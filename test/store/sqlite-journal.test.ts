@@ -350,7 +350,10 @@ test("what no table would take is refused before it is promised, and the others 
   await bench.accept([bench.message(), bench.message()]);
   const [{ key }, other] = bench.takeMessages() as [QueuedMessage, QueuedMessage];
   for (const dueAtMs of [Number.NaN, 1.5, 2 ** 60])
-    await assert.rejects(bench.store.postpone({ messages: [{ key, dueAtMs }] }), /due_at_ms must be a whole number/);
+    await assert.rejects(
+      bench.store.postpone({ messages: [{ key, dueAtMs, event: "window closed" }] }),
+      /due_at_ms must be a whole number/,
+    );
   const acceptance = (expiresAtMs: number) => bench.store.accept(bench.acceptance([bench.message()], { expiresAtMs }));
   const [wrong, right] = [acceptance(Number.NaN), acceptance(bench.clock.now() + 1_000)];
   await assert.rejects(wrong, /whole numbers/);

@@ -15,6 +15,10 @@
  * A bulk's `version` grows with every change that its messages must follow, and a message keeps the one that it has followed. The
  * messages of a page and their versions are written in one transaction, so whatever crashes in between, the others are found behind.
  *
+ * A message that came due, and that its carrier put off, waits for a time too. But it is on its way: it keeps its bulk PROCESSING, so that nobody
+ * changes the bulk, and follows nothing. It keeps its version as a negative number, where neither those who look for scheduled messages nor those who
+ * look for messages that are behind find it.
+ *
  * Only bulks with scheduled messages have a row. Messages accepted before it was made are not counted among its messages.
  */
 import { firstSendable } from "../../schedule/sending-time.ts";
@@ -49,7 +53,8 @@ export class Bulks {
       `SELECT ${BULK_COLUMNS} FROM bulk WHERE turn IS NOT NULL ORDER BY bulk.turn LIMIT 1 ${sql.dialect.lockFree()}`,
     );
     this.#behind = sql.prepare<[number, string, number, number], MessageRow>(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0 AND bulk_version <= ? LIMIT ?
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0
+         AND bulk_version >= 0 AND bulk_version <= ? LIMIT ?
        ${sql.dialect.lock()}`,
     );
   }
@@ -88,8 +93,10 @@ export class Bulks {
   }
 
   /** What becomes of a message whose time has come. What only has to wait is written here. */
-  fateOf(row: MessageRow, nowMs: number): Fate {
+  fateOf(dueRow: MessageRow, nowMs: number): Fate {
     const { tables } = this.#parts;
+    const isPutOff = dueRow.bulk_version !== null && dueRow.bulk_version < 0;
+    const row = isPutOff ? tables.changeMessage(dueRow, { bulk_version: putOffVersion(dueRow) }) : dueRow;
     const bulk = row.bulk_version === null ? undefined : tables.bulk(row.account_id, row.bulk_id);
     if (bulk?.state === "canceled") return { kind: "canceled", row };
     const timed = bulk !== undefined && row.bulk_version! < bulk.moved_version ? this.#follow(row, bulk, nowMs) : row;
@@ -161,15 +168,25 @@ export class Bulks {
       "SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = ? AND bulk_version >= 0 LIMIT 1",
     );
 
+    // In one statement: a message may be put off, or come due again, between two.
+    const anyOnItsWay = sql.prepare<[number, string, number, string], unknown>(
+      `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = 1 AND bulk_version >= 0)
+         OR EXISTS (SELECT 1 FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0 AND bulk_version < 0)`,
+    );
+
     const statusOf = async (bulk: BulkRow): Promise<BulkStatus> => {
       const any = async (state: keyof typeof STATE_NUMBER): Promise<boolean> =>
         (await anyInState.get(bulk.account_id, bulk.bulk_id, STATE_NUMBER[state])) !== undefined;
       if (bulk.state === "canceled") return "CANCELED";
+      const isOnItsWay = async (): Promise<boolean> => {
+        const name = [bulk.account_id, bulk.bulk_id] as const;
+        return (await anyOnItsWay.get(...name, ...name)) !== undefined;
+      };
       if (await any("scheduled")) {
         if (bulk.state === "paused") return "PAUSED";
-        return (await any("queued")) ? "PROCESSING" : "PENDING";
+        return (await isOnItsWay()) ? "PROCESSING" : "PENDING";
       }
-      if ((await any("queued")) || (await any("submitted"))) return "PROCESSING";
+      if ((await isOnItsWay()) || (await any("submitted"))) return "PROCESSING";
       return bulk.sent === 1 ? "FINISHED" : "FAILED";
     };
 
@@ -233,4 +250,9 @@ export class Bulks {
         ),
     };
   }
+}
+
+/** The version of a message that its carrier puts off; and again, the one that it had before. */
+export function putOffVersion({ bulk_version: version }: MessageRow): number | null {
+  return version === null ? null : -1 - version;
 }

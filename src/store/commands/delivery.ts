@@ -30,7 +30,7 @@ import {
 } from "../rows.ts";
 import type { Awaitable } from "../sql.ts";
 import { laneOf } from "../tables.ts";
-import type { Bulks } from "./bulks.ts";
+import { type Bulks, putOffVersion } from "./bulks.ts";
 import { CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
 import { refund } from "./ledger.ts";
@@ -529,18 +529,19 @@ export function deliveryCommands(
 
   return {
     async claimDue({ nowMs, limit }) {
-      const endBy = (row: MessageRow, event: "canceled" | "validity over"): void =>
-        conclude(row, step("scheduled", event)!, 0, nowMs, null);
-      const moreTurns = await bulks.takeTurn(nowMs, limit, (row) => endBy(row, "canceled"));
+      const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
+      const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
       const rows = tables.adopt(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
         purses: rows.map((row) => row.account_id),
+        parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
       });
+      const comparisons = new Comparisons(tables);
       for (const dueRow of rows) {
         const { kind, row } = bulks.fateOf(dueRow, nowMs);
-        if (kind === "canceled") endBy(row, "canceled");
-        if (kind === "expired") endBy(row, "validity over");
+        if (kind === "canceled") cancel(row);
+        if (kind === "expired") expire(row, nowMs, comparisons);
         if (kind !== "goes") continue;
         const lane = laneOf(row);
         const owned = lanes.enter(lane);
@@ -603,13 +604,14 @@ export function deliveryCommands(
     },
 
     postpone({ messages }) {
-      for (const { key, dueAtMs } of messages) {
+      for (const { key, dueAtMs, event } of messages) {
         const row = ownMessage(key);
         if (row === null) continue;
         leaveLane(row);
-        const statusId = STATUS[step("queued", "window closed")!.status].id;
-        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null };
-        tables.changeMessage(row, { ...waiting, due_at_ms: dueAtMs });
+        const isPutOff = event === "put off";
+        const statusId = STATUS[step(isPutOff ? "submitting" : "queued", event)!.status].id;
+        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null, due_at_ms: dueAtMs };
+        tables.changeMessage(row, isPutOff ? { ...waiting, bulk_version: putOffVersion(row) } : waiting);
         unit().due(dueAtMs);
       }
     },
