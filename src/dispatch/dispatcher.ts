@@ -558,12 +558,16 @@ export class Dispatcher {
     this.#pumpOnce(desk);
   }
 
-  /** The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt. */
+  /**
+   * The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt; and so does what the carrier has a part of
+   * that is not recorded yet: should the store refuse to record it, it is known here only.
+   */
   #putOff(desk: Desk, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
     const { clock } = this.#parts;
     const { key, expiresAtMs } = message;
     const nowMs = clock.now();
-    if (!submitting.isUnknown && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
+    const mayLeave = !submitting.isUnknown && submitting.unrecorded === null;
+    if (mayLeave && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
       const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
       this.#outcomes.postponed({ key, dueAtMs, event: "put off" });
       return;

@@ -123,15 +123,15 @@ test("a long message of which a part was taken waits in the store too, and only 
   const sent: string[] = [];
   let isFull = true;
   carrier.answer = ({ userData }, nth) => {
-    if (isFull && nth % 2 === 0) return { kind: "not now", retryAfterMs: 5_000 };
+    if (isFull && nth > 1) return FULL;
     sent.push(Buffer.from(userData.octets).toString("hex"));
     return taken(nth);
   };
   await bench.accept([bench.message()], { text: `${"x".repeat(150)}${"y".repeat(150)}`, partCount: 2 });
-  await seconds(bench, 2);
+  await seconds(bench, 5);
   assert.deepEqual([sent.length, dispatcher.inMemory], [1, 0]);
   isFull = false;
-  await seconds(bench, 5);
+  await seconds(bench, 10);
   assert.equal(sent.length, 2);
   assert.equal(new Set(sent).size, 2);
   assert.equal((await bench.store.outstanding({ carrierId: CARRIER, afterRow: 0, limit: 10 })).length, 2);
@@ -139,7 +139,7 @@ test("a long message of which a part was taken waits in the store too, and only 
 
 test("a long message of which a part was taken, and whose rest is put off until its validity ends, stays charged", async (t) => {
   const { bench, carrier, reported } = await startDesk(t, SMALL);
-  carrier.answer = (_, nth) => (nth === 1 ? taken(1) : { kind: "not now", retryAfterMs: 10 * HOUR });
+  carrier.answer = (_, nth) => (nth === 1 ? taken(1) : FULL);
   await bench.accept([bench.message()], {
     text: "x".repeat(300),
     partCount: 2,
