@@ -130,10 +130,11 @@ test("the copied store goes on where the other stopped", async (t) => {
   assert.ok(Number(starts) > Number(epochs!.starts));
 
   // A request that comes again gets its first answer; a name that is taken stays so, one of a rejected message is free.
-  const repeated = bench.acceptance([bench.message()], {}, { bulkId: "first", replay: REPLAYED });
+  const repeated = bench.acceptance([bench.message(), bench.message()], {}, { bulkId: "first", replay: REPLAYED });
   const { firstKey, bulkId, statusIds } = made.answer;
   const answer = await store.accept(repeated);
-  assert.deepEqual(answer, { kind: "accepted", firstKey, bulkId, statusIds, replayed: true });
+  const partCounts = [1, 1];
+  assert.deepEqual(answer, { kind: "accepted", firstKey, bulkId, statusIds, replayed: true, partCounts });
   const DUPLICATE = STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
   const named = ["mine", "queued 3", "open 1", "canceled 1", "gone"].map((name) =>
     bench.message({ clientMessageId: name }),
