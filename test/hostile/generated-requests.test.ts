@@ -40,7 +40,6 @@ const SELDOM: readonly (readonly [operations: RegExp, percent: number])[] = [
 
 /** Operations of which no generated request can be good, and why. */
 const NEVER_GOOD: Readonly<Record<string, string>> = {
-  "GET /operator/1/accounts/{key}/messages/{messageId}/receipts": "names a message that the account must have",
   "PUT /account/1/password": "would change the password of the caller",
   "POST /account/1/second-factor": "an API key is not enough, and the password of a session's user is not told",
   "POST /account/1/second-factor/confirm": "needs the code of a phone",

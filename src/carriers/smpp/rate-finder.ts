@@ -14,7 +14,8 @@
  * holding    At a rate that should work. "Many" is judged part by part: each throttled answer adds one, each answer takes off the share
  *            that is tolerated, and the sum must reach ALARM (Page's CUSUM). The tolerated share is twice the *base*, which is the share that is
  *            throttled at rates that work, and that stays when less is sent. More than MAX_BASE is never taken for chance.
- * lowering   To a little less than was taken in the last second: what is known to work. If next to nothing was taken, to a tenth.
+ * lowering   To a little less than was taken: in the last second if much is throttled, and else of the rate, or in the best second while there is
+ *            none, because what was offered just now may be less. If next to nothing was taken, to a tenth.
  * probing    Above the rate that works: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
  *            to what worked when it does not. Between probes that fail there are so many answers that throttled ones stay few.
  *

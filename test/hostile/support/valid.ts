@@ -1,7 +1,7 @@
 /** Requests that should be good, made from the schemas of an operation and from what its fields mean. */
 import type { Chance } from "./chance.ts";
 import type { Operation, Schema } from "./document.ts";
-import { later, type Role, type World } from "./world.ts";
+import { KNOWN_MESSAGE, later, type Role, type World } from "./world.ts";
 
 /** A request in the making: names and values as they will stand on the wire. */
 export interface Draft {
@@ -98,6 +98,8 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
   "DELETE /operator/1/accounts/{key} key": ({ world }) => world.take("/operator/1/accounts") ?? "MADE0",
   "DELETE /operator/1/accounts/{key}/api-keys/{id} key": ({ world }) => world.apiKeys[0]?.account ?? "MADE0",
   "DELETE /operator/1/accounts/{key}/api-keys/{id} id": ({ world }) => world.apiKeys.shift()?.id ?? "none",
+  "GET /operator/1/accounts/{key}/messages/{messageId}/receipts key": () => "DEMO0001",
+  "GET /operator/1/accounts/{key}/messages/{messageId}/receipts messageId": () => KNOWN_MESSAGE,
   "GET /operator/1/accounts/{key}/statement from": () => later(-1),
   "GET /operator/1/accounts/{key}/statement to": () => LEFT_OUT,
   // The catalogue: only what nobody else stands on. `carrier` is the sandbox's own; hosts are on this machine, where nobody listens.

@@ -24,6 +24,9 @@ export type Role =
   | "scoped"
   | "password";
 
+/** The name of a message that the demo account has. */
+export const KNOWN_MESSAGE = "known-message";
+
 export class World {
   /** The Authorization headers of each. */
   readonly #headers: Record<Role, string[]>;
@@ -80,6 +83,8 @@ export class World {
       const message = { bulkId, from: "Sender", to: ["41790000001", "41790000002"], text: "later", sendAt: later(30) };
       await call("POST", "/sms/1/text/single", message, DEMO);
     }
+    const named = { messages: [{ text: "once", destinations: [{ to: "41790000003", messageId: KNOWN_MESSAGE }] }] };
+    await call("POST", "/sms/1/text/advanced", named, DEMO);
     for (let count = 0; count < TOKENS; count++) world.tokens.push(await tokenOf(DEMO));
     return world;
   }
