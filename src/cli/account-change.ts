@@ -1,6 +1,8 @@
 /** `heliograph account change|suspend|resume|retire`: what an account may do, and whether it may do anything. */
+
 import { BlockList, isIP } from "node:net";
 import { Command } from "commander";
+import { urlProblem } from "../runtime/urls.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount, Store } from "../store/port.ts";
 import { shownAccount } from "./account-show.ts";
@@ -122,8 +124,8 @@ function alertOf(before: ManagedAccount["alert"], options: ChangeOptions): Manag
   const belowMicros = alertBelow === undefined ? before?.belowMicros : amountOf(alertBelow, "--alert-below");
   if (url === undefined || belowMicros === undefined)
     throw new UsageFault("an alert needs both --alert-below and --alert-url");
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new UsageFault(`--alert-url must be an http or https URL, not "${url}"`);
+  const says = urlProblem(url);
+  if (says !== null) throw new UsageFault(`--alert-url "${url}" ${says}`);
   return { belowMicros, url };
 }
 

@@ -1,4 +1,5 @@
 /** Where a report goes: the client's URL, taken apart for the request. */
+import { parseHttpUrl } from "../runtime/urls.ts";
 
 export interface Target {
   /** Scheme, host and port: what one pool of connections serves. */
@@ -9,10 +10,10 @@ export interface Target {
   readonly authorization: string | null;
 }
 
-/** Null when it is no URL, or neither http nor https. */
+/** Null when it is no URL that can be called. */
 export function readTarget(url: string): Target | null {
-  const parsed = URL.parse(url);
-  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return null;
+  const parsed = parseHttpUrl(url);
+  if (parsed === null) return null;
   return {
     origin: parsed.origin,
     path: parsed.pathname + parsed.search,

@@ -1,4 +1,5 @@
 /** Accounts: made, seen, changed and retired, by an operator or by the reseller whose clients they are. */
+
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
@@ -6,6 +7,7 @@ import { microsToNumber } from "../../ledger/money.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { Networks, parseNetwork } from "../../runtime/networks.ts";
 import { publicId, webhookSecret } from "../../runtime/random.ts";
+import { MAX_URL_LENGTH, urlProblem } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { isSender } from "../../sms/addresses.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../../store/names.ts";
@@ -53,7 +55,6 @@ export interface AccountParts {
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 const KEY_BYTES = 8;
-const LONGEST_URL = 2_048;
 const MOST_ENTRIES = 1_000;
 /** Two lists of that many entries, and the rest. */
 const ACCOUNT_OCTETS = 262_144;
@@ -93,7 +94,7 @@ const settable = {
     Type.Object(
       {
         below: Decimal("Tell when the balance goes below this."),
-        url: Type.String({ maxLength: LONGEST_URL, description: "Whom to tell: absolute, http or https." }),
+        url: Type.String({ maxLength: MAX_URL_LENGTH, description: "Whom to tell: absolute, http or https." }),
       },
       strict,
     ),
@@ -218,8 +219,8 @@ function checkSettable({ defaultSender, allowedSenders, allowedAddresses, alert 
     if (parseNetwork(address) === null)
       throw badField(`allowedAddresses[${index}]`, "must be an address, or a network such as 192.0.2.0/24");
   });
-  if (alert !== undefined && (!/^https?:\/\//i.test(alert.url) || !URL.canParse(alert.url)))
-    throw badField("alert.url", "must be an absolute http or https URL");
+  const urlSays = alert === undefined ? null : urlProblem(alert.url);
+  if (urlSays !== null) throw badField("alert.url", urlSays);
 }
 
 type Settable = Pick<AccountChange, Exclude<keyof typeof settable, "creditLimit"> | "creditLimitMicros">;

@@ -39,6 +39,7 @@ import { parseNetwork, parseNetworks, plainAddress, siteOf } from "../../../src/
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { boundedText } from "../../../src/runtime/text.ts";
+import { MAX_URL_LENGTH, parseHttpUrl, urlProblem } from "../../../src/runtime/urls.ts";
 import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime } from "../../../src/schedule/date-time.ts";
 import { isDestination, isSender, senderType } from "../../../src/sms/addresses.ts";
@@ -212,7 +213,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/reports/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
   "src/reports/signature.ts signingKey": signingKey,
   "src/reports/target.ts readTarget": (text) =>
-    [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) => readTarget(url.slice(0, MAX_URL))),
+    [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) =>
+      readTarget(url.slice(0, MAX_URL_LENGTH)),
+    ),
   "src/runtime/networks.ts plainAddress": (text) => [
     plainAddress(text),
     plainAddress(`[${text}]:1`),
@@ -222,6 +225,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/networks.ts parseNetworks": parseNetworks,
   "src/runtime/networks.ts siteOf": siteOf,
   "src/runtime/roles.ts parseRoles": parseRoles,
+  "src/runtime/urls.ts parseHttpUrl": (text) => parseHttpUrl(`http://${text}`.slice(0, MAX_URL_LENGTH)),
+  "src/runtime/urls.ts urlProblem": (text) => [urlProblem(text), urlProblem(`http://a/${text}`)],
   "src/schedule/date-time.ts parseDateTime": (text) => [
     parseDateTime(text),
     parseDateTime(`2026-02-12T09:58:20.${text}`),
@@ -280,8 +285,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
 
 /** A text's first word has 64 characters at most, and an operator's keyword 32 (message/incoming.ts, catalogue/numbers.ts). */
 const MAX_WORD = 64;
-/** A client's URL has 2,048 characters at most (intake/content.ts). */
-const MAX_URL = 2_048;
 
 /** Functions with a text first that nobody outside can hand one to. */
 const FILE_NAME = "the name of a file, from the settings or the command line";
