@@ -14,7 +14,9 @@
  *
  * All of this is one node's, in memory, and bounded; the names and secrets in it are hashes under a key that ends with the process.
  */
+
 import { hash, randomBytes } from "node:crypto";
+import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { siteOf } from "../runtime/networks.ts";
 
@@ -22,8 +24,7 @@ import { siteOf } from "../runtime/networks.ts";
 const FREE_FACTORS = { pair: 1, address: 4, user: 4, secrets: 20 };
 export type TallyKind = keyof typeof FREE_FACTORS;
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const WAITS: Backoff = { firstMs: 1_000, maxMs: 5 * 60_000, jitter: 0 };
 /** Quiet for so long, and what was wrong is forgotten. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /** For so long after its last use an address is known to be a user's own. */
@@ -112,7 +113,7 @@ class Tally {
     this.#wrong++;
     this.#seenAtMs = this.#clock.monotonic();
     const over = this.#wrong - this.#free;
-    if (over >= 0) this.#untilMs = this.#seenAtMs + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** over);
+    if (over >= 0) this.#untilMs = this.#seenAtMs + backoffMs(WAITS, over + 1);
     return over === 0;
   }
 }

@@ -3,7 +3,9 @@
  * waits twice as long each time. A short wait is a timer here. What waits longer, or is one too many, waits in the store, where it takes no
  * room from messages that could go.
  */
+
 import type { MessageKey } from "../message/message.ts";
+import { backoffMs } from "../runtime/backoff.ts";
 
 /** How often a message may be put off. The waits of all these times are five minutes; the next such answer gives the message up. */
 const MAX_COUNT = 10;
@@ -45,7 +47,7 @@ export class PutOffs {
   /** How long it waits this time, if the first wait is so long. */
   waitMs(key: MessageKey, firstMs: number): number {
     const count = this.#counts.get(key) ?? 1;
-    return Math.max(firstMs, Math.min(firstMs * 2 ** (count - 1), MAX_WAIT_MS));
+    return backoffMs({ firstMs, maxMs: Math.max(firstMs, MAX_WAIT_MS), jitter: 0 }, count);
   }
 
   /** Whether a message waits here, beside so many others of its carrier. */

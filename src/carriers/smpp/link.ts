@@ -7,6 +7,7 @@
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, Repeating, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
@@ -45,8 +46,7 @@ export interface LinkParts {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LEASE_LOOK_MS = 250;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_SECONDS = 60;
+const RECONNECT: Backoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
 export const WINDOW = 10;
@@ -101,7 +101,7 @@ export class Link {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       if (!this.#parts.lease.holds()) {
-        await this.#sleepFor(FIRST_WAIT_MS);
+        await this.#sleepFor(RECONNECT.firstMs);
         continue;
       }
       const status = await this.#useOnce().catch((error: Error) => {
@@ -208,11 +208,9 @@ export class Link {
 
   #wait(status: number): Promise<void> {
     const { profile, random } = this.#parts;
-    const longestMs = (profile.reconnectSeconds ?? LONGEST_WAIT_SECONDS) * 1_000;
-    const grownMs = FIRST_WAIT_MS * 2 ** Math.min(Math.max(this.#failures - 1, 0), 20);
-    const waitMs = WRONG_CREDENTIALS.has(status) ? longestMs : Math.min(grownMs, longestMs);
-    // Half of it for sure, the other half by chance.
-    return this.#sleepFor(waitMs * (0.5 + random.next() / 2));
+    const maxMs = profile.reconnectSeconds === undefined ? RECONNECT.maxMs : profile.reconnectSeconds * 1_000;
+    const failures = WRONG_CREDENTIALS.has(status) ? Number.POSITIVE_INFINITY : this.#failures;
+    return this.#sleepFor(backoffMs({ ...RECONNECT, maxMs }, failures, random));
   }
 
   #sleepFor(waitMs: number): Promise<void> {

@@ -7,6 +7,7 @@
  *              │◀──connection lost┘  └──refused for good, tried too often──▶ given up
  *              └──after a while──not now
  */
+import { backoffMs } from "../../runtime/backoff.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 import type { PduDraft } from "../smpp/codec/pdu.ts";
@@ -167,7 +168,7 @@ export class Deliveries {
       this.#giveUp(waiting);
     } else if (later) {
       this.#paused.add(waiting);
-      const delayMs = Math.min(retryAfterMs * 2 ** (waiting.tries - 1), LONGEST_RETRY_MS);
+      const delayMs = backoffMs({ firstMs: retryAfterMs, maxMs: LONGEST_RETRY_MS, jitter: 0 }, waiting.tries);
       timetable.note(clock.monotonic() + delayMs, () => {
         if (this.#paused.delete(waiting)) this.#put(waiting);
       });

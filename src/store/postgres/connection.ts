@@ -2,6 +2,7 @@
  * How the engine reaches the database: one connection that writes, and a bounded pool for reads beside it. While the database is
  * away both say so at once, and try again one attempt at a time, less and less often, so that its return is no stampede.
  */
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
@@ -27,9 +28,8 @@ export interface ConnectionOptions {
  * An attempt that failed is followed by another after 100 to 200 ms, then after twice that, up to 5 s; but no later than a third of the lease:
  * whoever finds the database again first waits for a lease before it takes the others for dead, and they must all have tried by then.
  */
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
-const LONGEST_PAUSE_OF_LEASE = 1 / 3;
+const RECONNECT: Backoff = { firstMs: 200, maxMs: 5_000, jitter: 0.5 };
+const MAX_SHARE_OF_LEASE = 1 / 3;
 /** Where statements have no time limit, waiting for a free connection has. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -39,14 +39,14 @@ class Attempts {
   readonly #random: Random;
   readonly #log: Log;
   readonly #name: string;
-  readonly #longestMs: number;
+  readonly #backoff: Backoff;
   #failures = 0;
   #nextAt = 0;
   #reason = "";
 
   constructor({ log, leaseMs }: ConnectionOptions, name: string, clock: Clock, random: Random) {
     this.#log = log;
-    this.#longestMs = Math.min(LONGEST_PAUSE_MS, leaseMs * LONGEST_PAUSE_OF_LEASE);
+    this.#backoff = { ...RECONNECT, maxMs: Math.min(RECONNECT.maxMs, leaseMs * MAX_SHARE_OF_LEASE) };
     this.#name = name;
     this.#clock = clock;
     this.#random = random;
@@ -68,9 +68,8 @@ class Attempts {
   failed(error: unknown): void {
     this.#reason = faultReason(error);
     if (!this.failing) this.#log.warn({ connection: this.#name, reason: this.#reason }, "the database is away");
-    const longest = Math.min(this.#longestMs, FIRST_PAUSE_MS * 2 ** this.#failures);
-    this.#nextAt = this.#clock.monotonic() + (longest / 2) * (1 + this.#random.next());
     this.#failures += 1;
+    this.#nextAt = this.#clock.monotonic() + backoffMs(this.#backoff, this.#failures, this.#random);
   }
 
   succeeded(): void {
