@@ -12,7 +12,13 @@ import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
-import type { Auth } from "./operation.ts";
+
+/**
+ * "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "user": the
+ * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
+ * "manager": the same, or of a reseller.
+ */
+export type Auth = "none" | "account" | "query" | "session" | "login" | "user" | "reseller" | "operator" | "manager";
 
 export interface AuthParts {
   readonly credentials: Credentials;

@@ -29,6 +29,9 @@ export const ERROR_KINDS = {
 
 export type ErrorName = keyof typeof ERROR_KINDS;
 
+/** The header of an error that is over soon. */
+export const RETRY_SOON = { "retry-after": "1" };
+
 export interface ErrorDetails {
   /** The offending fields. */
   readonly variables?: readonly string[];

@@ -6,10 +6,10 @@ import type { Clock } from "../runtime/clock.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey } from "../store/names.ts";
 import type { FundingOutcome, Store } from "../store/port.ts";
 import { ApiError, badField } from "./errors.ts";
+import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
-import { bodyHash, idempotencyKey, keyReused } from "./sending.ts";
 
 export interface MoneyParts {
   readonly store: Pick<Store, "balance" | "fund">;

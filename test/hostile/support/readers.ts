@@ -12,6 +12,7 @@ import { ApiError, badField } from "../../../src/api/errors.ts";
 import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
+import { routedPath } from "../../../src/api/paths.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
 import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/carriers/phones.ts";
@@ -132,6 +133,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/negotiation.ts checkContentType": (text) => checkContentType(text, true),
   "src/api/operator/passwords.ts readPassword": readPassword,
   "src/api/parameters.ts headerText": headerText,
+  "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts": (text) => {
     const fields = fieldsOf({ a: text, b: text.split(","), limit: text });
     const reads = [
