@@ -8,7 +8,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Figure } from "../runtime/metrics.ts";
+import type { Metric } from "../runtime/metrics.ts";
 import { maxOpenFiles } from "../runtime/open-files.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { admitRequests } from "./admission.ts";
@@ -30,10 +30,10 @@ import { describe } from "./validation.ts";
 export interface ApiParts extends ClientParts, HealthParts {
   /** Null where the API is served without TLS. */
   readonly certificate: Certificate | null;
-  /** A node that leaves requests to others serves health and figures only. */
+  /** A node that leaves requests to others serves health and metrics only. */
   readonly takesRequests: boolean;
   readonly log: Log;
-  /** Told of every answer, for the figures. */
+  /** Told of every answer, for the metrics. */
   readonly onAnswer: (route: string, status: number, durationMs: number) => void;
 }
 
@@ -44,7 +44,7 @@ export interface ApiServer {
   /** From now on every new request is told that the service stops. */
   drain(): void;
   /** What strangers and callers have of it now, for the metrics. */
-  figures(): Figure[];
+  metrics(): Metric[];
   /** Ends what goes on beside the requests. */
   stop(): Promise<void>;
 }
@@ -160,7 +160,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       draining = true;
       connections.closeUnused();
     },
-    figures: () => [...connections.figures(), ...bodies.figures()],
+    metrics: () => [...connections.metrics(), ...bodies.metrics()],
     stop: () => connections.stop(),
   };
 }

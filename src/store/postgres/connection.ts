@@ -31,7 +31,7 @@ export interface ConnectionOptions {
 const RECONNECT: Backoff = { firstMs: 200, maxMs: 5_000, jitter: 0.5 };
 const MAX_SHARE_OF_LEASE = 1 / 3;
 /** Where statements have no time limit, waiting for a free connection has. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** When to try to connect: the state between attempts. */
 class Attempts {
@@ -195,7 +195,7 @@ export class Pool {
     if (this.#links.size === 0 && this.#attempts.failing && (this.#opening !== null || !this.#attempts.due))
       return Promise.reject(this.#attempts.refusal());
     return new Promise((take, refuse) => {
-      const limit = this.#clock.after(this.#options.statementTimeoutMs || LONGEST_WAIT_MS, () => {
+      const limit = this.#clock.after(this.#options.statementTimeoutMs || MAX_WAIT_MS, () => {
         this.#waiters.delete(waiter);
         refuse(new PoolBusy("every connection to the database is busy"));
       });

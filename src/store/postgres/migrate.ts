@@ -22,7 +22,7 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS heliograph_schema (
  * updated", which has no code of its own), and what a serialisable database says to the loser. All pass when the other has committed.
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01"]);
-const MOST_TRIES = 60;
+const MAX_TRIES = 60;
 const RACE_BACKOFF: Backoff = { firstMs: 40, maxMs: 500, jitter: 0.5 };
 
 /** Returns how many steps it took. Safe to run twice, and by many processes at once. */
@@ -41,7 +41,7 @@ export async function migrate(
       } catch (error) {
         await link.script("ROLLBACK");
         if (!RACES.has((error as { code?: string }).code ?? "")) throw error;
-        if (tries === MOST_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
+        if (tries === MAX_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
       }
       await sleep(clock, backoffMs(RACE_BACKOFF, tries, random));
     }

@@ -1,6 +1,6 @@
 /**
  * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when all in them
- * is old (retirement.ts).
+ * is old (message-purge.ts).
  */
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
@@ -30,7 +30,7 @@ const STORAGE = `autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_thresh
  * no longer a table to attach to or detach from, already a partition): look again.
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01", "42P01", "42809", "55P03"]);
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 const RACE_BACKOFF: Backoff = { firstMs: 20, maxMs: 500, jitter: 0.5 };
 
 /** A partition's keys: from the first on, and before the last. */
@@ -90,7 +90,7 @@ export class Partitions {
       this.#known.set(table, there);
       const missing = keys.find((key) => !holds(there, key));
       if (missing === undefined) return;
-      if (tries > MOST_TRIES + keys.length) throw new StoreUnavailable("the partitions are being changed all the time");
+      if (tries > MAX_TRIES + keys.length) throw new StoreUnavailable("the partitions are being changed all the time");
       try {
         await inTransaction(session, () => create(session, table, this.#rangeFor(missing, there)));
       } catch (error) {
