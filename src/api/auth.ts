@@ -3,11 +3,13 @@
  * wherever Basic is taken. The password of a user with a second factor is good for opening a session, together with a code, and for
  * nothing else.
  */
+
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
 import type { Credentials } from "../auth/credentials.ts";
 import { isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
+import { boundedCache } from "../runtime/cache.ts";
 import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port.ts";
@@ -295,14 +297,13 @@ export function passwordOfReseller(): ApiError {
 
 /** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
 const NETWORKS_KEPT = 1_000;
-const readNetworks = new Map<string, Networks>();
+const readNetworks = boundedCache<string, Networks>(NETWORKS_KEPT);
 
 function networksOf(list: readonly string[]): Networks {
   const text = list.join();
   const known = readNetworks.get(text);
   if (known !== undefined) return known;
   const networks = new Networks(list.map(parseNetwork).filter((network) => network !== null));
-  if (readNetworks.size >= NETWORKS_KEPT) readNetworks.delete(readNetworks.keys().next().value!);
   readNetworks.set(text, networks);
   return networks;
 }

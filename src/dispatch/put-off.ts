@@ -6,6 +6,7 @@
 
 import type { MessageKey } from "../message/message.ts";
 import { backoffMs } from "../runtime/backoff.ts";
+import { type BoundedCache, boundedCache } from "../runtime/cache.ts";
 
 /** How often a message may be put off. The waits of all these times are five minutes; the next such answer gives the message up. */
 const MAX_COUNT = 10;
@@ -22,26 +23,20 @@ const MAX_COUNTED = 100_000;
 
 export class PutOffs {
   readonly #maxTimers: number;
-  readonly #maxCounted: number;
-  /**
-   * In the order in which they were last put off. One that goes at last is not taken out: every message would have to be looked for. It is
-   * forgotten as the oldest.
-   */
-  readonly #counts = new Map<MessageKey, number>();
+  /** One that goes at last is not taken out: every message would have to be looked for. It is forgotten as the oldest. */
+  readonly #counts: BoundedCache<MessageKey, number>;
 
   constructor(laneMessages: number, maxCounted = MAX_COUNTED) {
     this.#maxTimers = Math.min(MAX_TIMERS, Math.floor(laneMessages * MAX_SHARE_OF_LANE));
-    this.#maxCounted = maxCounted;
+    this.#counts = boundedCache(maxCounted);
   }
 
   /** The message is put off once more. False if that is too often. */
   add(key: MessageKey): boolean {
     const count = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.delete(key);
-    if (count > MAX_COUNT) return false;
-    this.#counts.set(key, count);
-    if (this.#counts.size > this.#maxCounted) this.#counts.delete(this.#counts.keys().next().value!);
-    return true;
+    if (count > MAX_COUNT) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+    return count <= MAX_COUNT;
   }
 
   /** How long it waits this time, if the first wait is so long. */

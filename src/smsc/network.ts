@@ -68,7 +68,7 @@ const STATUS_BY_ANSWER: Readonly<Record<Exclude<Answer, "accept">["kind"], Comma
 export class Network {
   readonly #options: NetworkOptions;
   readonly #parts: Parts;
-  readonly #answers = new Answers();
+  readonly #answers: Answers;
   readonly #receiptSender: ReceiptSender;
   #faults!: ActiveFaults;
   /** When parts were taken, while there is a limit to that. */
@@ -78,6 +78,7 @@ export class Network {
   constructor(options: NetworkOptions, faults: ActiveFaults) {
     this.#options = options;
     this.#parts = new Parts(Math.max(options.record, FEWEST_REMEMBERED), options.clock.now());
+    this.#answers = new Answers(options.clock);
     this.faults = faults;
     this.#receiptSender = new ReceiptSender({ ...options, faults: () => this.#faults });
   }
@@ -130,7 +131,7 @@ export class Network {
     if (expiresAtMs === null) return refused("ESME_RINVEXPIRY");
     const handset = handsetOf(to);
     const monotonicMs = clock.monotonic();
-    const answer = this.#answers.next(handset, to, monotonicMs);
+    const answer = this.#answers.next(handset, to);
     if (answer !== "accept")
       return answer.kind === "unknown" ? { kind: "cut" } : refused(STATUS_BY_ANSWER[answer.kind]);
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "../../..");
 /** The HTTP side, the SMPP side, and what both hand texts to. */
 const FOLDERS = [
   "api",
-  "accounts",
+  "auth",
   "intake",
   "schedule",
   "sms",
@@ -19,7 +19,9 @@ const FOLDERS = [
   "carriers",
   "runtime",
   "message",
-  "ledger",
+  "money",
+  "simulator",
+  "smsc",
   "catalogue",
 ];
 const TEXT_TYPES = new Set(["string", "string | undefined", "string | null", "Buffer", "Uint8Array"]);
