@@ -1,14 +1,14 @@
 /**
  * What is checked of a request before its body is read: whether there is room for it, where it comes from, who is calling and what that caller may
- * do. A request that passes is counted as under way (`Progress`) until it is answered.
+ * do. A request that passes is counted as under way (`RequestProgress`) until it is answered.
  */
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Networks } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Account } from "../store/port.ts";
 import { AUTHENTICATION, type Auth, type AuthParts, checkAddress, checkScope } from "./auth.ts";
-import { MAX_PIPELINED, Progress, type Site } from "./connection.ts";
-import type { Connections } from "./connections.ts";
+import { MAX_PIPELINED, RequestProgress, type Site } from "./client-connection.ts";
+import type { ClientConnections } from "./client-connections.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import { checkHome } from "./headers.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
@@ -20,7 +20,7 @@ export interface AdmissionParts {
   readonly auth: AuthParts;
   readonly settings: Settings;
   readonly rateLimits: RateLimits;
-  readonly connections: Connections;
+  readonly connections: ClientConnections;
   readonly paths: KnownPaths;
   readonly trustedProxies: Networks;
   readonly isSandbox: boolean;
@@ -75,7 +75,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): void {
     }
     const site = trustedProxies.any ? connections.siteAt(request.ip) : connection.site;
     const who = always ? "watcher" : auth === "none" ? "visitor" : "stranger";
-    request.progress = new Progress(connections, connection, site, reply.raw, config.url, who);
+    request.progress = new RequestProgress(connections, connection, site, reply.raw, config.url, who);
     // Nobody reads a body of these.
     const bodiless = request.method === "GET" || request.method === "HEAD";
     if (bodiless && request.headers["transfer-encoding"] !== undefined) connection.dropRest(request.raw);

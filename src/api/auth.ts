@@ -31,7 +31,7 @@ export interface AuthParts {
 }
 
 /** What a request says of who sends it. */
-export interface Caller {
+export interface RequestCaller {
   /** The Authorization header. */
   readonly header: string | undefined;
   readonly address: string;
@@ -175,7 +175,7 @@ function active(account: Account | null, challenge: string): Account {
 }
 
 /** For messaging, reports and balance. A caller that is known on its connection is not waited for. */
-function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Account> {
+function authenticate(parts: AuthParts, caller: RequestCaller): Account | Promise<Account> {
   const seen = caller.connection.caller;
   const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
   if (same && parts.apiKeys.remembers(seen.account)) return seen.account;
@@ -188,7 +188,7 @@ function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Accou
  */
 async function identify(
   parts: AuthParts,
-  { header, address, connection }: Caller,
+  { header, address, connection }: RequestCaller,
   check: (parts: AuthParts, account: Account) => Account,
 ): Promise<Account> {
   const basic = readBasic(header);
@@ -204,20 +204,20 @@ async function identify(
 }
 
 /** For a message in a plain URL: username and password in its query, or else a header as for messaging. */
-async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
+async function authenticateQuery(parts: AuthParts, caller: RequestCaller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
   if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
   return enrolled(parts, active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE));
 }
 
 /** Where only a session token counts. */
-async function authenticateSession(parts: AuthParts, { header, address }: Caller): Promise<Account> {
+async function authenticateSession(parts: AuthParts, { header, address }: RequestCaller): Promise<Account> {
   const token = readToken(header);
   return active(token === null ? null : await checkToken(parts, token, address), 'IBSSO realm="heliograph"');
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
-async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateReseller(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = enrolled(parts, await authenticateSession(parts, caller));
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
@@ -225,7 +225,7 @@ async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<A
 }
 
 /** For what is a user's own: a password or a session token, and no API key. */
-async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateUser(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await identify(parts, caller, (_, found) => found);
   if (account.user === null)
     throw new ApiError("forbidden", {
@@ -235,7 +235,7 @@ async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Accou
 }
 
 /** For operators: as for messaging, and the account must be an operator's. */
-async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateOperator(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind !== "operator")
     throw new ApiError("forbidden", { description: "The account is not an operator's." });
@@ -243,7 +243,7 @@ async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<A
 }
 
 /** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
-async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateManager(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind === "client")
     throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
@@ -251,7 +251,7 @@ async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Ac
 }
 
 /** For what a program must not do: as for messaging, but no API key. */
-async function authenticateLogin(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateLogin(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.apiKey !== null)
     throw new ApiError("forbidden", {
@@ -262,7 +262,7 @@ async function authenticateLogin(parts: AuthParts, caller: Caller): Promise<Acco
 
 /** Who calls, for each kind of operation; null where nobody asks. */
 export const AUTHENTICATION: Readonly<
-  Record<Auth, (parts: AuthParts, caller: Caller, query: unknown) => Account | null | Promise<Account>>
+  Record<Auth, (parts: AuthParts, caller: RequestCaller, query: unknown) => Account | null | Promise<Account>>
 > = {
   none: () => null,
   account: authenticate,

@@ -3,13 +3,13 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Settings } from "../runtime/settings.ts";
 import type { Bodies } from "./bodies.ts";
-import { parseForm, parseJson } from "./body.ts";
-import type { Connections } from "./connections.ts";
+import { parseForm, parseJson } from "./body-parsers.ts";
+import type { ClientConnections } from "./client-connections.ts";
 import { type Api, SMALL_BODY } from "./operation.ts";
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies, connections: Connections): void {
+export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies, connections: ClientConnections): void {
   api.removeAllContentTypeParsers();
   const parsedBy =
     (parse: (body: Buffer) => unknown) =>

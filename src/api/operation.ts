@@ -11,7 +11,7 @@ import type {
 import type { TSchema } from "typebox";
 import type { Account, Scope } from "../store/port.ts";
 import type { Auth } from "./auth.ts";
-import type { Progress } from "./connection.ts";
+import type { RequestProgress } from "./client-connection.ts";
 import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
@@ -45,7 +45,7 @@ declare module "fastify" {
   interface FastifyRequest {
     account: Account | null;
     rawBody: Buffer | null;
-    progress: Progress | null;
+    progress: RequestProgress | null;
   }
 }
 

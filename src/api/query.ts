@@ -1,6 +1,6 @@
 /** What operations read from the query. */
 import { parseDateTime } from "../schedule/date-time.ts";
-import { refuseBadText } from "./body.ts";
+import { refuseBadText } from "./body-parsers.ts";
 import { badField } from "./errors.ts";
 
 export const DEFAULT_LIMIT = 50;

@@ -1,6 +1,6 @@
 /**
  * The HTTP edge: the server of the API. Here its parts are put together; each is a file of its own: connections and requests under way
- * (connections.ts), what is checked before any operation (admission.ts), bodies (content-types.ts), errors (error-answers.ts), and the operations.
+ * (client-connections.ts), what is checked before any operation (admission.ts), bodies (content-types.ts), errors (error-answers.ts), and the operations.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -16,8 +16,8 @@ import { Bodies } from "./bodies.ts";
 import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";
 import { MemoryBudget, Share, SMALL_OCTETS } from "./budget.ts";
 import type { Certificate } from "./certificate.ts";
+import { ClientConnections } from "./client-connections.ts";
 import { type ClientParts, clientOperations } from "./client-operations.ts";
-import { Connections } from "./connections.ts";
 import { takeContentTypes } from "./content-types.ts";
 import { answerErrors, sendError, toApiError } from "./error-answers.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
@@ -69,7 +69,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       ? null
       : { ...http, ...parts.certificate.options, handshakeTimeout: settings.server.headersTimeoutMs };
   // By the machine's own clock, as Node's time-outs: what clients do takes real time.
-  const connections = new Connections(
+  const connections = new ClientConnections(
     {
       ...settings.server,
       maxConnections: possibleConnections(settings, log),

@@ -4,7 +4,7 @@
  */
 import { type BoundedCache, expiringCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Answer, Handset } from "./handsets.ts";
+import type { Handset, HandsetAnswer } from "./handsets.ts";
 
 /** Long enough for all parts and retries of one message; then the number plays its part again from the beginning. */
 const REMEMBERED_MS = 60_000;
@@ -18,7 +18,7 @@ export class Answers {
     this.#asked = expiringCache(MAX_REMEMBERED, REMEMBERED_MS, clock);
   }
 
-  next(handset: Handset, number: string): Answer {
+  next(handset: Handset, number: string): HandsetAnswer {
     const { answers } = handset;
     if (answers.length === 1) return answers[0]!;
     const times = this.#asked.get(number) ?? 0;

@@ -8,12 +8,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import {
-  type CommandName,
-  isResponse,
-  type RequestName,
-  responseTo,
-} from "../../../src/carriers/smpp/codec/commands.ts";
+import { isResponse, type PduName, type RequestName, responseTo } from "../../../src/carriers/smpp/codec/commands.ts";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -29,7 +24,7 @@ import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair, until 
 interface ForeignPdu {
   readonly stack: string;
   readonly role: "client" | "server";
-  readonly command: CommandName;
+  readonly command: PduName;
   readonly hex: string;
 }
 
@@ -105,7 +100,7 @@ function messageOf(pdu: Pdu): string {
 // A client's requests, to the simulated carrier.
 
 /** What answers each. About ids of another carrier's messages nothing is known here, and a deliver_sm is not a client's to send. */
-const TO_SMSC: Partial<Record<CommandName, CommandStatus>> = {
+const TO_SMSC: Partial<Record<PduName, CommandStatus>> = {
   bind_receiver: "ESME_ROK",
   bind_transmitter: "ESME_ROK",
   bind_transceiver: "ESME_ROK",

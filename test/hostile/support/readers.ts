@@ -4,7 +4,7 @@
  */
 
 import { readBasic, readToken } from "../../../src/api/auth.ts";
-import { parseForm, parseJson, refuseBadText } from "../../../src/api/body.ts";
+import { parseForm, parseJson, refuseBadText } from "../../../src/api/body-parsers.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
 import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { readPassword } from "../../../src/api/operator/passwords.ts";
@@ -118,15 +118,15 @@ export const READERS: Readonly<Record<string, Reader>> = {
     readBasic(`Basic ${octets.toString("base64")}`),
   ],
   "src/api/auth.ts readToken": (text) => [readToken(text), readToken(`IBSSO ${text}`), readToken(`IBSSO${text} `)],
-  "src/api/body.ts parseJson": (text, octets) => {
+  "src/api/body-parsers.ts parseJson": (text, octets) => {
     for (const body of [octets, Buffer.from(JSON.stringify([text])), Buffer.from(JSON.stringify({ [text]: "\0" }))])
       attempt(() => parseJson(body));
   },
-  "src/api/body.ts parseForm": (text, octets) => {
+  "src/api/body-parsers.ts parseForm": (text, octets) => {
     for (const body of [octets, Buffer.from(`${text}=1&`.slice(0, text.length)), Buffer.from(`a=${text}`)])
       attempt(() => parseForm(body));
   },
-  "src/api/body.ts refuseBadText": (text) => refuseBadText({ [text]: [text, { a: text }] }),
+  "src/api/body-parsers.ts refuseBadText": (text) => refuseBadText({ [text]: [text, { a: text }] }),
   "src/api/errors.ts badField": (text) => badField(text, text).body(),
   "src/api/errors.ts ApiError": (text) =>
     new ApiError("badRequest", { variables: [...text], description: text }).body(),

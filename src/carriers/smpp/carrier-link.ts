@@ -18,8 +18,8 @@ import { statusName } from "./codec/statuses.ts";
 import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { connectSocket } from "./session/connect.ts";
-import type { Answer, SessionHandlers } from "./session/contract.ts";
-import { Session } from "./session/session.ts";
+import type { SessionAnswer, SessionHandlers } from "./session/contract.ts";
+import { SmppSession } from "./session/session.ts";
 import type { BindKind } from "./session/states.ts";
 
 export interface LinkParts {
@@ -55,10 +55,10 @@ const MAX_UNANSWERED = 1_000;
 /** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
 const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
 
-export class Link {
+export class CarrierLink {
   readonly #parts: LinkParts;
   readonly #aborting = new AbortController();
-  #session: Session | null = null;
+  #session: SmppSession | null = null;
   #sleep: { timer: Timer; wake: () => void } | null = null;
   #running: Promise<void> = Promise.resolve();
   #failures = 0;
@@ -78,7 +78,7 @@ export class Link {
     return this.canSubmit ? this.#session!.room : 0;
   }
 
-  submit(draft: PduDraft<"submit_sm">): Promise<Answer<"submit_sm">> {
+  submit(draft: PduDraft<"submit_sm">): Promise<SessionAnswer<"submit_sm">> {
     return this.#session?.request(draft) ?? Promise.resolve({ kind: "unsent", why: "state" });
   }
 
@@ -127,7 +127,7 @@ export class Link {
       return 0;
     }
     let isNoted = false;
-    const session = new Session(connection.socket, {
+    const session = new SmppSession(connection.socket, {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
