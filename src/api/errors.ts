@@ -6,7 +6,7 @@ interface ErrorKind {
   readonly text: string;
 }
 
-export const ERROR_KINDS = {
+const ERROR_KINDS = {
   badRequest: { status: 400, messageId: "BAD_REQUEST", text: "Bad request" },
   unauthorized: { status: 401, messageId: "UNAUTHORIZED", text: "Unauthorized" },
   loginError: { status: 401, messageId: "LOGIN_ERROR", text: "Login error" },

@@ -7,7 +7,7 @@ import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
 
-export const TAG = "Operating";
+const TAG = "Operating";
 /** For operators alone. */
 export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const;
 /** For resellers too, each for its own clients. */
