@@ -1,5 +1,5 @@
 /** A reseller gives a client money, or takes it with a negative amount. The fields have the names of the API, which has always spelled `ammount` so. */
-import { LARGEST_AMOUNT, type Micros, parseMicros } from "../ledger/money.ts";
+import { MAX_AMOUNT, type Micros, parseMicros } from "../money/amounts.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey } from "../store/names.ts";
 import type { Funding, Store } from "../store/port.ts";
 import { invalid, unknownAccount } from "./refusal.ts";
@@ -33,7 +33,7 @@ function amountOf(value: unknown): Micros {
   const micros = typeof value === "number" || typeof value === "string" ? parseMicros(String(value)) : null;
   if (micros === null) throw invalid("ammount", "must be a decimal number with at most 6 places");
   if (micros === 0n) throw invalid("ammount", "must not be zero");
-  if (micros > LARGEST_AMOUNT || micros < -LARGEST_AMOUNT) throw invalid("ammount", "is too large");
+  if (micros > MAX_AMOUNT || micros < -MAX_AMOUNT) throw invalid("ammount", "is too large");
   return micros;
 }
 

@@ -2,8 +2,9 @@
  * An account's statement for a period: what it had, every posting with the balance after it, and what it had at the end. The beginning is in the period,
  * the end is not. The API gives it in pages or as CSV, the command line whole; both have the same balances and the same CSV.
  */
-import { type CsvValue, csvLine } from "../ledger/csv.ts";
-import { formatMicros, type Micros } from "../ledger/money.ts";
+
+import { formatMicros, type Micros } from "../money/amounts.ts";
+import { type CsvValue, csvLine } from "../money/csv.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";

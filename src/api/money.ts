@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { addFunds, checkFunds } from "../admin/funds.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { microsToNumber } from "../ledger/money.ts";
+import { microsToNumber } from "../money/amounts.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Store } from "../store/port.ts";
 import { type Api, accountOf, operation } from "./operation.ts";

@@ -11,15 +11,15 @@ import {
   statementCsv,
   withBalances,
 } from "../../admin/statements.ts";
-import { microsToNumber } from "../../ledger/money.ts";
+import { microsToNumber } from "../../money/amounts.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { ManagedAccount, PostingPosition, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
+import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readMoment, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
-import { type Take, Turns } from "../turns.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 export interface StatementParts {
@@ -87,7 +87,7 @@ const VerifyAnswer = Type.Object({
 
 export function statementOperations(api: Api, { store, clock }: StatementParts): void {
   // However many statements are asked for, the store has one page of them at a time.
-  const turns = new Turns();
+  const mutex = new Mutex();
 
   async function frameOf(period: Period, take: Take): Promise<Frame> {
     const balances = await balancesOf({ store, clock, take }, period);
@@ -96,9 +96,9 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
 
   /** The first piece is made before the answer begins: until then what fails can still be told. */
   async function csvStream(account: ManagedAccount, period: Period, readerId: number): Promise<Readable> {
-    const leave = turns.enter(readerId);
+    const leave = mutex.enter(readerId);
     try {
-      const source = { store, clock, take: <Page>(look: () => Promise<Page>) => turns.take(look, readerId) };
+      const source = { store, clock, take: <Page>(look: () => Promise<Page>) => mutex.take(look, readerId) };
       const pieces = statementCsv(source, account, period);
       const first = await pieces.next();
       const stream = Readable.from(
@@ -145,7 +145,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
         reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
       }
-      const { frame, rows } = await turns.search(readerId, async (take) => ({
+      const { frame, rows } = await mutex.search(readerId, async (take) => ({
         frame: place?.frame ?? (await frameOf(period, take)),
         rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
       }));
