@@ -211,6 +211,30 @@ test("what would not fit together is refused, and says with what", async () => {
   assert.deepEqual(await service.store.catalogue(), before);
 });
 
+test("a plan stays by which a reseller or an operator pays, and so does its currency", async () => {
+  for (const [key, kind] of [
+    ["PAYINGRESELLER", "reseller"],
+    ["PAYINGOPERATOR", "operator"],
+  ] as const) {
+    const plan = `/rate-plans/of-${kind}`;
+    good(await call("PUT", plan, planAt("0.01")));
+    await addAccount(service.store, { key, kind });
+    good(await call("PATCH", `/accounts/${key}`, { version: 1, ratePlan: `of-${kind}` }));
+    const inUse = `Account ${key} pays by rate plan "of-${kind}": give it another one first.`;
+    assert.deepEqual(refusal(await call("DELETE", `${plan}?version=1`)), [409, null, inUse]);
+    const paid = `Rate plan "of-${kind}" is paid in EUR by account ${key}.`;
+    const francs = { ...planAt("0.01"), currency: "CHF", version: 1 };
+    assert.deepEqual(refusal(await call("PUT", plan, francs)), [409, null, paid]);
+  }
+});
+
+test("what is not there is named", async () => {
+  const says = async (method: string, path: string) => refusal(await call(method, path))[2];
+  assert.equal(await says("GET", "/carriers/nobody"), "There is no carrier nobody.");
+  assert.equal(await says("DELETE", "/rate-plans/none?version=1"), "There is no rate plan none.");
+  assert.equal(await says("GET", "/exchange-rates/USD/XTS"), "There is no exchange rate USD/XTS.");
+});
+
 test("a plan that nobody pays by any more can go", async () => {
   good(await call("PUT", "/rate-plans/leaving", planAt("0.01")));
   await addAccount(service.store, { key: "LEAVER" });

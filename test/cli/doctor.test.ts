@@ -73,10 +73,11 @@ test("what does not fit together in the catalogue is found, and money that does 
   const service = await soundService(t);
   await service.done("account", "create", "--key", "LOST", "--username", "lost", "--rate-plan", "gold");
   await service.done("account", "create", "--key", "SWISS", "--username", "swiss", "--currency", "CHF");
-  await service.done("number", "set", "999", "account=NOBODY");
+  await service.done("number", "set", "999", "account=LOST");
   await service.done("carrier", "set", "idle", "kind=simulator", "answerAfterMs=1");
   const db = openData(service.data);
   db.exec(`UPDATE catalogue_item SET body = '{"prefix":"","carrier":"gone"}' WHERE kind = 'route'`);
+  db.exec(`UPDATE catalogue_item SET body = '{"number":"999","account":"NOBODY"}' WHERE id = '999'`);
   db.exec("UPDATE wallet SET balance_micros = 7 WHERE name = 'LOST'");
   db.close();
   await chmod(service.data, 0o755);
