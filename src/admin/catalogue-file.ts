@@ -1,6 +1,6 @@
 /** The rules for the whole catalogue as one file: what putting it in force would do, that it may be done, and the file that says what is in force. */
 import { isDeepStrictEqual } from "node:util";
-import { type ItemFields, parseCatalogue, readCatalogue, writeCatalogueFile } from "../catalogue/file.ts";
+import { type ItemFields, readCatalogueFile, writeCatalogueFile } from "../catalogue/file.ts";
 import type { CatalogueItem, Store } from "../store/port.ts";
 import { type Change, refuseLostPlans } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
@@ -24,7 +24,7 @@ export async function planCatalogue(
   text: string,
 ): Promise<CataloguePlan> {
   const inForce = await store.catalogue();
-  const read = readCatalogue(withKeptPasswords(parseCatalogue(text), inForce));
+  const read = readCatalogueFile(text, (file) => withKeptPasswords(file, inForce));
   await refuseLostPlans(store, inForce, read);
   const keyOf = ({ kind, id }: ItemName): string => `${kind} ${id}`;
   const known = new Map(inForce.map((item) => [keyOf(item), item]));

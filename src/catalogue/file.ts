@@ -203,23 +203,25 @@ export function readItem(kind: Kind, item: object): CatalogueItem {
   return itemOf(kind, item);
 }
 
-export function parseCatalogue(text: string): Record<string, unknown> {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
-  }
-}
-
-export function readCatalogueFile(text: string): CatalogueItem[] {
-  return readCatalogue(parseCatalogue(text));
-}
-
-/** What `parseCatalogue` gave, as items that go together. */
-export function readCatalogue(file: Readonly<Record<string, unknown>>): CatalogueItem[] {
+function checkedFile(file: ItemFields): Static<typeof CatalogueFile> {
   check(CatalogueFile, file, "");
   const lists = file as Static<typeof CatalogueFile>;
   lists.carrier?.forEach((profile, index) => void checkedCarrier(profile, `carrier.${index}.`));
+  return lists;
+}
+
+/** The items of a file, which go together. `prepare` may put something in place of what stands there, before it is looked at. */
+export function readCatalogueFile(
+  text: string,
+  prepare: (file: ItemFields) => ItemFields = (file) => file,
+): CatalogueItem[] {
+  let file: ItemFields;
+  try {
+    file = parse(text);
+  } catch (error) {
+    throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
+  }
+  const lists = checkedFile(prepare(file));
   const items = KINDS.flatMap((kind) => (lists[kind] ?? []).map((item) => itemOf(kind, item)));
   const seen = new Set<string>();
   for (const { kind, id } of items) {
