@@ -11,12 +11,10 @@ import {
   type Route,
   readItem,
 } from "../catalogue/file.ts";
-import type { Actor, CatalogueItem, ManagedAccount, Store } from "../store/port.ts";
+import type { Actor, CatalogueItem, Store } from "../store/port.ts";
+import { allAccounts } from "./all-accounts.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf, ofKind } from "./items.ts";
 import { conflict, invalid, outdated, unknown } from "./refusal.ts";
-
-/** Accounts looked at in one command: other commands wait for it. */
-const PAGE_ACCOUNTS = 200;
 
 export async function listItems(store: Pick<Store, "catalogue">, kind: ItemKind): Promise<CatalogueItem[]> {
   return ofKind(await store.catalogue(), kind);
@@ -158,15 +156,5 @@ export async function refuseLostPlans(
         ? `rate plan "${ratePlanId}" is paid in ${currency} by account ${key}`
         : `account ${key} pays by rate plan "${ratePlanId}": give it another one first`,
     );
-  }
-}
-
-async function* allAccounts(store: Pick<Store, "accounts">): AsyncGenerator<ManagedAccount> {
-  const all = { resellerId: null, kind: null, suspended: null, limit: PAGE_ACCOUNTS };
-  for (let afterKey: string | null = null; ; ) {
-    const page: ManagedAccount[] = await store.accounts({ ...all, afterKey });
-    yield* page;
-    if (page.length < PAGE_ACCOUNTS) return;
-    afterKey = page.at(-1)!.key;
   }
 }

@@ -13,6 +13,7 @@ import { openStore, storeName } from "../store/open.ts";
 import type { Actor, ManagedAccount, Store } from "../store/port.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
 
+export { allAccounts } from "../admin/all-accounts.ts";
 export { say } from "./console.ts";
 export { CommandFault, UsageFault } from "./fault.ts";
 
@@ -129,20 +130,6 @@ export async function accountNamed(store: Store, key: string): Promise<ManagedAc
   const account = await store.account({ ...EVERYTHING, key });
   if (account === null) throw new CommandFault(`there is no account ${key}: "heliograph account list" shows them all`);
   return account;
-}
-
-/** Every account, page by page. */
-export async function* allAccounts(
-  store: Store,
-  filter: { kind: ManagedAccount["kind"] | null; suspended: boolean | null } = { kind: null, suspended: null },
-): AsyncGenerator<ManagedAccount> {
-  const limit = 500;
-  for (let afterKey: string | null = null; ; ) {
-    const page: ManagedAccount[] = await store.accounts({ ...EVERYTHING, ...filter, afterKey, limit });
-    yield* page;
-    if (page.length < limit) return;
-    afterKey = page.at(-1)!.key;
-  }
 }
 
 /** An amount of money of an option. */

