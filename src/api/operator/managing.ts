@@ -1,11 +1,13 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
+import { Refused } from "../../admin/refusal.ts";
 import { LARGEST_AMOUNT, parseMicros } from "../../ledger/money.ts";
 import type { Actor, ManagedAccount, Realm, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from "../query.ts";
+import { outdatedError } from "../refusals.ts";
 
 export const TAG = "Operating";
 /** For operators alone. */
@@ -81,15 +83,21 @@ export function neededVersion(request: FastifyRequest, given: unknown): number |
   return version === "any" ? null : version;
 }
 
-/** Somebody has made a change since: the caller gets to see what is there now. */
-export function outdated(current: { readonly version: number } | null): ApiError {
-  if (current === null) return new ApiError("conflict", { description: "It is not there any more." });
-  return new ApiError("conflict", {
-    description: `It was changed meanwhile: its version is ${current.version} now.`,
-    headers: { etag: `"${current.version}"` },
-    current,
-  });
+/** Runs a use case. Whoever wanted to change an older version gets to see what is there now. */
+export async function orCurrent<Thing, Result>(
+  show: (current: Thing) => { readonly version: number },
+  work: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.refusal.kind !== "outdated") throw error;
+    const { current } = error.refusal;
+    throw outdatedError(current === null ? null : show(current as Thing));
+  }
 }
+
+export { outdatedError as outdated } from "../refusals.ts";
 
 /** Gives an answer that has a version, with it in the header too. */
 export function versioned<Thing extends { readonly version: number }>(reply: FastifyReply, thing: Thing): Thing {
