@@ -4,7 +4,7 @@ import { publicId, webhookSecret } from "../runtime/random.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
 import type { AccountChange, AccountKind, ManagedAccount, NewAccount, Store } from "../store/port.ts";
 import { type AccountSettings, checkedSettings } from "./account-settings.ts";
-import { amountIn, livingAccount, type Manager, managedAccount, realmOf, signed } from "./manager.ts";
+import { amountIn, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { passwordFrom } from "./passwords.ts";
 import { conflict, forbidden, invalid, outdated, unknownAccount } from "./refusal.ts";
 import { checkLimits, checkMayResell, checkNames, creationRefused, type ResellerSettings } from "./reselling.ts";
@@ -100,7 +100,7 @@ async function made(
     callbackSecret,
     username,
     passwordHash: await hashPassword(password.text),
-    byReseller: realmOf(manager).resellerId !== null,
+    byReseller: tenantOf(manager).resellerId !== null,
     ...signed(manager),
   });
   if (creation.kind !== "created") throw await creationRefused(store, manager, creation, { key, username });
@@ -174,11 +174,16 @@ export async function changeAccount(
   if (ratePlan !== undefined) await checkedPlan(parts, ratePlan, currency);
   if (suspended === true) checkNotSelf(manager, key);
   if (allowedAddresses !== null) checkStillHere(manager, key, allowedAddresses);
-  return changed(parts, manager, { key, version }, {
-    ...settings,
-    ...(ratePlan === undefined ? {} : { ratePlanId: ratePlan }),
-    ...(suspended === undefined ? {} : { suspended }),
-  });
+  return changed(
+    parts,
+    manager,
+    { key, version },
+    {
+      ...settings,
+      ...(ratePlan === undefined ? {} : { ratePlanId: ratePlan }),
+      ...(suspended === undefined ? {} : { suspended }),
+    },
+  );
 }
 
 /** For good: nobody can use it any more, and what it did stays on record. */
@@ -204,7 +209,7 @@ async function changed(
   seen: SeenAccount,
   change: AccountChange,
 ): Promise<ManagedAccount> {
-  const outcome = await store.changeAccount({ ...realmOf(manager), ...seen, change, ...signed(manager) });
+  const outcome = await store.changeAccount({ ...tenantOf(manager), ...seen, change, ...signed(manager) });
   switch (outcome.kind) {
     case "changed":
       return outcome.account;

@@ -1,10 +1,10 @@
 /** API keys of an account: made, listed and revoked. A key never has more rights than whoever makes it. */
-import { newApiKey, storedForm } from "../accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { areWithin, parseNetwork } from "../runtime/networks.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type ApiKey, SCOPES, type Scope, type Store } from "../store/port.ts";
 import { checkedNetworks } from "./account-settings.ts";
-import { livingAccount, type Manager, managedAccount, realmOf, signed } from "./manager.ts";
+import { livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, type Refused, unknown, unknownAccount } from "./refusal.ts";
 import { checkMayResell, messagesAreNotFor, type ResellerSettings } from "./reselling.ts";
 
@@ -129,6 +129,6 @@ export async function revokeApiKey(
     unknown(accountKey === null ? `there is no key ${id}` : "the account has no such API key");
   if (accountKey !== null && !(await apiKeysOf(store, manager, accountKey)).some((key) => key.id === id))
     throw unknownKey();
-  const revoked = await store.revokeApiKey({ id, ...realmOf(manager), ...signed(manager) });
+  const revoked = await store.revokeApiKey({ id, ...tenantOf(manager), ...signed(manager) });
   if (revoked === "unknown key") throw unknownKey();
 }

@@ -1,6 +1,6 @@
 /** Who manages accounts (an operator or a reseller over the API, or the command line, which is the operator's), and which accounts those are. */
-import { LARGEST_AMOUNT, parseMicros } from "../ledger/money.ts";
-import type { Account, Actor, ManagedAccount, Realm, Store } from "../store/port.ts";
+import { MAX_AMOUNT, parseMicros } from "../money/amounts.ts";
+import type { Account, Actor, ManagedAccount, Store, Tenant } from "../store/port.ts";
 import { conflict, invalid, unknownAccount } from "./refusal.ts";
 
 export interface Manager {
@@ -18,7 +18,7 @@ export function isReseller({ account }: Pick<Manager, "account">): boolean {
 }
 
 /** A reseller sees its clients, everybody else here every account. */
-export function realmOf({ account }: Pick<Manager, "account">): Realm {
+export function tenantOf({ account }: Pick<Manager, "account">): Tenant {
   return { resellerId: account === null || account.kind === "operator" ? null : account.id };
 }
 
@@ -33,7 +33,7 @@ export async function managedAccount(
   manager: Pick<Manager, "account">,
   key: string,
 ): Promise<ManagedAccount> {
-  const account = await store.account({ ...realmOf(manager), key });
+  const account = await store.account({ ...tenantOf(manager), key });
   if (account === null) throw unknownAccount(key);
   return account;
 }
@@ -55,6 +55,6 @@ export function amountIn(value: number | string, field: string): bigint {
   const micros = parseMicros(text);
   if (micros === null || micros < 0n)
     throw invalid(field, "must be a decimal number of 0 or more with at most 6 places", text);
-  if (micros > LARGEST_AMOUNT) throw invalid(field, "is too large");
+  if (micros > MAX_AMOUNT) throw invalid(field, "is too large");
   return micros;
 }

@@ -1,8 +1,8 @@
 /** Passwords of an account's users, their second factors, and the sessions that were opened with them. */
-import { isTooLong } from "../accounts/passwords.ts";
+import { isTooLong } from "../auth/passwords.ts";
 import { secret } from "../runtime/random.ts";
 import type { ManagedAccount, Store } from "../store/port.ts";
-import { livingAccount, type Manager, managedAccount, realmOf, signed } from "./manager.ts";
+import { livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, unknown, unknownAccount } from "./refusal.ts";
 import { checkMayResell, type ResellerSettings } from "./reselling.ts";
 
@@ -50,7 +50,7 @@ export async function setPassword(
   checkNotByKey(manager, account);
   if (!account.usernames.includes(username)) throw unknownUser();
   const passwordHash = await hashPassword(password.text);
-  const done = await store.setPassword({ ...realmOf(manager), username, passwordHash, ...signed(manager) });
+  const done = await store.setPassword({ ...tenantOf(manager), username, passwordHash, ...signed(manager) });
   if (done === "unknown user") throw unknownUser();
   return password;
 }
@@ -80,7 +80,7 @@ export async function endSessions(
   accountKey: string,
 ): Promise<{ readonly ended: number }> {
   await managedAccount(store, manager, accountKey);
-  const ended = await store.endSessions({ ...realmOf(manager), accountKey, ...signed(manager) });
+  const ended = await store.endSessions({ ...tenantOf(manager), accountKey, ...signed(manager) });
   if (ended === "unknown account") throw unknownAccount(accountKey);
   return ended;
 }
