@@ -157,6 +157,25 @@ async function checkedPlan(
   return known;
 }
 
+// --- Seeing ------------------------------------------------------------------------------------------------------------------
+
+export interface AccountFilter extends Omit<Parameters<Store["accounts"]>[0], "resellerId"> {
+  /** Clients of this reseller. */
+  readonly parent: string | null;
+}
+
+export async function listAccounts(
+  store: Pick<Store, "account" | "accounts">,
+  manager: Manager,
+  { parent, ...filter }: AccountFilter,
+): Promise<ManagedAccount[]> {
+  const tenant = tenantOf(manager);
+  if (parent === null || (tenant.resellerId !== null && parent === manager.account?.key))
+    return store.accounts({ ...tenant, ...filter });
+  const reseller = tenant.resellerId === null ? await store.account({ ...tenant, key: parent }) : null;
+  return reseller === null ? [] : store.accounts({ resellerId: reseller.id, ...filter });
+}
+
 // --- Changing ----------------------------------------------------------------------------------------------------------------
 
 /** Changes the version that was seen; null for any. What is not named stays as it is. */

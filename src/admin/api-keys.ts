@@ -1,6 +1,6 @@
 /** API keys of an account: made, listed and revoked. A key never has more rights than whoever makes it. */
 import { newApiKey, storedForm } from "../auth/api-keys.ts";
-import { areWithin, parseNetwork } from "../runtime/networks.ts";
+import { areWithin, parseNetwork, storedNetwork } from "../runtime/networks.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type ApiKey, SCOPES, type Scope, type Store } from "../store/port.ts";
 import { checkedNetworks } from "./account-settings.ts";
@@ -103,7 +103,7 @@ function networksFor({ account }: Manager, wanted: readonly string[] | undefined
   if (wanted.length === 0) throw invalid("allowedAddresses", "must not be empty");
   const texts = checkedNetworks(wanted, MAX_KEY_NETWORKS)!;
   const networks = texts.map((text) => parseNetwork(text)!);
-  const own = most?.map(parseNetwork).filter((network) => network !== null) ?? null;
+  const own = most?.map(storedNetwork).filter((network) => network !== null) ?? null;
   if (own !== null && !areWithin(networks, own))
     throw forbidden("the API key that you use makes none for networks that it is not for itself", "allowedAddresses");
   return texts;
