@@ -52,8 +52,7 @@ export async function makeApiKey(
   withoutMessages: Error | null,
 ): Promise<CreatedApiKey> {
   const { name = null } = order;
-  if (name !== null && (name === "" || [...name].length > MAX_KEY_NAME))
-    throw invalid("name", `must be 1 to ${MAX_KEY_NAME} characters long`);
+  if (name !== null) checkName(name);
   const bounds = {
     scopes: scopesFor(manager, order.scopes, withoutMessages),
     expiresAtMs: expiryFor(manager, order.expiresAtMs),
@@ -68,6 +67,13 @@ export async function makeApiKey(
   if (made === "unknown account") throw unknownAccount(accountKey);
   if (made !== "created") throw new Error(`an API key could not be made: ${made}`);
   return { id: stored.id, name, ...bounds, createdAtMs: manager.atMs, usedAtMs: null, key };
+}
+
+/** It is shown in lists, a line for each key. */
+function checkName(name: string): void {
+  const length = [...name].length;
+  if (length < 1 || length > MAX_KEY_NAME || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
+    throw invalid("name", `must be 1 to ${MAX_KEY_NAME} characters that can be printed`);
 }
 
 /** What a key is good for. Unless given it is all that the maker has, spelled out where that is not everything. */
