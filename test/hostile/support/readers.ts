@@ -33,7 +33,7 @@ import { refusal } from "../../../src/reports/guard.ts";
 import { readRetryAfterMs } from "../../../src/reports/retry.ts";
 import { signingKey } from "../../../src/reports/signature.ts";
 import { readTarget } from "../../../src/reports/target.ts";
-import { parseNetwork, parseNetworks, plainAddress, siteOf } from "../../../src/runtime/networks.ts";
+import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { boundedText } from "../../../src/runtime/text.ts";
@@ -221,6 +221,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ],
   "src/runtime/networks.ts parseNetwork": (text) => [parseNetwork(text), parseNetwork(`${text}/1`)],
   "src/runtime/networks.ts parseNetworks": parseNetworks,
+  "src/runtime/networks.ts storedNetwork": (text) => [storedNetwork(text), storedNetwork(`${text}/1`)],
   "src/runtime/networks.ts siteOf": siteOf,
   "src/runtime/roles.ts parseRoles": parseRoles,
   "src/schedule/date-time.ts parseDateTime": (text) => [
@@ -290,6 +291,13 @@ const OWN_WORDS = "words in the source";
 
 export const EXEMPT: Readonly<Record<string, string>> = {
   "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
+  "src/admin/refusal.ts invalid": OWN_WORDS,
+  "src/admin/refusal.ts unknown": OWN_WORDS,
+  "src/admin/refusal.ts unknownAccount": OWN_WORDS,
+  "src/admin/refusal.ts forbidden": OWN_WORDS,
+  "src/admin/refusal.ts conflict": OWN_WORDS,
+  "src/admin/refusal.ts outdated": OWN_WORDS,
+  "src/admin/refusal.ts busy": OWN_WORDS,
   "src/api/login.ts loginError": OWN_WORDS,
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
   "src/api/operator/passwords.ts PasswordText": "makes a schema, from a sentence of ours",
