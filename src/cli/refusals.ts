@@ -24,12 +24,19 @@ export function refusalFault(refusal: Refusal): CommandFault {
   switch (refusal.kind) {
     case "invalid": {
       const { field, says, value } = refusal;
-      return new UsageFault(`${nameOf(field)} ${says}${value === undefined ? "" : `, not "${value}"`}`);
+      // A password never stands on the command line.
+      const Fault = field === "password" ? CommandFault : UsageFault;
+      return new Fault(`${nameOf(field)} ${says}${value === undefined ? "" : `, not "${value}"`}`);
     }
     case "outdated":
       return new CommandFault(
         `somebody else has changed the ${refusal.name} at this moment: look at it, and try again`,
       );
+    case "conflict":
+    case "forbidden": {
+      const { field, says } = refusal;
+      return new CommandFault(field === null ? says : `${nameOf(field)}: ${says}`);
+    }
     default:
       return new CommandFault(refusal.says);
   }

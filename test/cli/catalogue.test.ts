@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { openData } from "../support/accounts.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { type Commands, commandsOn, newService, SANDBOX_CATALOGUE } from "./in-process.ts";
@@ -61,7 +62,7 @@ test("routes go to carriers that exist, in groups, and a carrier with a route st
 });
 
 test("prices are set by prefix, and a quote says which route, carrier and price a number gets", async (t) => {
-  const { done, json, refused, run } = await newService(t);
+  const { data, done, json, refused, run } = await newService(t);
   await done("account", "create", "--key", "ACME", "--username", "acme");
   assert.match(
     await done("rate", "set", "standard", "4179", "0.045"),
@@ -88,7 +89,10 @@ test("prices are set by prefix, and a quote says which route, carrier and price 
     "there is no rate plan gold: name its currency with --currency to make it",
   ]);
   await done("rate", "set", "gold", "*", "0.03", "--currency", "USD");
-  await done("account", "change", "ACME", "--rate-plan", "gold");
+  // From before a plan in another currency was refused.
+  const db = openData(data);
+  db.exec("UPDATE account SET rate_plan_id = 'gold' WHERE key = 'ACME'");
+  db.close();
   const refusal = await run(["rate", "quote", "41793026727", "--account", "ACME"]);
   assert.equal(refusal.code, 1);
   assert.match(refusal.stdout, /The rate plan gold is in USD and the account in EUR, so the message is rejected/);

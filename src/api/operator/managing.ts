@@ -1,9 +1,10 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
+import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
 import { Refused } from "../../admin/refusal.ts";
-import { MAX_AMOUNT, parseMicros } from "../../money/amounts.ts";
-import type { Actor, ManagedAccount, Store, Tenant } from "../../store/port.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Actor, ManagedAccount } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
@@ -15,14 +16,13 @@ export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const
 /** For resellers too, each for its own clients. */
 export const MANAGER = { tag: TAG, auth: "manager", scope: "manage" } as const;
 
-/** An operator sees every account, a reseller its clients. */
-export function tenantOf(request: FastifyRequest): Tenant {
-  const { kind, id } = accountOf(request);
-  return { resellerId: kind === "operator" ? null : id };
-}
-
 export function actorOf(request: FastifyRequest): Actor {
   return { name: accountOf(request).key, address: request.ip };
+}
+
+/** Who asks for a use case of admin/. */
+export function managerOf(request: FastifyRequest, clock: Clock): Manager {
+  return { account: accountOf(request), by: actorOf(request), atMs: clock.now() };
 }
 
 /** A name in the path. What no store can hold names nothing. */
@@ -32,20 +32,9 @@ export function named(request: FastifyRequest, name: string): string {
   return value;
 }
 
-type AccountStore = Pick<Store, "account">;
-
 /** The account in the path, if the caller may know of it. */
-export async function managedAccount(store: AccountStore, request: FastifyRequest): Promise<ManagedAccount> {
-  const account = await store.account({ ...tenantOf(request), key: named(request, "key") });
-  if (account === null) throw new ApiError("accountNotFound");
-  return account;
-}
-
-/** The same, of one that can still be changed. */
-export async function livingAccount(store: AccountStore, request: FastifyRequest): Promise<ManagedAccount> {
-  const account = await managedAccount(store, request);
-  if (account.retiredAtMs !== null) throw new ApiError("conflict", { description: "The account is retired." });
-  return account;
+export function managedAccount(store: AccountReader, request: FastifyRequest): Promise<ManagedAccount> {
+  return findAccount(store, { account: accountOf(request) }, named(request, "key"));
 }
 
 // --- Versions --------------------------------------------------------------------------------------------------------------
@@ -141,12 +130,3 @@ export const Decimal = (description: string) =>
     maxLength: 40,
     description: `${description} At most 6 places.`,
   });
-
-/** An amount of zero or more. */
-export function amountIn(value: number | string, field: string): bigint {
-  const micros = parseMicros(String(value));
-  if (micros === null || micros < 0n)
-    throw badField(field, "must be a decimal number of 0 or more with at most 6 places");
-  if (micros > MAX_AMOUNT) throw badField(field, "is too large");
-  return micros;
-}
