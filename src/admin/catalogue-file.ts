@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ItemFields, readCatalogueFile, writeCatalogueFile } from "../catalogue/file.ts";
 import type { CatalogueItem, Store } from "../store/port.ts";
-import { type Change, refuseLostPlans } from "./catalogue.ts";
+import { refuseLostPlans, type SignedBy } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
 import { conflict } from "./refusal.ts";
 
@@ -48,7 +48,7 @@ export async function planCatalogue(
 type PlanStore = Pick<Store, "catalogue" | "accounts" | "putCatalogue">;
 
 /** Puts a plan in force, if the catalogue is still as it was when the plan was made. */
-export async function applyPlan(store: PlanStore, { inForce, wanted }: CataloguePlan, change: Change): Promise<void> {
+export async function applyPlan(store: PlanStore, { inForce, wanted }: CataloguePlan, change: SignedBy): Promise<void> {
   if (!isDeepStrictEqual(await store.catalogue(), inForce))
     throw conflict("somebody else has changed the catalogue meanwhile: nothing is changed; run it again");
   await refuseLostPlans(store, inForce, wanted);

@@ -13,11 +13,14 @@ import {
 } from "../catalogue/file.ts";
 import type { Actor, CatalogueItem, Store } from "../store/port.ts";
 import { allAccounts } from "./all-accounts.ts";
-import { fieldsOf, type ItemKind, type ItemName, nameOf, ofKind } from "./items.ts";
+import { fieldsOf, type ItemKind, type ItemName, nameOf } from "./items.ts";
 import { conflict, invalid, outdated, unknown } from "./refusal.ts";
 
+/** Those of one kind, in the order of their ids. */
 export async function listItems(store: Pick<Store, "catalogue">, kind: ItemKind): Promise<CatalogueItem[]> {
-  return ofKind(await store.catalogue(), kind);
+  const items = (await store.catalogue()).filter((item) => item.kind === kind);
+  // By code units on every engine: a database may have an order of its own.
+  return items.sort((first, second) => (first.id < second.id ? -1 : 1));
 }
 
 function find(items: readonly CatalogueItem[], { kind, id }: ItemName): CatalogueItem | null {
@@ -37,12 +40,13 @@ export function refuseUnknown(name: ItemName): never {
   throw unknown(`there is no ${nameOf(name)}`);
 }
 
-export interface Change {
+/** Who makes a change, and when, for the audit. */
+export interface SignedBy {
   readonly by: Actor;
   readonly atMs: number;
 }
 
-export interface ItemChange extends ItemName, Change {
+export interface ItemChange extends ItemName, SignedBy {
   /** All of the item, as in the catalogue file. */
   readonly fields: ItemFields;
   /** The version that the caller has seen: 0 for none. */
@@ -64,8 +68,8 @@ export async function putItem(store: PutStore, change: ItemChange): Promise<Cata
       "tlsCa",
       'names a file, which only the command line may do ("heliograph carrier set"); give the certificate itself in tlsCaPem',
     );
-  const { kind: protocol, password } = { ...fields };
-  const keepsPassword = kind === "carrier" && protocol === "smpp" && password === undefined && "password" in known;
+  const isSmpp = kind === "carrier" && fields.kind === "smpp";
+  const keepsPassword = isSmpp && fields.password === undefined && "password" in known;
   const item = checkedItem(kind, keepsPassword ? { ...fields, password: known.password } : fields);
   const version = change.version === "any" ? (before?.version ?? 0) : change.version;
   if (version !== (before?.version ?? 0)) throw outdated(nameOf(item), before);
@@ -75,7 +79,7 @@ export async function putItem(store: PutStore, change: ItemChange): Promise<Cata
   return { ...item, version: written.version };
 }
 
-export interface ItemDeletion extends ItemName, Change {
+export interface ItemDeletion extends ItemName, SignedBy {
   /** The version that the caller has seen. */
   readonly version: number | "any";
 }

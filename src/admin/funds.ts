@@ -7,16 +7,16 @@ import { invalid, unknownAccount } from "./refusal.ts";
 const MAX_DESCRIPTION = 255;
 
 /** Fields as they came: nothing is known of their values. */
-export interface FundsFields {
+interface FundsFields {
   readonly accountKey?: unknown;
   readonly ammount?: unknown;
   readonly currencycode?: unknown;
   readonly description?: unknown;
 }
 
-export type FundsRequest = Pick<Funding, "accountKey" | "amountMicros" | "currency" | "description">;
+type Funds = Pick<Funding, "accountKey" | "amountMicros" | "currency" | "description">;
 
-export function checkFunds({ accountKey, ammount, currencycode, description }: FundsFields): FundsRequest {
+export function checkFunds({ accountKey, ammount, currencycode, description }: FundsFields): Funds {
   if (accountKey === undefined) throw invalid("accountKey", "is required");
   if (typeof accountKey !== "string" || !isAccountKey(accountKey)) throw invalid("accountKey", ACCOUNT_KEY_SAYS);
   if (ammount === undefined || ammount === "") throw invalid("ammount", "is required");

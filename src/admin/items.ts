@@ -8,7 +8,7 @@ export type ItemName = Pick<CatalogueItem, "kind" | "id">;
 /** In place of a carrier's password: keep the one that is in force. It is longer than any password of SMPP, so it is never one itself. */
 export const KEEP = "(unchanged)";
 
-export const NOUNS: Readonly<Record<ItemKind, string>> = {
+const NOUNS: Readonly<Record<ItemKind, string>> = {
   carrier: "carrier",
   route: "route",
   ratePlan: "rate plan",
@@ -29,10 +29,4 @@ export function fieldsOf<Fields = ItemFields>({ body }: Pick<CatalogueItem, "bod
 export function shownFields(item: Pick<CatalogueItem, "body">): ItemFields {
   const fields = fieldsOf(item);
   return "password" in fields ? { ...fields, password: KEEP } : fields;
-}
-
-/** Those of one kind, in the order of their ids. */
-export function ofKind(items: readonly CatalogueItem[], kind: ItemKind): CatalogueItem[] {
-  // By code units on every engine: a database may have an order of its own.
-  return items.filter((item) => item.kind === kind).sort((first, second) => (first.id < second.id ? -1 : 1));
 }

@@ -152,7 +152,7 @@ type Kind = CatalogueItem["kind"];
 export type ItemFields = Readonly<Record<string, unknown>>;
 
 /** The order of a file: what others refer to stands first. */
-export const KINDS = ["carrier", "route", "ratePlan", "exchangeRate", "number"] as const;
+export const ITEM_KINDS = ["carrier", "route", "ratePlan", "exchangeRate", "number"] as const;
 
 /** What an item is called in the store. */
 const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
@@ -222,13 +222,13 @@ export function readCatalogueFile(
     throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
   }
   const lists = checkedFile(prepare(file));
-  const items = KINDS.flatMap((kind) => (lists[kind] ?? []).map((item) => itemOf(kind, item)));
+  const items = ITEM_KINDS.flatMap((kind) => (lists[kind] ?? []).map((item) => itemOf(kind, item)));
   const seen = new Set<string>();
   for (const { kind, id } of items) {
     if (seen.has(`${kind} ${id}`)) throw new CatalogueFault(`${kind} "${id}" stands there twice`);
     seen.add(`${kind} ${id}`);
   }
-  for (const kind of KINDS) for (const item of lists[kind] ?? []) checkItem(kind, item);
+  for (const kind of ITEM_KINDS) for (const item of lists[kind] ?? []) checkItem(kind, item);
   for (const route of lists.route ?? []) {
     const missing = carriersOf(route).find((id) => !seen.has(`carrier ${id}`));
     if (missing !== undefined)
@@ -242,6 +242,6 @@ export function writeCatalogueFile(
   items: readonly CatalogueItem[],
   fieldsOf: (item: CatalogueItem) => ItemFields,
 ): string {
-  const lists = KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).map(fieldsOf)] as const);
+  const lists = ITEM_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).map(fieldsOf)] as const);
   return stringify(Object.fromEntries(lists.filter(([, list]) => list.length > 0)));
 }

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { applyPlan, type CataloguePlan, planCatalogue } from "../admin/catalogue-file.ts";
 import { fieldsOf, KEEP, nameOf, shownFields } from "../admin/items.ts";
-import { KINDS } from "../catalogue/file.ts";
+import { ITEM_KINDS } from "../catalogue/file.ts";
 import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
 import type { CatalogueItem } from "../store/port.ts";
 import { summary } from "./catalogue-items.ts";
@@ -82,7 +82,7 @@ function changesOf(before: CatalogueItem, after: CatalogueItem): Difference[] {
 
 function showPlan({ created, changed, deleted }: CataloguePlan): void {
   const inOrder = <Item>(items: readonly Item[], kindOf: (item: Item) => string): Item[] =>
-    KINDS.flatMap((kind) => items.filter((item) => kindOf(item) === kind));
+    ITEM_KINDS.flatMap((kind) => items.filter((item) => kindOf(item) === kind));
   for (const item of inOrder(created, ({ kind }) => kind)) say(`+ ${printable(nameOf(item))}: ${summary(item)}`);
   for (const { before, after } of inOrder(changed, ({ after }) => after.kind)) {
     say(`~ ${printable(nameOf(after))}`);
