@@ -2,10 +2,12 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { Refused } from "../admin/refusal.ts";
 import type { Log } from "../runtime/log.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import { ApiError, type ErrorName, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
+import { refusalError } from "./refusals.ts";
 
 /** Answers what an operation, or a check before it, throws. */
 export function answerErrors(api: Api, log: Log): void {
@@ -26,6 +28,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, [ErrorName, string]>> = {
 
 export function toApiError(error: FastifyError, request: FastifyRequest, log: Log): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof Refused) return refusalError(error.refusal);
   const known = FRAMEWORK_ERRORS[error.code];
   if (known !== undefined) return new ApiError(known[0], { description: known[1] });
   if (error instanceof StoreUnavailable) {

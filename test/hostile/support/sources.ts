@@ -11,17 +11,18 @@ const ROOT = join(import.meta.dirname, "../../..");
 /** The HTTP side, the SMPP side, and what both hand texts to. */
 const FOLDERS = [
   "api",
+  "admin",
   "auth",
   "intake",
   "schedule",
   "sms",
   "reports",
   "carriers",
+  "simulator",
+  "smsc",
   "runtime",
   "message",
   "money",
-  "simulator",
-  "smsc",
   "catalogue",
 ];
 const TEXT_TYPES = new Set(["string", "string | undefined", "string | null", "Buffer", "Uint8Array"]);
@@ -35,7 +36,7 @@ export interface Sources {
   readonly regexes: readonly FoundRegex[];
   /** Files that put regular expressions together when they run. */
   readonly builders: readonly string[];
-  /** As "src/api/body-parsers.ts parseJson": exported, with a text or octets as the first parameter. */
+  /** As "src/api/body.ts parseJson": exported, with a text or octets as the first parameter. */
   readonly functions: readonly string[];
 }
 
