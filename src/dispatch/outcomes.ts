@@ -5,8 +5,9 @@
  * that something is safe as soon as that is in the store, as it was said or aside, and never before. Whoever handed a message over hears
  * it too (`recorded`), and hands no more over while the store does not keep up.
  */
-import { type IncomingPart, type Receipt, unknownId } from "../carriers/port.ts";
+import type { IncomingPart } from "../message/incoming.ts";
 import type { MessageKey } from "../message/message.ts";
+import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Isolation, MAX_TRIES, SetAsideLimit, writeIsolated } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";

@@ -1,10 +1,9 @@
 /** Messages from phones, from a carrier to the store: acknowledged when they are safe, and only then. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { IncomingPart } from "../../src/carriers/port.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { Rounds } from "../../src/dispatch/rounds.ts";
-import type { NumberRule } from "../../src/message/incoming.ts";
+import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { unknownId } from "../../src/carriers/port.ts";
 import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
+import { unknownId } from "../../src/message/receipt.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { MAX_TRIES } from "../../src/runtime/isolate.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";

@@ -2,9 +2,11 @@
  * The phones of the simulated network. How one behaves is told by the last digits of its number; docs/sandbox.md shows this table to
  * the client's developer. All others are switched on and take what they get.
  */
+
+import type { ReceiptOutcome } from "../../message/receipt.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
-import type { ReceiptOutcome, Submission } from "../port.ts";
+import type { Submission } from "../port.ts";
 
 /** What the network says when a part is handed to it. */
 export type Answer = "accept" | Exclude<Submission, { kind: "accepted" }>;

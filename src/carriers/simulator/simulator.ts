@@ -10,19 +10,14 @@
  *
  * The agenda is a timetable on the monotonic clock.
  */
+
+import type { IncomingPart } from "../../message/incoming.ts";
+import type { Receipt } from "../../message/receipt.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Random } from "../../runtime/random.ts";
 import { encodeBody } from "../../sms/body.ts";
 import { encodeParts, prepareText } from "../../sms/text.ts";
-import type {
-  Carrier,
-  IncomingPart,
-  OutgoingMessage,
-  OutstandingPart,
-  PartToSubmit,
-  Receipt,
-  Submission,
-} from "../port.ts";
+import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, Submission } from "../port.ts";
 import { Answers } from "./answers.ts";
 import {
   answerTime,

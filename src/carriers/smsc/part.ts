@@ -1,10 +1,11 @@
 /**
  * A part of a message as the network took it and what has become of it, and the record of it that a test or an operator reads.
  */
+
+import type { ReceiptOutcome } from "../../message/receipt.ts";
 import { beginsWithHeader, HEADER_BIT } from "../../sms/binary.ts";
 import { type Concatenation, readHeader } from "../../sms/header.ts";
 import { decodeUserData } from "../../sms/text.ts";
-import type { ReceiptOutcome } from "../port.ts";
 import type { PartForHandset } from "../simulator/handsets.ts";
 import type { Pdu } from "../smpp/codec/pdu.ts";
 import { readTlv } from "../smpp/codec/tlvs.ts";

@@ -3,8 +3,9 @@
  * read leads to more), and what they changed is written after, with the commit, in another. In between the rows are in memory, and this
  * transaction has locks on those that another node could change.
  */
-import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
+
 import type { MessageKey } from "../../message/message.ts";
+import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { isAboutPhone, MAX_SAME_ID } from "../commands/candidates.ts";
 import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
 import type { BulkName, CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";

@@ -14,8 +14,6 @@ import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
-import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/carriers/phones.ts";
-import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
 import { handsetOf, isErrorName } from "../../../src/carriers/simulator/handsets.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
@@ -31,6 +29,8 @@ import { readCatalogueFile } from "../../../src/catalogue/file.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { parseMicros } from "../../../src/ledger/money.ts";
 import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
+import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/message/phones.ts";
+import { isReservedId, unknownId } from "../../../src/message/receipt.ts";
 import { refusal } from "../../../src/reports/guard.ts";
 import { readRetryAfterMs } from "../../../src/reports/retry.ts";
 import { signingKey } from "../../../src/reports/signature.ts";
@@ -105,10 +105,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/accounts/second-factor.ts proofOf": (text) =>
     proofOf(text, { secret: text, begunAtMs: 0, confirmedAtMs: 0, lastStep: 0, recoveryCodes: 0 }, 0),
   "src/accounts/sessions.ts tokenHashOf": tokenHashOf,
-  "src/carriers/phones.ts phoneOf": phoneOf,
-  "src/carriers/phones.ts plainPhone": plainPhone,
-  "src/carriers/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
-  "src/carriers/phones.ts isNational": (text) => isNational(text, `41${text}`),
+  "src/message/phones.ts phoneOf": phoneOf,
+  "src/message/phones.ts plainPhone": plainPhone,
+  "src/message/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
+  "src/message/phones.ts isNational": (text) => isNational(text, `41${text}`),
   "src/api/auth.ts readBasic": (text, octets) => [
     readBasic(text),
     readBasic(`Basic ${text}`),
@@ -144,8 +144,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   "src/api/validation.ts describe": (text) =>
     describe([error("additionalProperties", `/${text}`, { additionalProperty: text })], "body").body(),
-  "src/carriers/port.ts isReservedId": isReservedId,
-  "src/carriers/port.ts unknownId": unknownId,
+  "src/message/receipt.ts isReservedId": isReservedId,
+  "src/message/receipt.ts unknownId": unknownId,
   "src/carriers/smpp/message-id.ts isUsableId": isUsableId,
   "src/runtime/secrets.ts sealedBy": (text) => [sealedBy(text), sealedBy(`sealed:1:${text}`)],
   "src/runtime/secrets.ts parseSecretKeys": parseSecretKeys,
