@@ -5,7 +5,7 @@ import { ApiKeys } from "./accounts/api-keys.ts";
 import { LoginAttempts } from "./accounts/attempts.ts";
 import { Credentials } from "./accounts/credentials.ts";
 import { LoginLog } from "./accounts/login-log.ts";
-import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
+import { Sessions } from "./accounts/sessions.ts";
 import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
@@ -33,11 +33,6 @@ export interface EdgeParts {
   readonly figures: () => Promise<readonly Figure[]>;
 }
 
-/** Idempotency keys are kept this long. */
-const REPLAY_MS = 24 * 60 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
-const FORGET_EVERY_MS = 10 * 60_000;
-const FORGET_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
 /** An attack comes from many addresses; whoever looks into it wants to see some of them. */
 const LOGIN_LINES_A_MINUTE = 60;
@@ -75,7 +70,6 @@ export class Edge {
   );
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
-  #forgetting: Repeating | null = null;
   #counting: Repeating | null = null;
   #certificate: Certificate | null = null;
 
@@ -135,18 +129,6 @@ export class Edge {
       metrics: () => this.#page.ask(),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
-    this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {
-      try {
-        // One node does it for all.
-        if (!(await store.cluster()).leads) return;
-        const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
-        while ((await store.forget({ ...tooOld, limit: FORGET_ROWS })).more);
-        const beforeMs = clock.now() - settings.access.loginAuditDays * DAY_MS;
-        while ((await store.purgeLoginEvents({ beforeMs, limit: FORGET_ROWS })).more);
-      } catch (error) {
-        log.warn({ err: error }, "old sessions, replays and logins could not be forgotten");
-      }
-    });
     const { api } = this.#server;
     await api.listen({ host: settings.server.host, port: settings.server.port });
     if (api.server instanceof TlsServer) this.#certificate?.watch(api.server, clock, log);
@@ -193,7 +175,6 @@ export class Edge {
     await api?.close();
     impatient.cancel();
     await this.#server?.stop();
-    await this.#forgetting?.stop();
     await this.#counting?.stop();
     await this.#certificate?.stop();
     await this.#catalogue.stop();

@@ -26,12 +26,8 @@ export interface DispatchSettings {
   readonly claimCount: number;
   /** Messages of one lane in memory. */
   readonly laneMessages: number;
-  /** How long after a message's validity its receipt may still come. */
-  readonly receiptWaitMs: number;
+  /** How often it is looked for messages in memory that have waited too long. */
   readonly sweepEveryMs: number;
-  /** How long receipts and messages from phones that match nothing are kept, and how many of each. */
-  readonly unmatchedDays: number;
-  readonly unmatchedRows: number;
 }
 
 export interface DispatchParts {
@@ -623,7 +619,7 @@ export class Dispatcher {
     });
   }
 
-  /** What is in memory here and has waited too long. What nobody has in memory is for the rounds (Rounds). */
+  /** What is in memory here and has waited too long. What nobody has in memory is for maintenance. */
   async #sweep(): Promise<void> {
     const nowMs = this.#parts.clock.now();
     for (const desk of this.#desks.values()) {
