@@ -16,7 +16,7 @@ import type { Feed, LaneName, Store } from "../store/port.ts";
 import { Claims, type ClaimsParts } from "./claims.ts";
 import { Desk, type Handed } from "./desk.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
-import { Outcomes } from "./outcomes.ts";
+import { MessageOutcomes } from "./message-outcomes.ts";
 import { PutOffs } from "./put-off.ts";
 import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
@@ -69,7 +69,7 @@ const PARTS_RECORDED_AFTER_MS = 200;
 export class Dispatcher {
   readonly #parts: DispatchParts;
   readonly #desks = new Map<string, Desk>();
-  readonly #outcomes: Outcomes;
+  readonly #outcomes: MessageOutcomes;
   readonly #references = new References();
   readonly #putOffs: PutOffs;
   /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
@@ -107,7 +107,7 @@ export class Dispatcher {
   constructor(parts: DispatchParts) {
     this.#parts = parts;
     this.#putOffs = new PutOffs(parts.settings.laneMessages);
-    this.#outcomes = new Outcomes({
+    this.#outcomes = new MessageOutcomes({
       ...parts,
       onWritten: () => this.#pumpAll(),
       counts: this.counts,

@@ -1,29 +1,21 @@
 /**
- * What became of batches, on its way to the store. Outcomes of one turn of the event loop go together; those that come while a
- * call is under way wait for the next, so under load a call carries hundreds. When the store fails they are kept and
- * brought again: each call may be repeated without harm. When it is well and will not take one of them, the others are brought without
- * that one, and nothing waits for it. When it will not take one after the other it is not well, and they are kept.
+ * What became of batches of reports, on its way to the store (runtime/outcome-recorder.ts). One write waits for the other, so under load a call
+ * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
 import type { ReportFailure } from "../message/callback.ts";
-import type { Clock, Timer } from "../runtime/clock.ts";
-import { SetAsideLimit, writeIsolated } from "../runtime/isolate.ts";
-import { type Log, LogLimiter } from "../runtime/log.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { OutcomeRecorder } from "../runtime/outcome-recorder.ts";
 import type { ReportRelease, ReportStore } from "./port.ts";
 
-interface OutcomeOf {
+/** What every outcome of a batch says. */
+export interface BatchOutcome {
   readonly accountId: number;
   /** How many items leave memory with it. */
   readonly items: number;
 }
 
-export type Outcome = OutcomeOf &
-  (
-    | { readonly kind: "delivered"; readonly id: string }
-    | { readonly kind: "failed"; readonly failure: ReportFailure }
-    | { readonly kind: "released"; readonly release: ReportRelease }
-  );
-
-export interface OutcomesOptions {
+export interface ReportOutcomesParts {
   readonly store: ReportStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,146 +23,58 @@ export interface OutcomesOptions {
   /** Whether a failure of the store says nothing of what it was told. */
   readonly isStoreAway: (error: unknown) => boolean;
   /** The store has it, or never will. */
-  readonly recorded: (outcome: Outcome) => void;
+  readonly recorded: (outcome: BatchOutcome) => void;
 }
 
-export class Outcomes {
-  readonly #options: OutcomesOptions;
-  #waiting: Outcome[] = [];
-  #busy = false;
-  /** Calls that are being tried in pieces, beside the others. */
-  #isolating = 0;
-  #abandoned = false;
-  readonly #pauses = new Set<Timer>();
-  readonly #asideLimit: SetAsideLimit;
-  readonly #limiter: LogLimiter;
-  #whenEmpty: (() => void)[] = [];
+export class ReportOutcomes {
+  readonly #parts: ReportOutcomesParts;
+  readonly #recorder: OutcomeRecorder;
+  readonly delivered: (outcome: BatchOutcome & { readonly id: string }) => void;
+  readonly failed: (outcome: BatchOutcome & { readonly failure: ReportFailure }) => void;
+  readonly released: (outcome: BatchOutcome & { readonly release: ReportRelease }) => void;
 
-  constructor(options: OutcomesOptions) {
-    this.#options = options;
-    this.#asideLimit = new SetAsideLimit(options.clock);
-    this.#limiter = new LogLimiter(options.clock);
-  }
-
-  add(outcome: Outcome): void {
-    this.#waiting.push(outcome);
-    if (this.#busy) return;
-    this.#busy = true;
-    setImmediate(() => this.#bring());
+  constructor(parts: ReportOutcomesParts) {
+    const { store, storeRetryMs } = parts;
+    this.#parts = parts;
+    this.#recorder = new OutcomeRecorder({
+      ...parts,
+      what: "what became of reports",
+      pauseMs: () => storeRetryMs,
+      oneAtATime: true,
+    });
+    this.delivered = this.#kind("delivered", (all) => store.reportsDelivered({ ids: all.map(({ id }) => id) }));
+    this.failed = this.#kind("failed", (all) => store.reportsFailed({ failures: all.map(({ failure }) => failure) }));
+    this.released = this.#kind("released", (all) =>
+      store.reportsReleased({ releases: all.map(({ release }) => release) }),
+    );
   }
 
   /** Resolves when the store has everything. Ask for a bound around it: a store that is gone never has. */
-  empty(): Promise<void> {
-    return this.#isEmpty ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));
+  settled(): Promise<void> {
+    return this.#recorder.settled();
   }
 
-  /** Brings nothing any more: the store still has these batches as undelivered. */
+  /** Records nothing any more: the store still has these batches as undelivered. */
   abandon(): void {
-    this.#abandoned = true;
-    for (const pause of this.#pauses) pause.cancel();
+    this.#recorder.abandon();
   }
 
-  get #isEmpty(): boolean {
-    return !this.#busy && this.#isolating === 0;
-  }
-
-  #settle(): void {
-    if (this.#isEmpty) for (const resolve of this.#whenEmpty.splice(0)) resolve();
-  }
-
-  #afterPause(run: () => void): void {
-    const pause = this.#options.clock.after(this.#options.storeRetryMs, () => {
-      this.#pauses.delete(pause);
-      run();
-    });
-    this.#pauses.add(pause);
-  }
-
-  async #bring(): Promise<void> {
-    const outcomes = this.#waiting;
-    this.#waiting = [];
-    const kept = await this.#record(outcomes);
-    if (this.#abandoned) return;
-    if (kept.length > 0) {
-      this.#waiting = kept.concat(this.#waiting);
-      this.#afterPause(() => this.#bring());
-    } else if (this.#waiting.length > 0) {
-      setImmediate(() => this.#bring());
-    } else {
-      this.#busy = false;
-      this.#settle();
-    }
-  }
-
-  /** Returns those that the store could not take now. */
-  async #record(outcomes: readonly Outcome[]): Promise<Outcome[]> {
-    const { store } = this.#options;
-    const kept = await Promise.all([
-      this.#call(
-        outcomes.filter((outcome) => outcome.kind === "delivered"),
-        (delivered) => store.reportsDelivered({ ids: delivered.map(({ id }) => id) }),
-      ),
-      this.#call(
-        outcomes.filter((outcome) => outcome.kind === "failed"),
-        (failed) => store.reportsFailed({ failures: failed.map(({ failure }) => failure) }),
-      ),
-      this.#call(
-        outcomes.filter((outcome) => outcome.kind === "released"),
-        (released) => store.reportsReleased({ releases: released.map(({ release }) => release) }),
-      ),
-    ]);
-    return kept.flat();
-  }
-
-  async #call<Some extends Outcome>(
-    outcomes: readonly Some[],
-    write: (outcomes: readonly Some[]) => Promise<void>,
-  ): Promise<readonly Some[]> {
-    const { log, isStoreAway } = this.#options;
-    if (outcomes.length === 0) return [];
-    try {
-      await write(outcomes);
-    } catch (error) {
-      const isAway = isStoreAway(error);
-      log.warn({ err: error, count: outcomes.length }, "the store did not take the outcomes of reports, trying again");
-      if (!isAway) void this.#isolate(outcomes, write);
-      return isAway ? outcomes : [];
-    }
-    this.#taken(outcomes);
-    return [];
-  }
-
-  /** Never rejects. What no try helps stays held in the store: the next start of the service hands it out again. */
-  async #isolate<Some extends Outcome>(
-    outcomes: readonly Some[],
-    write: (outcomes: readonly Some[]) => Promise<void>,
-  ): Promise<void> {
-    const { log, isStoreAway } = this.#options;
-    this.#isolating++;
-    await writeIsolated(outcomes, {
-      write: async (some) => {
-        await write(some);
-        this.#taken(some);
+  #kind<Outcome extends BatchOutcome>(
+    name: string,
+    write: (outcomes: readonly Outcome[]) => Promise<void>,
+  ): (outcome: Outcome) => void {
+    const { log, recorded } = this.#parts;
+    return this.#recorder.kind<Outcome>({
+      name,
+      write: async (outcomes) => {
+        await write(outcomes);
+        for (const outcome of outcomes) recorded(outcome);
       },
-      isPassing: isStoreAway,
-      pause: () => new Promise((resolve) => this.#afterPause(() => resolve(!this.#abandoned))),
       setAside: async (outcome, error) => {
-        if (!this.#asideLimit.take(outcome.kind)) {
-          this.#limiter.write(outcome.kind, (more) =>
-            log.error({ err: error, ...more }, "the store does not take what became of one report after the other"),
-          );
-          return false;
-        }
         log.error({ err: error, outcome }, "the store does not take what became of a report");
-        this.#taken([outcome]);
+        recorded(outcome);
         return true;
       },
     });
-    this.#isolating--;
-    this.#settle();
-  }
-
-  #taken(outcomes: readonly Outcome[]): void {
-    for (const outcome of outcomes) this.#options.recorded(outcome);
   }
 }

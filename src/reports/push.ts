@@ -25,7 +25,7 @@ import type { AddressPolicy } from "./guard.ts";
 import type { Host, Turn } from "./host.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
-import { type Outcome, Outcomes } from "./outcomes.ts";
+import { type BatchOutcome, ReportOutcomes } from "./outcomes.ts";
 import { Policies, type Policy } from "./policies.ts";
 import type { ReportStore } from "./port.ts";
 import { requestFor } from "./request.ts";
@@ -59,7 +59,7 @@ export class Push {
   readonly #options: PushOptions;
   readonly #transport: Transport;
   readonly #policies: Policies;
-  readonly #outcomes: Outcomes;
+  readonly #outcomes: ReportOutcomes;
   readonly #limiter: LogLimiter;
   readonly #accounts = new AccountLoads();
   readonly #lanes: Lanes;
@@ -83,8 +83,15 @@ export class Push {
     this.#limiter = new LogLimiter(clock);
     this.#policies = new Policies(store, clock, settings.secretsMs);
     this.#lanes = new Lanes({ clock, settings, forgotten: (origin) => transport.forget(origin) });
-    const recorded = (outcome: Outcome) => this.#recorded(outcome);
-    this.#outcomes = new Outcomes({ store, clock, log, isStoreAway, storeRetryMs: settings.storeRetryMs, recorded });
+    const recorded = (outcome: BatchOutcome) => this.#recorded(outcome);
+    this.#outcomes = new ReportOutcomes({
+      store,
+      clock,
+      log,
+      isStoreAway,
+      storeRetryMs: settings.storeRetryMs,
+      recorded,
+    });
   }
 
   /** As they are at this moment. */
@@ -140,7 +147,7 @@ export class Push {
     await this.#transport.close();
     await this.#atMost(
       stopMs,
-      Promise.all([this.#polling?.stop(), this.#refilling, this.#sharing.then(() => this.#outcomes.empty())]),
+      Promise.all([this.#polling?.stop(), this.#refilling, this.#sharing.then(() => this.#outcomes.settled())]),
     );
     this.#outcomes.abandon();
   }
@@ -301,7 +308,7 @@ export class Push {
     if (answer.kind === "answered" && (isSuccess(answer.status) || answer.status === GONE)) {
       if (answer.status === GONE) this.#counters.gone++;
       else this.#counters.delivered++;
-      this.#outcomes.add({ kind: "delivered", id: batch.id, accountId: batch.accountId, items: batch.items.length });
+      this.#outcomes.delivered({ id: batch.id, accountId: batch.accountId, items: batch.items.length });
       return;
     }
     this.#counters.shared += shared.length;
@@ -353,8 +360,7 @@ export class Push {
       this.#counters.failed++;
       log.debug({ reportId: batch.id, accountId: batch.accountId, attempts, reason }, "a report was not taken");
     }
-    this.#outcomes.add({
-      kind: "failed",
+    this.#outcomes.failed({
       accountId: batch.accountId,
       items: batch.items.length,
       failure: { id: batch.id, attempts, retryAtMs, reason, attempt },
@@ -364,10 +370,10 @@ export class Push {
   /** `items` leave memory with it. */
   #release({ id, accountId }: ReportBatch, dueAtMs: number, items: number): void {
     this.#counters.released++;
-    this.#outcomes.add({ kind: "released", accountId, items, release: { id, dueAtMs } });
+    this.#outcomes.released({ accountId, items, release: { id, dueAtMs } });
   }
 
-  #recorded({ accountId, items }: Outcome): void {
+  #recorded({ accountId, items }: BatchOutcome): void {
     if (items === 0) return;
     this.#counters.batchesInMemoryNow--;
     this.#counters.itemsInMemoryNow -= items;
