@@ -3,7 +3,6 @@
  * does as much of it as its roles say; maintenance is done by whichever node leads.
  */
 import type { Carrier } from "./carriers/port.ts";
-import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import type { SentLog } from "./carriers/smpp/sent-log.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
@@ -18,9 +17,10 @@ import { PUSH_DEFAULTS } from "./reports/settings.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
-import { counter, type Figure, gauge } from "./runtime/metrics.ts";
+import { counter, gauge, type Metric } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
+import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
 import { type Feed, type LaneName, type Store, StoreUnavailable } from "./store/port.ts";
 
@@ -107,14 +107,14 @@ export class Delivery {
     });
   }
 
-  async start(spilled: readonly LaneName[]): Promise<void> {
+  async start(overflowed: readonly LaneName[]): Promise<void> {
     this.#maintenance.start();
     if (this.#dispatching !== null) {
       const { dispatcher, binds } = this.#dispatching;
       await this.#catalogue.start(this.#parts.clock);
       await binds.start(this.#carriers(this.#catalogue.current));
       this.#catalogue.onChange((snapshot) => void binds.set(this.#carriers(snapshot)));
-      dispatcher.start(spilled);
+      dispatcher.start(overflowed);
     }
     this.#push?.start();
   }
@@ -157,13 +157,13 @@ export class Delivery {
     return true;
   }
 
-  figures(): Figure[] {
+  metrics(): Metric[] {
     const { dispatcher } = this.#dispatching ?? {};
     return [
-      ...(dispatcher === undefined ? [] : dispatchFigures(dispatcher, this.#maintenance.counts.incomingUnmatched)),
-      ...(dispatcher === undefined ? [] : smppFigures(this.#smppCounts)),
+      ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#maintenance.counts.incomingUnmatched)),
+      ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
       ...maintenanceFigures(this.#maintenance),
-      ...(this.#push === null ? [] : pushFigures(this.#push)),
+      ...(this.#push === null ? [] : pushMetrics(this.#push)),
     ];
   }
 
@@ -189,7 +189,7 @@ function maintenanceSettings({ dispatch, store, access }: Settings): Maintenance
   return { everyMs, receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays };
 }
 
-function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Figure[] {
+function dispatchMetrics({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Metric[] {
   return [
     counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
     counter(
@@ -242,7 +242,7 @@ function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: n
   ];
 }
 
-function smppFigures({ unusableIds, problems, mended }: SmppCounts): Figure[] {
+function smppMetrics({ unusableIds, problems, mended }: SmppCounts): Metric[] {
   return [
     counter("smpp_unusable_ids_total", "Ids in a carrier's answers under which no part can be kept", unusableIds),
     counter("smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
@@ -250,7 +250,7 @@ function smppFigures({ unusableIds, problems, mended }: SmppCounts): Figure[] {
   ];
 }
 
-function maintenanceFigures({ counts }: Maintenance): Figure[] {
+function maintenanceFigures({ counts }: Maintenance): Metric[] {
   return [
     counter(
       "unmatched_dropped_total",
@@ -261,11 +261,11 @@ function maintenanceFigures({ counts }: Maintenance): Figure[] {
   ];
 }
 
-function pushFigures({ counters }: Push): Figure[] {
+function pushMetrics({ counters }: Push): Metric[] {
   return Object.entries(counters).map(([name, value]) => {
     const now = name.endsWith("Now");
     const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const figure = now ? gauge : counter;
-    return figure(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
+    const metric = now ? gauge : counter;
+    return metric(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
   });
 }

@@ -1,21 +1,21 @@
 /** The edge side of the service: the HTTP API with what it needs, over a store that may be on another thread. */
 import type { AddressInfo } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { ApiKeys } from "./accounts/api-keys.ts";
-import { LoginAttempts } from "./accounts/attempts.ts";
-import { Credentials } from "./accounts/credentials.ts";
-import { LoginLog } from "./accounts/login-log.ts";
-import { Sessions } from "./accounts/sessions.ts";
 import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
+import { ApiKeys } from "./auth/api-keys.ts";
+import { LoginAttempts } from "./auth/attempts.ts";
+import { Credentials } from "./auth/credentials.ts";
+import { LoginLog } from "./auth/login-log.ts";
+import { Sessions } from "./auth/sessions.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
-import { type Clock, Repeating } from "./runtime/clock.ts";
+import { type Clock, Interval } from "./runtime/clock.ts";
 import type { IdSource } from "./runtime/ids.ts";
 import { type Log, LogLimiter } from "./runtime/log.ts";
-import { type Figure, Metrics } from "./runtime/metrics.ts";
+import { type Metric, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import type { Store } from "./store/port.ts";
@@ -29,8 +29,8 @@ export interface EdgeParts {
   readonly ids: IdSource;
   /** In the sandbox: lets a simulated phone write to a number of ours. */
   readonly write: SandboxParts["write"] | null;
-  /** The figures of the other side. */
-  readonly figures: () => Promise<readonly Figure[]>;
+  /** The metrics of the other side. */
+  readonly metrics: () => Promise<readonly Metric[]>;
 }
 
 const READY_WITHIN_MS = 1_000;
@@ -63,14 +63,14 @@ export class Edge {
   readonly #readiness = new SharedQuestion(() => this.#ready());
   readonly #page = new SharedQuestion(async () =>
     this.#metrics.page([
-      ...(await this.#parts.figures()),
-      ...(this.#server?.figures() ?? []),
-      ...(this.#logins?.figures() ?? []),
+      ...(await this.#parts.metrics()),
+      ...(this.#server?.metrics() ?? []),
+      ...(this.#logins?.metrics() ?? []),
     ]),
   );
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
-  #counting: Repeating | null = null;
+  #counting: Interval | null = null;
   #certificate: Certificate | null = null;
 
   constructor(parts: EdgeParts) {
@@ -149,7 +149,7 @@ export class Edge {
     };
     await count();
     // An account may be given a limit at any time; until one has, nobody is there to share anything.
-    this.#counting = new Repeating(clock, COUNT_NODES_EVERY_MS, async () => {
+    this.#counting = new Interval(clock, COUNT_NODES_EVERY_MS, async () => {
       if (limits.any) await count();
     });
     return limits;

@@ -2,12 +2,19 @@
  * The chores of maintenance, as one table. Each of them is a command of the store that does a page of work and says whether there is more.
  * What a command deletes, and by which rule, is the store's own; how often it is called, and with which ages, stands here.
  */
-import { SESSION_LONGEST_MS } from "../accounts/sessions.ts";
-import { RETIRE_START, type RetireCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import { SESSION_LONGEST_MS } from "../auth/sessions.ts";
+import { PURGE_START, type PurgeCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 
 export type MaintenanceStore = Pick<
   Store,
-  "cluster" | "sweep" | "sweepIncoming" | "dropUnmatched" | "quarantined" | "retire" | "forget" | "purgeLoginEvents"
+  | "cluster"
+  | "sweep"
+  | "sweepIncoming"
+  | "dropUnmatched"
+  | "quarantined"
+  | "purgeMessages"
+  | "purgeExpired"
+  | "purgeLoginEvents"
 >;
 
 export interface MaintenanceSettings {
@@ -59,7 +66,7 @@ export function choresOf(
   const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays } = settings;
   const limit = PAGE_ROWS;
   let swept: SweepCursor = SWEEP_START;
-  let retired: RetireCursor = RETIRE_START;
+  let purged: PurgeCursor = PURGE_START;
   const chores: Chore[] = [
     {
       name: "overdue messages",
@@ -106,7 +113,7 @@ export function choresOf(
       everyMs: 10 * MINUTE_MS,
       pages: 200,
       page: async (nowMs) =>
-        (await store.forget({ nowMs, replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS, limit })).more,
+        (await store.purgeExpired({ nowMs, replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS, limit })).more,
     },
     {
       name: "old logins",
@@ -120,8 +127,8 @@ export function choresOf(
       pages: 100,
       async page(nowMs) {
         const beforeMs = nowMs - retentionDays * DAY_MS;
-        const { cursor, more } = await store.retire({ beforeMs, nowMs, limit, cursor: retired });
-        retired = cursor;
+        const { cursor, more } = await store.purgeMessages({ beforeMs, nowMs, limit, cursor: purged });
+        purged = cursor;
         return more;
       },
     },

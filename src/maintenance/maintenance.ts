@@ -10,7 +10,7 @@
  * Several nodes may share a store. Only the node that leads makes the rounds, for all of them, whatever its roles are. A round is bounded: a
  * chore that has more to do goes on in the next round. A chore that fails is tried again in the next round, and keeps no other from being done.
  */
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import {
   type Chore,
@@ -32,7 +32,7 @@ export class Maintenance {
   readonly counts: MaintenanceCounts = { incomingUnmatched: 0, unmatchedDropped: 0, quarantined: 0 };
   /** Each chore, and when it is due on the monotonic clock. */
   readonly #dueAtMs: Map<Chore, number>;
-  #repeating: Repeating | null = null;
+  #interval: Interval | null = null;
   #stopping = false;
 
   constructor(parts: MaintenanceParts) {
@@ -42,7 +42,7 @@ export class Maintenance {
 
   start(): void {
     const { clock, settings, log } = this.#parts;
-    this.#repeating = new Repeating(clock, settings.everyMs, async () => {
+    this.#interval = new Interval(clock, settings.everyMs, async () => {
       try {
         await this.#round();
       } catch (error) {
@@ -75,6 +75,6 @@ export class Maintenance {
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#repeating?.stop();
+    await this.#interval?.stop();
   }
 }

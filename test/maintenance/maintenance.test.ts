@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { MaintenanceSettings } from "../../src/maintenance/chores.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { RETIRE_START, SWEEP_START } from "../../src/store/port.ts";
+import { PURGE_START, SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SETTINGS: MaintenanceSettings = {
@@ -38,16 +38,16 @@ test("a node that does not lead does no maintenance; when it comes to lead, or t
         made.push("incoming");
         return { unmatched: 1, more: false };
       },
-      async retire() {
-        made.push("retire");
-        return { cursor: RETIRE_START, more: false };
+      async purgeMessages() {
+        made.push("purgeMessages");
+        return { cursor: PURGE_START, more: false };
       },
       async dropUnmatched() {
         made.push("unmatched");
         return { count: 2, more: false };
       },
       quarantined: async () => ({ count: 3, promised: 0, items: [] }),
-      forget: async () => ({ more: false }),
+      purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
     },
   });
@@ -84,19 +84,19 @@ test("a chore that fails keeps none of the others from being done", async () => 
         return { unmatched: 0, more: false };
       },
       dropUnmatched: fail,
-      async retire() {
-        made.push("retire");
-        return { cursor: RETIRE_START, more: false };
+      async purgeMessages() {
+        made.push("purgeMessages");
+        return { cursor: PURGE_START, more: false };
       },
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
-      forget: async () => ({ more: false }),
+      purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
     },
   });
   maintenance.start();
   await clock.advance(10_000);
   await maintenance.stop();
-  assert.deepEqual(made, ["incoming", "retire"]);
+  assert.deepEqual(made, ["incoming", "purgeMessages"]);
 });
 
 test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
@@ -112,16 +112,16 @@ test("messages older than the operator says are deleted, page after page, and lo
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: async () => SWEPT,
       sweepIncoming: async () => ({ unmatched: 0, more: false }),
-      async retire({ beforeMs, nowMs, cursor }) {
+      async purgeMessages({ beforeMs, nowMs, cursor }) {
         assert.equal(nowMs, clock.now());
         asked.push(nowMs - beforeMs);
         cursors.push(cursor.message);
         const more = --pages > 0;
-        return { cursor: more ? { message: String(asked.length), incoming: "0" } : RETIRE_START, more };
+        return { cursor: more ? { message: String(asked.length), incoming: "0" } : PURGE_START, more };
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
-      forget: async () => ({ more: false }),
+      purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
     },
   });
