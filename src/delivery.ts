@@ -162,7 +162,7 @@ export class Delivery {
     return [
       ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#maintenance.counts.incomingUnmatched)),
       ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
-      ...maintenanceFigures(this.#maintenance),
+      ...maintenanceMetrics(this.#maintenance),
       ...(this.#push === null ? [] : pushMetrics(this.#push)),
     ];
   }
@@ -250,7 +250,7 @@ function smppMetrics({ unusableIds, problems, mended }: SmppCounts): Metric[] {
   ];
 }
 
-function maintenanceFigures({ counts }: Maintenance): Metric[] {
+function maintenanceMetrics({ counts }: Maintenance): Metric[] {
   return [
     counter(
       "unmatched_dropped_total",
