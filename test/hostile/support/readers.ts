@@ -29,10 +29,9 @@ import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from ".
 import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/message/phones.ts";
 import { isReservedId, unknownId } from "../../../src/message/receipt.ts";
 import { parseMicros } from "../../../src/money/amounts.ts";
-import { refusal } from "../../../src/reports/guard.ts";
-import { readRetryAfterMs } from "../../../src/reports/retry.ts";
-import { signingKey } from "../../../src/reports/signature.ts";
-import { readTarget } from "../../../src/reports/target.ts";
+import { refusal } from "../../../src/reports/pushing/guard.ts";
+import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
+import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { parseNetwork, parseNetworks, plainAddress, siteOf } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
@@ -209,10 +208,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/message/incoming.ts firstWord": firstWord,
   "src/message/incoming.ts readKeyword": (text) => [readKeyword(text, RULE), readKeyword(`STOP ${text}`, RULE)],
   "src/message/incoming.ts withoutKeyword": (text) => [withoutKeyword(text), withoutKeyword(`STOP ${text}`)],
-  "src/reports/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
-  "src/reports/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
-  "src/reports/signature.ts signingKey": signingKey,
-  "src/reports/target.ts readTarget": (text) =>
+  "src/reports/pushing/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
+  "src/reports/pushing/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
+  "src/reports/pushing/report-request.ts signingKey": signingKey,
+  "src/reports/pushing/report-request.ts readTarget": (text) =>
     [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) => readTarget(url.slice(0, MAX_URL))),
   "src/runtime/networks.ts plainAddress": (text) => [
     plainAddress(text),

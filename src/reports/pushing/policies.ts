@@ -4,9 +4,9 @@
  * still verifies, because an account that changes its secret has both.
  */
 import type { KeyObject } from "node:crypto";
-import type { Clock } from "../runtime/clock.ts";
-import type { ReportStore } from "./port.ts";
-import { signingKey } from "./signature.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { signingKey } from "./report-request.ts";
+import type { ReportStore } from "./report-store.ts";
 
 /** Bounds the memory: at some 300 bytes each, a few megabytes. */
 const ACCOUNTS_REMEMBERED = 10_000;

@@ -2,11 +2,11 @@
  * What became of batches of reports, on its way to the store (runtime/outcome-recorder.ts). One write waits for the other, so under load a call
  * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
-import type { ReportFailure } from "../message/callback.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
-import { OutcomeRecorder } from "../runtime/outcome-recorder.ts";
-import type { ReportRelease, ReportStore } from "./port.ts";
+import type { ReportFailure } from "../../message/callback.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import { OutcomeRecorder } from "../../runtime/outcome-recorder.ts";
+import type { ReportRelease, ReportStore } from "./report-store.ts";
 
 /** What every outcome of a batch says. */
 export interface BatchOutcome {
