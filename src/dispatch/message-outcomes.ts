@@ -8,15 +8,15 @@ import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { CommandName, Ending, HandedAgain, Postponed, Store, SubmittedMessage } from "../store/port.ts";
+import { CarrierInbox, type CarrierInboxCounts } from "./carrier-inbox.ts";
 import { type Add, type DispatchKind, DispatchRecorder } from "./dispatch-recorder.ts";
-import { Received, type ReceivedCounts } from "./received.ts";
 
 type OutcomeStore = Pick<
   Store,
   "submitted" | "finish" | "postpone" | "again" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
 
-export interface OutcomeCounts extends ReceivedCounts {
+export interface OutcomeCounts extends CarrierInboxCounts {
   /** What the store refused and was kept aside. */
   quarantined: number;
 }
@@ -51,7 +51,7 @@ interface Submitted extends OfHanded<SubmittedMessage> {
 
 export class MessageOutcomes {
   readonly #recorder: DispatchRecorder;
-  readonly #received: Received;
+  readonly #inbox: CarrierInbox;
   readonly #rerouted: Add<OfHanded<Rerouted>>;
   readonly #submitted: Add<Submitted>;
   readonly #ended: Add<OfHanded<Ending>>;
@@ -76,7 +76,7 @@ export class MessageOutcomes {
       onAnswer: onWritten,
     });
     this.#recorder = recorder;
-    this.#received = new Received({ ...parts, recorder });
+    this.#inbox = new CarrierInbox({ ...parts, recorder });
     // In the order in which they are written. The new lane goes before what became of the message in it.
     this.#rerouted = recorder.add(ofHanded<Rerouted>("reroute", (messages) => store.reroute({ messages })));
     // Submissions go before receipts: most receipts then find their message at once.
@@ -143,12 +143,12 @@ export class MessageOutcomes {
 
   /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
   receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart): Promise<void> {
-    return this.#received.receipt(carrierId, receipt, asMessage);
+    return this.#inbox.receipt(carrierId, receipt, asMessage);
   }
 
   /** Resolves when the part is in the store. */
   incoming(carrierId: string, part: IncomingPart): Promise<void> {
-    return this.#received.incoming(carrierId, part);
+    return this.#inbox.incoming(carrierId, part);
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. */

@@ -48,7 +48,7 @@ export class References {
       used.shift();
       this.#size--;
     }
-    if (this.#size > MAX_REFERENCES) this.#forgetPhone();
+    if (this.size > MAX_REFERENCES) this.#forgetPhone();
     return one.reference;
   }
 

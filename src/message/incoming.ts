@@ -4,6 +4,7 @@
  */
 import { HEADER_BIT } from "../sms/binary.ts";
 import type { OctetEncoding } from "../sms/body.ts";
+import type { Concatenation } from "../sms/header.ts";
 import {
   type ReceivedBinary,
   type ReceivedOctets,
@@ -28,12 +29,6 @@ export interface NumberRule {
   readonly stopKeywords?: readonly string[];
   /** The same, and the sender is taken off that list again. */
   readonly startKeywords?: readonly string[];
-}
-
-export interface Concatenation {
-  readonly reference: number;
-  readonly total: number;
-  readonly sequence: number;
 }
 
 /** A message, or a part of one, that a phone sent to a number of ours. */

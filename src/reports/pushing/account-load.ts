@@ -42,10 +42,6 @@ export class AccountLoads {
     return load;
   }
 
-  get size(): number {
-    return this.#loads.size;
-  }
-
   /** Those of which nothing is here, and nothing was sent away that is still to come back. */
   forgetIdle(nowMs: number): void {
     for (const load of this.#loads.values())

@@ -8,9 +8,9 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
+import { CallbackPolicies, type OpenedPolicy } from "./callback-policies.ts";
 import { countAnswer, type PushCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";
-import { Policies, type Policy } from "./policies.ts";
 import type { PushSettings } from "./push-settings.ts";
 import type { ReportLane } from "./report-lane.ts";
 import type { ReportLanes } from "./report-lanes.ts";
@@ -36,7 +36,7 @@ export interface ReportSenderParts {
 
 export class ReportSender {
   readonly #parts: ReportSenderParts;
-  readonly #policies: Policies;
+  readonly #policies: CallbackPolicies;
   readonly #limiter: LogLimiter;
   /** Failures that other accounts share are told one after the other: each account's schedule has to be asked for. */
   #sharing: Promise<void> = Promise.resolve();
@@ -45,7 +45,7 @@ export class ReportSender {
   constructor(parts: ReportSenderParts) {
     const { store, clock, settings } = parts;
     this.#parts = parts;
-    this.#policies = new Policies(store, clock, settings.secretsMs);
+    this.#policies = new CallbackPolicies(store, clock, settings.secretsMs);
     this.#limiter = new LogLimiter(clock);
   }
 
@@ -100,7 +100,7 @@ export class ReportSender {
    * How the account of these batches wants them. Null when that is not to be had, and the batches are dealt with: while the store is away they wait
    * there, and anything else is a failed try, so that it ends some day where somebody sees it.
    */
-  async #policyOf(batches: readonly ReportBatch[]): Promise<Policy | null> {
+  async #policyOf(batches: readonly ReportBatch[]): Promise<OpenedPolicy | null> {
     const { clock, settings } = this.#parts;
     const [first] = batches;
     try {
@@ -126,7 +126,7 @@ export class ReportSender {
   }
 
   /** Null when it could not be sent, which has then been dealt with. */
-  async #attempt(batch: ReportBatch, policy: Policy): Promise<Answer | null> {
+  async #attempt(batch: ReportBatch, policy: OpenedPolicy): Promise<Answer | null> {
     const { clock, log, lease, settings, transport } = this.#parts;
     if (!lease.holds()) {
       this.release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
@@ -141,7 +141,14 @@ export class ReportSender {
     }
   }
 
-  #answered(host: Host, lane: ReportLane, batch: ReportBatch, policy: Policy, answer: Answer, tookMs: number): void {
+  #answered(
+    host: Host,
+    lane: ReportLane,
+    batch: ReportBatch,
+    policy: OpenedPolicy,
+    answer: Answer,
+    tookMs: number,
+  ): void {
     const { counters, lanes, outcomes } = this.#parts;
     countAnswer(counters, answer);
     const wasOpen = lane.open;
@@ -171,7 +178,7 @@ export class ReportSender {
     if (policy !== null) this.#share(batches, policy, answer);
   }
 
-  #share(batches: readonly ReportBatch[], policy: Policy, answer: Answer): void {
+  #share(batches: readonly ReportBatch[], policy: OpenedPolicy, answer: Answer): void {
     for (const batch of batches) this.fail(batch, reasonOf(answer), this.#delayMs(batch, policy, answer), null);
   }
 
@@ -186,7 +193,7 @@ export class ReportSender {
     };
   }
 
-  #delayMs(batch: ReportBatch, policy: Policy | null, answer: Answer | null): number | null {
+  #delayMs(batch: ReportBatch, policy: OpenedPolicy | null, answer: Answer | null): number | null {
     const { clock, random, settings } = this.#parts;
     const retryAfter = answer?.kind === "answered" && ASKS_FOR_TIME.has(answer.status) ? answer.retryAfter : null;
     const retryAfterMs = retryAfter === null ? null : readRetryAfterMs(retryAfter, clock.now());

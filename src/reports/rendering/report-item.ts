@@ -58,12 +58,12 @@ export function unitsOf(micros: bigint): number {
   return Number(micros) / 1_000_000;
 }
 
-export function statusOfItem(statusId: number): StatusOfItem {
+function statusOfItem(statusId: number): StatusOfItem {
   const { groupId, groupName, id, name, description } = statusById(statusId);
   return { groupId, groupName, id, name, description };
 }
 
-export function errorOfItem(errorId: number): ErrorOfItem {
+function errorOfItem(errorId: number): ErrorOfItem {
   const { groupId, groupName, id, name, description, permanent } = errorById(errorId);
   return { groupId, groupName, id, name, description, permanent };
 }

@@ -15,7 +15,7 @@ const DOUBTFUL_RECEIPTS =
   "receipts could be about several messages, because the carrier gave these the same id, and were not applied: neither their phone nor their submit date tells which is meant";
 
 /** What the store said of what came from carriers and phones. */
-export interface ReceivedCounts {
+export interface CarrierInboxCounts {
   /** Messages from phones to a number that is nobody's. */
   incomingUnmatched: number;
   receiptsUnmatched: number;
@@ -28,12 +28,12 @@ export interface ReceivedCounts {
   receiptsRepeated: number;
 }
 
-export interface ReceivedParts {
+export interface CarrierInboxParts {
   readonly store: Pick<Store, "received" | "incoming">;
   readonly clock: Clock;
   readonly log: Log;
   readonly recorder: DispatchRecorder;
-  readonly counts: ReceivedCounts;
+  readonly counts: CarrierInboxCounts;
 }
 
 /** What a carrier said, and whom to tell when it is safe: whether it was taken for what it seemed to be. */
@@ -42,15 +42,15 @@ interface Said<Item> {
   readonly safe: (isTaken: boolean) => void;
 }
 
-export class Received {
-  readonly #parts: ReceivedParts;
+export class CarrierInbox {
+  readonly #parts: CarrierInboxParts;
   /** A carrier of whose receipts there is something to say sends many. */
   readonly #limiter: LogLimiter;
   /** By carrier. */
   readonly #receipts = new Map<string, Add<Said<Receipt>>>();
   readonly #incoming = new Map<string, Add<Said<IncomingPart>>>();
 
-  constructor(parts: ReceivedParts) {
+  constructor(parts: CarrierInboxParts) {
     this.#parts = parts;
     this.#limiter = new LogLimiter(parts.clock, PROFILE_LINES_A_MINUTE);
   }
