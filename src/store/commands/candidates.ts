@@ -5,7 +5,7 @@
  */
 import { isNational, samePhone } from "../../message/phones.ts";
 import type { Receipt } from "../../message/receipt.ts";
-import type { MessageRow, PartRow } from "../rows.ts";
+import type { MessageRow, PartRow } from "../schema/message.ts";
 
 /** Parts that may have one id and still be told apart. A message has no more parts than that. */
 export const MAX_SAME_ID = 100;
