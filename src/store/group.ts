@@ -5,7 +5,8 @@
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
  */
 import type { Clock } from "../runtime/clock.ts";
-import type { Acceptance, CommandInput, CommandName, CommandOutput, Feed, Store } from "./port.ts";
+import { COMMAND_NAMES } from "./commands/modes.ts";
+import type { Acceptance, CommandName, Feed, Store } from "./port.ts";
 
 export interface Call {
   readonly command: CommandName;
@@ -176,102 +177,10 @@ export class GroupCommit {
 /** How a command reaches its engine: straight, or over a channel to another thread. */
 export type SendCall = (call: Call) => Promise<unknown>;
 
-/** The names of all commands. A mapped type, so that one left out does not compile. */
-const COMMANDS: Readonly<Record<CommandName, true>> = {
-  accept: true,
-  claimDue: true,
-  claimLane: true,
-  submitted: true,
-  reroute: true,
-  postpone: true,
-  again: true,
-  finish: true,
-  received: true,
-  matchParked: true,
-  parkedReceipts: true,
-  laterReceipts: true,
-  outstanding: true,
-  sweep: true,
-  handBack: true,
-  release: true,
-  cluster: true,
-  shareBinds: true,
-  bulk: true,
-  lookThroughBulk: true,
-  moveBulk: true,
-  setBulkStatus: true,
-  incoming: true,
-  sweepIncoming: true,
-  fetchIncoming: true,
-  confirmIncoming: true,
-  unmatchedIncoming: true,
-  fetchReports: true,
-  confirmReports: true,
-  logs: true,
-  dueReports: true,
-  reportsDelivered: true,
-  reportsFailed: true,
-  reportsReleased: true,
-  mergeReports: true,
-  callbackPolicy: true,
-  rotateCallbackSecret: true,
-  dropOldCallbackSecret: true,
-  deadLetters: true,
-  replayDeadLetters: true,
-  createAccount: true,
-  findLogin: true,
-  countAccounts: true,
-  createSession: true,
-  findSession: true,
-  endSession: true,
-  secondFactor: true,
-  beginSecondFactor: true,
-  confirmSecondFactor: true,
-  useSecondFactor: true,
-  removeSecondFactor: true,
-  noteLogin: true,
-  purgeLoginEvents: true,
-  createApiKey: true,
-  findApiKey: true,
-  apiKeys: true,
-  revokeApiKey: true,
-  accounts: true,
-  account: true,
-  changeAccount: true,
-  setPassword: true,
-  endSessions: true,
-  audit: true,
-  balance: true,
-  fund: true,
-  verifyLedger: true,
-  postings: true,
-  turnover: true,
-  optOut: true,
-  optIn: true,
-  optOuts: true,
-  claimPurpose: true,
-  purpose: true,
-  changeCounter: true,
-  catalogue: true,
-  putCatalogue: true,
-  putItem: true,
-  deleteItem: true,
-  retire: true,
-  forget: true,
-  secretKeys: true,
-  sealSecrets: true,
-  dropUnmatched: true,
-  quarantine: true,
-  quarantined: true,
-};
-
 /** The store port over any way of sending commands. */
 export function storeOver(send: SendCall): Store {
-  const command = <Name extends CommandName>(name: Name) => {
-    return (input: CommandInput<Name>) => send({ command: name, input }) as Promise<CommandOutput<Name>>;
-  };
-  const names = Object.keys(COMMANDS) as CommandName[];
-  return Object.fromEntries(names.map((name) => [name, command(name)])) as unknown as Store;
+  const command = (name: CommandName) => (input: unknown) => send({ command: name, input });
+  return Object.fromEntries(COMMAND_NAMES.map((name) => [name, command(name)])) as unknown as Store;
 }
 
 /** The store on this very thread: for tests and for the command line. */

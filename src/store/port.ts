@@ -938,11 +938,6 @@ export type CommandName = keyof Store;
 export type CommandInput<Name extends CommandName> = Parameters<Store[Name]>[0];
 export type CommandOutput<Name extends CommandName> = Awaited<ReturnType<Store[Name]>>;
 
-/** What an engine has to give: every command as a synchronous or asynchronous step inside a transaction. */
-export type CommandHandlers = {
-  [Name in CommandName]: (input: CommandInput<Name>) => CommandOutput<Name> | Promise<CommandOutput<Name>>;
-};
-
 /** The store cannot be reached now; the same call may work later. */
 export class StoreUnavailable extends Error {}
 

@@ -6,7 +6,9 @@ import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
 import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
+import type { Needs } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
+import { commands, grouped } from "./entry.ts";
 import { alertBelow } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
@@ -21,12 +23,26 @@ interface KeptAnswer {
 }
 
 /** The lists on which a number may have opted out of an account's messages: the service's and its own. */
-export function optOutLists(accountId: number): number[] {
+function optOutLists(accountId: number): number[] {
   return [0, accountId];
 }
 
-export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
-  return (input: Acceptance): AcceptanceOutcome => {
+/** What an acceptance reads. */
+function readsOf({ accountId, bulkId, replay, firstKey, messages }: Acceptance): Needs {
+  return {
+    purses: [accountId],
+    bulks: [{ accountId, bulkId }],
+    replays: replayNames(accountId, replay, bulkId),
+    names: messages.flatMap(({ clientMessageId }) =>
+      clientMessageId === null ? [] : [{ accountId, clientMessageId }],
+    ),
+    numbers: optOutLists(accountId).flatMap((list) => messages.map(({ to }) => ({ list, number: to }))),
+    newKeys: [firstKey, nthId(firstKey, messages.length - 1)],
+  };
+}
+
+export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
+  const accept = (input: Acceptance): AcceptanceOutcome => {
     const { accountId, bulkId, receivedAtMs } = input;
     const names = replayNames(accountId, input.replay, bulkId);
     const earlier = findReplay<KeptAnswer>(tables, names, receivedAtMs);
@@ -194,6 +210,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     }
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+  return commands({ accept: grouped(readsOf, accept) });
 }
 
 /** One number where all are the same. */

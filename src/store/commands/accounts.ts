@@ -1,8 +1,9 @@
 /** Who: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
 import { isKeyOf, isUsernameOf, keyPrefix, usernamePrefixes } from "../names.ts";
-import type { Account, AccountCreation, CommandHandlers, NewAccount, Purpose } from "../port.ts";
+import type { Account, AccountCreation, NewAccount, Purpose } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import { loginEventWriter } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 import { callbackSecretPlace, secretWriter } from "./secrets.ts";
@@ -81,24 +82,7 @@ const USED_RESOLUTION_MS = 1_000;
 export const MAX_SESSIONS = 5_000;
 const END_SESSIONS = 100;
 
-type AccountCommand =
-  | "createAccount"
-  | "findLogin"
-  | "countAccounts"
-  | "createSession"
-  | "findSession"
-  | "endSession"
-  | "optOut"
-  | "optIn"
-  | "claimPurpose"
-  | "purpose"
-  | "changeCounter"
-  | "optOuts"
-  | "rotateCallbackSecret"
-  | "dropOldCallbackSecret"
-  | "forget";
-
-export function accountCommands(parts: CommandParts): Pick<CommandHandlers, AccountCommand> {
+export function accountCommands(parts: CommandParts) {
   const { sql, tables, unit } = parts;
   const note = auditWriter(parts);
   const noteLogin = loginEventWriter(parts);
@@ -203,7 +187,7 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
     return inTheWay === undefined ? null : { kind: "namespace taken", accountKey: inTheWay.key };
   };
 
-  return {
+  return commands({
     async createAccount(input: NewAccount): Promise<AccountCreation> {
       if ((await byKey.get(input.key)) !== undefined) return { kind: "key taken" };
       if ((await loginTaken.get(input.username)) !== undefined) return { kind: "username taken" };
@@ -327,5 +311,5 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
       const sessions = await forgetSessions.run(nowMs - sessionMs, limit);
       return { more: replays >= limit || sessions >= limit };
     },
-  };
+  });
 }

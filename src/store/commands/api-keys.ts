@@ -1,8 +1,9 @@
 /** API keys: kept as hashes, found by them. */
-import type { ApiKey, CommandHandlers } from "../port.ts";
+import type { ApiKey } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed, unparsed } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** A key's last use is written at most this often. */
@@ -10,8 +11,6 @@ const USED_RESOLUTION_MS = 60_000;
 
 const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, expires_at_ms AS "expiresAtMs",
   api_key.allowed_addresses AS "allowedAddresses", api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs" FROM api_key JOIN account ON account.id = api_key.account_id`;
-
-type ApiKeyCommand = "createApiKey" | "findApiKey" | "apiKeys" | "revokeApiKey";
 
 interface ApiKeyRow extends Omit<ApiKey, "scopes" | "allowedAddresses"> {
   readonly scopes: string | null;
@@ -22,7 +21,7 @@ function keyOf({ scopes, allowedAddresses, ...row }: ApiKeyRow): ApiKey {
   return { ...row, scopes: parsed(scopes), allowedAddresses: parsed(allowedAddresses) };
 }
 
-export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKeyCommand> {
+export function apiKeyCommands(parts: CommandParts) {
   const { sql, unit } = parts;
   const note = auditWriter(parts);
   const accountId = sql.prepare<[string], { id: number; parentId: number | null }>(
@@ -58,7 +57,7 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
     unit().changed = true;
   };
 
-  return {
+  return commands({
     async createApiKey(input) {
       const { id, keyHash, accountKey, name, by, atMs } = input;
       const { scopes = null, expiresAtMs = null, allowedAddresses = null, madeWith = null } = input;
@@ -97,5 +96,5 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
       await noteChange();
       return "revoked";
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 /** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
-import type { Actor, AuditEntry, CommandHandlers } from "../port.ts";
+import type { Actor, AuditEntry } from "../port.ts";
+import { commands } from "./entry.ts";
 import { loginEventReader } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
@@ -32,7 +33,7 @@ function asJson(value: unknown): string | null {
   return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? part.toString() : part));
 }
 
-export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "audit"> {
+export function auditCommands({ sql }: CommandParts) {
   const columns = `id, at_ms AS "atMs", actor, address, action, kind, subject, before, after`;
   const rest = `id < ? AND kind = coalesce(?, kind) AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`;
   const all = sql.prepare<[number, string | null, string | null, string | null, number], AuditEntry>(
@@ -47,7 +48,7 @@ export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "aud
 
   const logins = loginEventReader({ sql });
 
-  return {
+  return commands({
     async audit({ resellerId, kind, subject, actor, beforeId, limit }) {
       if (kind === "login") return logins({ resellerId, subject, actor, beforeId, limit });
       const before = beforeId ?? Number.MAX_SAFE_INTEGER;
@@ -55,5 +56,5 @@ export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "aud
       if (kind !== null && subject !== null) return ofSubject.all(kind, subject, before, actor, limit);
       return all.all(before, kind, subject, actor, limit);
     },
-  };
+  });
 }

@@ -22,8 +22,9 @@
  * Only bulks with scheduled messages have a row. Messages accepted before it was made are not counted among its messages.
  */
 import { firstSendable } from "../../schedule/sending-time.ts";
-import type { BulkChange, BulkName, BulkStatus, CommandHandlers } from "../port.ts";
+import type { BulkChange, BulkName, BulkStatus } from "../port.ts";
 import { BULK_COLUMNS, type BulkRow, MESSAGE_COLUMNS, type MessageRow, STATE_NUMBER } from "../rows.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** What becomes of a message that comes due: it goes, or waits longer, or ends. */
@@ -38,8 +39,6 @@ const MOVES: Readonly<Partial<Record<BulkStatus, readonly BulkStatus[]>>> = {
   PENDING: ["PAUSED", "CANCELED"],
   PAUSED: ["PENDING", "CANCELED"],
 };
-
-type BulkCommand = "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus";
 
 export class Bulks {
   readonly #parts: CommandParts;
@@ -152,7 +151,7 @@ export class Bulks {
     tables.changeBulk(bulk, follows ? { ...change, turn: ids.take(1) } : change);
   }
 
-  commands(): Pick<CommandHandlers, BulkCommand> {
+  commands() {
     const { sql, tables } = this.#parts;
     const first = sql.prepare<[number, string], { receivedAtMs: number }>(
       `SELECT received_at_ms AS "receivedAtMs" FROM message WHERE account_id = ? AND bulk_id = ? ORDER BY message.key LIMIT 1`,
@@ -208,7 +207,7 @@ export class Bulks {
       return { kind: "changed" };
     };
 
-    return {
+    return commands({
       bulk: async (name) => {
         await tables.load({ bulks: [name] });
         const bulk = tables.bulk(name.accountId, name.bulkId);
@@ -248,7 +247,7 @@ export class Bulks {
             return { state: "open", version: version + holds, holds: 0 };
           },
         ),
-    };
+    });
   }
 }
 

@@ -1,12 +1,11 @@
 /** The catalogue's items, one by one: each has a version, so that two operators do not overwrite each other. */
-import type { CatalogueItem, CommandHandlers } from "../port.ts";
+import type { CatalogueItem } from "../port.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { openItem, secretWriter } from "./secrets.ts";
 
-type CatalogueCommand = "catalogue" | "putCatalogue" | "putItem" | "deleteItem";
-
-export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, CatalogueCommand> {
+export function catalogueCommands(parts: CommandParts) {
   const { sql, unit, secrets } = parts;
   const note = auditWriter(parts);
   const { sealItem } = secretWriter(parts);
@@ -34,7 +33,7 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
 
   const opened = async () => (await items.all()).map((item) => openItem(secrets, item));
 
-  return {
+  return commands({
     catalogue: opened,
 
     async putCatalogue({ items: wanted, by, atMs = 0 }) {
@@ -77,5 +76,5 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
       await noteChange();
       return "deleted";
     },
-  };
+  });
 }

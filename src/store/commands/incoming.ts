@@ -24,9 +24,10 @@ import {
 import type { IncomingFacts } from "../../message/message.ts";
 import { boundedText } from "../../runtime/text.ts";
 import type { OctetEncoding } from "../../sms/body.ts";
-import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
+import type { UnmatchedIncoming } from "../port.ts";
 import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
@@ -65,9 +66,7 @@ function factsOf<Facts>({ encoding, ...facts }: FactsRow<Facts>): Facts {
 /** Octets have no first word. */
 const NO_KEYWORD: KeywordFound = { keyword: null, wish: null };
 
-type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirmIncoming" | "unmatchedIncoming";
-
-export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick<CommandHandlers, IncomingCommand> {
+export function incomingCommands({ sql, tables, ids, unit }: CommandParts) {
   const { dialect } = sql;
   const setColumns = `id, carrier_id AS "carrierId", sender AS "from", recipient AS "to", state, touched_at_ms AS "touchedAtMs"`;
   const setsNamed = sql.prepare<[string, string, string, number, number, number], SetRow>(
@@ -227,7 +226,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     return 0;
   }
 
-  return {
+  return commands({
     async incoming({ carrierId, parts, nowMs }) {
       let unmatched = 0;
       if (parts.some(({ concatenation }) => concatenation !== null)) await carrierTurn.get(carrierId);
@@ -268,7 +267,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       count: (await countUnmatched.get())!.count,
       messages: (await newestUnmatched.all(limit)).map(factsOf),
     }),
-  };
+  });
 }
 
 function contentOf({ text, octets }: IncomingPart): PartContent {

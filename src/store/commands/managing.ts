@@ -1,8 +1,9 @@
 /** Managing accounts: seen and changed by an operator, or by a reseller within its own realm. */
-import type { AccountChange, AccountKind, CommandHandlers, ManagedAccount, Realm } from "../port.ts";
+import type { AccountChange, AccountKind, ManagedAccount, Realm } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 interface ManagedRow extends AccountRow {
@@ -25,9 +26,7 @@ const FROM = `FROM account JOIN purse ON purse.account_id = account.id LEFT JOIN
 /** A realm of null is everything. */
 const IN_REALM = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
 
-type ManagingCommand = "accounts" | "account" | "changeAccount" | "setPassword" | "endSessions";
-
-export function managingCommands(parts: CommandParts): Pick<CommandHandlers, ManagingCommand> {
+export function managingCommands(parts: CommandParts) {
   const { sql, tables, unit } = parts;
   const note = auditWriter(parts);
   const list = sql.prepare<[string, number | null, string | null, number | null, number], ManagedRow>(
@@ -83,7 +82,7 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
     unit().changed = true;
   };
 
-  return {
+  return commands({
     async accounts({ resellerId, kind, suspended, afterKey, limit }) {
       const flag = suspended === null ? null : Number(suspended);
       const rows = await list.all(afterKey ?? "", resellerId, kind as AccountKind | null, flag, limit);
@@ -151,7 +150,7 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
       await noteChange();
       return { ended };
     },
-  };
+  });
 }
 
 function applied(before: ManagedAccount, change: AccountChange, atMs: number): ManagedAccount {

@@ -2,19 +2,13 @@
  * Second factors of users. A code is taken by one statement that finds it not taken yet: it locks the row, so of two nodes that bring the
  * same code at the same moment the later one finds nothing to change.
  */
-import type { Actor, CommandHandlers, FactorProof, SecondFactor } from "../port.ts";
+import type { Actor, FactorProof, SecondFactor } from "../port.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { secondFactorPlace, secretWriter } from "./secrets.ts";
 
-type FactorCommand =
-  | "secondFactor"
-  | "beginSecondFactor"
-  | "confirmSecondFactor"
-  | "useSecondFactor"
-  | "removeSecondFactor";
-
-export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers, FactorCommand> {
+export function secondFactorCommands(parts: CommandParts) {
   const { sql, unit, secrets } = parts;
   const note = auditWriter(parts);
   const { seal } = secretWriter(parts);
@@ -68,7 +62,7 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
     return { by, atMs, ...about, account: user?.accountKey };
   };
 
-  return {
+  return commands({
     async secondFactor({ username }) {
       const row = await find.get(username);
       if (row === undefined) return null;
@@ -120,5 +114,5 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
       await noteChange();
       return "removed";
     },
-  };
+  });
 }

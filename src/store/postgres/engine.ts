@@ -12,8 +12,8 @@ import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { LOOKS } from "../commands/looks.ts";
-import { NEEDS } from "../commands/needs.ts";
+import { readSetOf } from "../commands/entry.ts";
+import { COMMANDS, type CommandMode } from "../commands/modes.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
@@ -28,7 +28,6 @@ import {
   type Role,
   StoreUnavailable,
 } from "../port.ts";
-import type { Needs } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { firstFault, isLasting } from "./faults.ts";
@@ -65,17 +64,6 @@ export interface PostgresOptions {
   /** Told to whoever acts for this node. */
   readonly lease?: Lease;
 }
-
-/** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
-const BESIDE: ReadonlySet<CommandName> = new Set([
-  "createSession",
-  "findSession",
-  "endSession",
-  "useSecondFactor",
-  "noteLogin",
-  "purgeLoginEvents",
-  "findApiKey",
-]);
 
 const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
@@ -232,7 +220,7 @@ export class PostgresEngine implements Engine {
   }
 
   isAlone(command: CommandName): boolean {
-    return NEEDS[command] === undefined;
+    return COMMANDS[command] !== "grouped";
   }
 
   // --- Beside --------------------------------------------------------------------------------------------------------------
@@ -240,8 +228,9 @@ export class PostgresEngine implements Engine {
   runBeside(call: Call): Promise<Outcome> | null {
     const known = this.#watch === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
-    if (LOOKS.has(call.command) || call.command === "retire") return this.#beside(call, false);
-    return BESIDE.has(call.command) ? this.#beside(call, true) : null;
+    const mode: CommandMode = COMMANDS[call.command];
+    if (mode === "grouped" || mode === "own transaction") return null;
+    return this.#beside(call, mode === "concurrent" || mode === "touch");
   }
 
   /** What is asked several times a second, and the watch has seen just now. */
@@ -264,7 +253,7 @@ export class PostgresEngine implements Engine {
 
   /** The check of the ledger reads all there is, and has a connection without the limits that keep lookups short. */
   async #onSession<Result>(call: Call, work: (session: Session) => Promise<Result>): Promise<Result> {
-    if (call.command !== "verifyLedger") return this.#pool.use(work);
+    if (COMMANDS[call.command] !== "long read") return this.#pool.use(work);
     const { url, leaseMs } = this.#options;
     const link = new Link({ url, leaseMs, statementTimeoutMs: 0 }, "heliograph ledger");
     try {
@@ -334,7 +323,7 @@ export class PostgresEngine implements Engine {
       const begun = session.query("BEGIN");
       const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
       // Together: of several that fail, one that nobody waits for would end the process.
-      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(needsOf(calls))]);
+      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(readSetOf(workspace.commands, calls))]);
       if (!isOurs) this.#depose();
       if (this.#deposed) throw new StoreUnavailable(DEPOSED);
       const outcomes = await workspace.runAll(calls);
@@ -478,17 +467,4 @@ interface EngineParts {
   readonly lease: Lease;
   readonly partitions: Partitions;
   readonly ids: IdSource;
-}
-
-function needsOf(calls: readonly Call[]): Needs {
-  const sum: Record<string, unknown> = {};
-  for (const { command, input } of calls) {
-    const needs = (NEEDS[command] as ((input: unknown) => Needs) | undefined)?.(input) ?? {};
-    for (const [name, value] of Object.entries(needs)) {
-      if (!Array.isArray(value)) sum[name] = value;
-      else if (sum[name] === undefined) sum[name] = [...value];
-      else for (const item of value) (sum[name] as unknown[]).push(item);
-    }
-  }
-  return sum;
 }

@@ -1,7 +1,7 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
 import { firstIdAt } from "../../runtime/ids.ts";
-import type { OwnCommands } from "../commands/all.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
+import type { OwnCommands } from "../commands/table.ts";
 import { RETIRE_START } from "../port.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Db } from "./database.ts";
