@@ -1,12 +1,13 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
-import { MAX_WALLET } from "../../ledger/money.ts";
+
 import type { Content } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
+import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
 import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
-import type { Needs } from "../tables.ts";
+import type { ReadSet } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { commands, grouped } from "./entry.ts";
 import { alertBelow } from "./ledger.ts";
@@ -28,9 +29,9 @@ function optOutLists(accountId: number): number[] {
 }
 
 /** What an acceptance reads. */
-function readsOf({ accountId, bulkId, replay, firstKey, messages }: Acceptance): Needs {
+function readsOf({ accountId, bulkId, replay, firstKey, messages }: Acceptance): ReadSet {
   return {
-    purses: [accountId],
+    wallets: [accountId],
     bulks: [{ accountId, bulkId }],
     replays: replayNames(accountId, replay, bulkId),
     names: messages.flatMap(({ clientMessageId }) =>
@@ -65,8 +66,8 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
-    const purse = tables.purse(accountId);
-    let available = purse.balanceMicros + purse.creditLimitMicros;
+    const wallet = tables.wallet(accountId);
+    let available = wallet.balanceMicros + wallet.creditLimitMicros;
     if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
     let chargedParts = 0;
@@ -128,7 +129,7 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
             taken: null,
           });
         } else {
-          unit().spill(lane);
+          unit().overflow(lane);
         }
       }
 
@@ -150,7 +151,7 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
         flash: content.flash ? 1 : 0,
         price_micros: message.pricePerPartMicros,
         charged_micros: accepted ? cost : 0n,
-        currency: purse.currency,
+        currency: wallet.currency,
         notify_url: content.notifyUrl,
         notify_type: content.notifyContentType,
         callback_data: content.callbackData,
@@ -180,7 +181,7 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
             mccMnc: null,
             callbackData: content.callbackData,
             pricePerPartMicros: 0n,
-            currency: purse.currency,
+            currency: wallet.currency,
             statusId,
             errorId,
           },
@@ -194,13 +195,13 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
       tables.post({
         atMs: receivedAtMs,
         kind: "charge",
-        from: purse.id,
-        to: tables.servicePurse("revenue", purse.currency),
+        from: wallet.id,
+        to: tables.serviceWallet("revenue", wallet.currency),
         amountMicros: charged,
         messageKey: input.firstKey,
         partCount: chargedParts,
       });
-      alertBelow(unit(), accountId, purse, charged, receivedAtMs);
+      alertBelow(unit(), accountId, wallet, charged, receivedAtMs);
     }
     if (names.length > 0) {
       const partCounts = input.messages.map(({ content }) => input.contents[content]!.partCount);

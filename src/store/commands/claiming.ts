@@ -39,10 +39,10 @@ export function claimingCommands(
     async claimDue({ nowMs, limit }) {
       const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
       const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
-      const rows = tables.adopt(await due.all(nowMs, limit));
+      const rows = tables.cache(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
-        purses: rows.map((row) => row.account_id),
+        wallets: rows.map((row) => row.account_id),
         parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
       });
       const comparisons = new Comparisons(tables);
@@ -63,7 +63,7 @@ export function claimingCommands(
           unit().onRollback(() => lanes.leave(lane));
           unit().messages.push(queuedMessage(row));
         } else {
-          unit().spill(lane);
+          unit().overflow(lane);
         }
       }
       await tables.flush();
@@ -74,23 +74,23 @@ export function claimingCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
-      const rows = tables.nextWaiting(lane, wanted) ?? tables.adopt(await unowned.all(carrierId, accountId, wanted));
+      const rows = tables.nextWaiting(lane, wanted) ?? tables.cache(await unowned.all(carrierId, accountId, wanted));
       if (rows.length > 0) tables.claimedUpTo(lane, rows.at(-1)!.key);
       for (const row of rows) tables.changeMessage(row, { owner: epoch });
       unit().messages.push(...rows.map(queuedMessage));
       const more = rows.length === wanted;
-      const before = lanes.isSpilled(lane);
+      const before = lanes.isOverflowed(lane);
       lanes.take(lane, rows.length);
-      lanes.setSpilled(lane, more);
+      lanes.setOverflowed(lane, more);
       unit().onRollback(() => {
         lanes.take(lane, -rows.length);
-        lanes.setSpilled(lane, before);
+        lanes.setOverflowed(lane, before);
       });
       return { claimed: rows.length, more };
     },
 
     async handBack({ limit }) {
-      const rows = tables.adopt(await owned.all(epoch, limit));
+      const rows = tables.cache(await owned.all(epoch, limit));
       for (const row of rows) tables.changeMessage(row, { owner: null });
       return { more: rows.length === limit };
     },

@@ -5,13 +5,13 @@
 import type { Call } from "../group.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port.ts";
 import type { Awaitable } from "../sql.ts";
-import type { Needs } from "../tables.ts";
+import type { ReadSet } from "../tables.ts";
 import type { COMMANDS } from "./modes.ts";
 
 type Handle<Input, Output> = (input: Input) => Awaitable<Output>;
 
 interface Grouped<Input, Output> {
-  readonly reads: (input: Input) => Needs;
+  readonly reads: (input: Input) => ReadSet;
   readonly handle: Handle<Input, Output>;
 }
 
@@ -27,7 +27,7 @@ export function commands<Name extends CommandName>(entries: { readonly [Each in 
 }
 
 export function grouped<Input, Output>(
-  reads: (input: NoInfer<Input>) => Needs,
+  reads: (input: NoInfer<Input>) => ReadSet,
   handle: Handle<Input, Output>,
 ): Grouped<Input, Output> {
   return { reads, handle };
@@ -39,7 +39,7 @@ export function runCommand(table: CommandTable, { command, input }: Call): unkno
 }
 
 /** What all these calls will read. */
-export function readSetOf(table: CommandTable, calls: readonly Call[]): Needs {
+export function readSetOf(table: CommandTable, calls: readonly Call[]): ReadSet {
   const sum: Record<string, unknown> = {};
   for (const { command, input } of calls) {
     const entry = table[command] as Handle<unknown, unknown> | Grouped<unknown, unknown>;

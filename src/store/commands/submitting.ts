@@ -179,8 +179,8 @@ export function submittingCommands(
           if (row === null) continue;
           leaveLane(row);
           tables.changeMessage(row, { owner: null });
-          lanes.setSpilled(laneOf(row), true);
-          unit().spill(laneOf(row));
+          lanes.setOverflowed(laneOf(row), true);
+          unit().overflow(laneOf(row));
         }
       },
     ),

@@ -23,17 +23,17 @@ export function sweepingCommands(
      FROM part JOIN message ON message.key = part.message_key
      WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
   );
-  const lastPart = sql.prepareLagging<[], { id: number | null }>("SELECT max(id) AS id FROM part");
+  const lastPart = sql.prepareStaleRead<[], { id: number | null }>("SELECT max(id) AS id FROM part");
   const partById = sql.prepare<[number], PartRow & PartName>(
     `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
        submitted_at_ms AS "submittedAtMs"
      FROM part WHERE id = ?`,
   );
-  const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
+  const expiredBacklog = sql.prepareStaleRead<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
-  const partsAfter = sql.prepareLagging<
+  const partsAfter = sql.prepareStaleRead<
     [number, number, number],
     PartRow & PartName & { id: number; expiresAtMs: number }
   >(

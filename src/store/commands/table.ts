@@ -29,7 +29,7 @@ import { sweepingCommands } from "./sweeping.ts";
 import { unmatchedCommands } from "./unmatched.ts";
 
 /** What each engine does in its own way. */
-export type OwnCommands = Pick<CommandTable, "cluster" | "shareBinds" | "retire">;
+export type OwnCommands = Pick<CommandTable, "cluster" | "shareBinds" | "purgeMessages">;
 
 export function commandTable(parts: CommandParts, own: OwnCommands): CommandTable {
   const bulks = new Bulks(parts);
