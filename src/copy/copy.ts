@@ -5,7 +5,7 @@
 import { systemClock } from "../runtime/clock.ts";
 import { silentLog } from "../runtime/log.ts";
 import { localStore } from "../store/group.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ColumnTypes } from "../store/postgres/columns.ts";
 import { asStoreError, Pool } from "../store/postgres/connection.ts";
 import { PostgresEngine } from "../store/postgres/engine.ts";

@@ -6,7 +6,9 @@
  */
 import type { Clock } from "../runtime/clock.ts";
 import { COMMAND_NAMES } from "./commands/modes.ts";
-import type { Acceptance, CommandName, Feed, Store } from "./port.ts";
+import type { Feed } from "./port/delivery.ts";
+import type { Acceptance } from "./port/messages.ts";
+import type { CommandName, Store } from "./port/store.ts";
 
 export interface Call {
   readonly command: CommandName;

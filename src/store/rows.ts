@@ -13,7 +13,7 @@ import type {
   ReportFacts,
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
-import type { LogPosition } from "./port.ts";
+import type { LogPosition } from "./port/tracking.ts";
 import type { Wallet } from "./tables.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {

@@ -9,7 +9,9 @@
 
 import type { MessageKey } from "../message/message.ts";
 import { MAX_WALLET } from "../money/amounts.ts";
-import type { BulkName, CarrierReceipt, LaneName, LaterReceipt, ParkedReceipt, PartName } from "./port.ts";
+import type { BulkName } from "./port/bulks.ts";
+import type { LaneName } from "./port/delivery.ts";
+import type { CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "./port/receipts.ts";
 import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
 import type { Awaitable } from "./sql.ts";
 

@@ -7,7 +7,7 @@ import { createLog } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { storeOver } from "../store/group.ts";
-import type { LaneName } from "../store/port.ts";
+import type { LaneName } from "../store/port/delivery.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
 import { Caller, serveCalls } from "./rpc.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Call, callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import {
   asStoreError,
   Connection,

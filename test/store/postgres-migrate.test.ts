@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
+import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";

@@ -5,7 +5,7 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
-import { type Feed, SWEEP_START } from "../../src/store/port.ts";
+import { type Feed, SWEEP_START } from "../../src/store/port/delivery.ts";
 import { Connection, type Session } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { PURGE_START, type PurgeCursor } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
 import { Pool, type Session } from "../../src/store/postgres/connection.ts";
 import { MessagePurge } from "../../src/store/postgres/message-purge.ts";
 import { firstKey, Partitions } from "../../src/store/postgres/partitions.ts";

@@ -11,7 +11,7 @@ import { Source } from "../../src/copy/source.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { hasRoom } from "../../src/store/sqlite/disk-room.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { readLogEnd } from "../../src/store/sqlite/log-index.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { Caller, serveCalls } from "../../src/threads/rpc.ts";
 
 function channel(t: TestContext) {

@@ -5,7 +5,7 @@ import { reasonOf } from "../../message/reasons.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
+import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port/messages.ts";
 import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
 import type { ReadSet } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";

@@ -1,6 +1,7 @@
 /** Who: accounts, logins, sessions, opt-outs, and the catalogue that the operator sets. */
 import { isKeyOf, isUsernameOf, keyPrefix, usernamePrefixes } from "../names.ts";
-import type { Account, AccountCreation, NewAccount, Purpose } from "../port.ts";
+import type { Account, AccountCreation, NewAccount } from "../port/accounts.ts";
+import type { Purpose } from "../port/catalogue.ts";
 import type { Value } from "../sql.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";

@@ -1,5 +1,5 @@
 /** API keys: kept as hashes, found by them. */
-import type { ApiKey } from "../port.ts";
+import type { ApiKey } from "../port/credentials.ts";
 import type { Value } from "../sql.ts";
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed, unparsed } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";

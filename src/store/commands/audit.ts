@@ -1,5 +1,5 @@
 /** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
-import type { Actor, AuditEntry } from "../port.ts";
+import type { Actor, AuditEntry } from "../port/accounts.ts";
 import { commands } from "./entry.ts";
 import { loginEventReader } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";

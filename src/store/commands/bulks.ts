@@ -22,7 +22,7 @@
  * Only bulks with scheduled messages have a row. Messages accepted before it was made are not counted among its messages.
  */
 import { firstSendable } from "../../schedule/sending-time.ts";
-import type { BulkChange, BulkName, BulkStatus } from "../port.ts";
+import type { BulkChange, BulkName, BulkStatus } from "../port/bulks.ts";
 import { BULK_COLUMNS, type BulkRow, MESSAGE_COLUMNS, type MessageRow, STATE_NUMBER } from "../rows.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";

@@ -1,5 +1,5 @@
 /** The catalogue's items, one by one: each has a version, so that two operators do not overwrite each other. */
-import type { CatalogueItem } from "../port.ts";
+import type { CatalogueItem } from "../port/catalogue.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** From the store into memory: messages whose time has come, and those of a lane with room; and back. */
 import { step } from "../../message/life.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { BulkName } from "../port.ts";
+import type { BulkName } from "../port/bulks.ts";
 import { MESSAGE_COLUMNS, type MessageRow, queuedMessage, STATE_NUMBER } from "../rows.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";

@@ -1,5 +1,5 @@
 /** Reports that nobody took in time: listed for people, and sent again when they say so. */
-import type { DeadLetter } from "../port.ts";
+import type { DeadLetter } from "../port/reports.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 

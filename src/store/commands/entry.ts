@@ -3,7 +3,7 @@
  * (modes.ts) also says what it reads.
  */
 import type { Call } from "../group.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../port.ts";
+import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Awaitable } from "../sql.ts";
 import type { ReadSet } from "../tables.ts";
 import type { COMMANDS } from "./modes.ts";

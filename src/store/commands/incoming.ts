@@ -24,7 +24,7 @@ import {
 import type { IncomingFacts } from "../../message/message.ts";
 import { boundedText } from "../../runtime/text.ts";
 import type { OctetEncoding } from "../../sms/body.ts";
-import type { UnmatchedIncoming } from "../port.ts";
+import type { UnmatchedIncoming } from "../port/incoming.ts";
 import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import { commands } from "./entry.ts";

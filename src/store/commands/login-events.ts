@@ -2,7 +2,9 @@
  * What the audit says of logins. They stand in a table of their own: they come by the thousand, strangers have a hand in some of them, and
  * so they leave after a while, which entries of the audit itself never do.
  */
-import type { AuditEntry, CommandInput, LoginEvent } from "../port.ts";
+import type { AuditEntry } from "../port/accounts.ts";
+import type { LoginEvent } from "../port/credentials.ts";
+import type { CommandInput } from "../port/store.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 

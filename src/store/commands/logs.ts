@@ -7,7 +7,7 @@
  * several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
  * that line every walk is complete.
  */
-import { LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port.ts";
+import { LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port/tracking.ts";
 import { FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf, newestFirst } from "../rows.ts";
 import type { Awaitable, Value } from "../sql.ts";
 import { commands } from "./entry.ts";

@@ -1,5 +1,5 @@
 /** Managing accounts: seen and changed by an operator, or by a reseller within its own tenant. */
-import type { AccountChange, AccountKind, ManagedAccount, Tenant } from "../port.ts";
+import type { AccountChange, AccountKind, ManagedAccount, Tenant } from "../port/accounts.ts";
 import type { Value } from "../sql.ts";
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";

@@ -4,7 +4,7 @@ import { type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import { step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { CarrierReceipt, ParkedReceipt, PartName, WhyParked } from "../port.ts";
+import type { CarrierReceipt, ParkedReceipt, PartName, WhyParked } from "../port/receipts.ts";
 import { type MessageRow, type PartRow, STATE_NUMBER } from "../rows.ts";
 import { CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import type { Comparisons } from "./comparisons.ts";

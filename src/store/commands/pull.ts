@@ -10,7 +10,7 @@
  * stay: an entry each in an index, below what is ever looked at.
  */
 import type { ReportFacts } from "../../message/message.ts";
-import type { ReportFetch } from "../port.ts";
+import type { ReportFetch } from "../port/reports.ts";
 import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../rows.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";

@@ -4,7 +4,7 @@
  * promised to a client: there is no other copy of it, so it is kept whole and until somebody deletes it. Its bound is the journal's own.
  */
 import { boundedText } from "../../runtime/text.ts";
-import type { Quarantined } from "../port.ts";
+import type { Quarantined } from "../port/quarantine.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 

@@ -3,7 +3,7 @@
  */
 import { samePhone } from "../../carriers/phones.ts";
 import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.ts";
-import type { CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
+import type { CarrierReceipt, ParkedReceipt, PartName } from "../port/receipts.ts";
 import { hashOf } from "./repeats.ts";
 
 export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",

@@ -1,7 +1,7 @@
 /** Receipts as they come: those that find their part are applied, and the others are parked until it comes, or somebody looks at them. */
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../port.ts";
+import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../port/receipts.ts";
 import type { Awaitable } from "../sql.ts";
 import { isAboutPhone } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";

@@ -2,7 +2,8 @@
  * Second factors of users. A code is taken by one statement that finds it not taken yet: it locks the row, so of two nodes that bring the
  * same code at the same moment the later one finds nothing to change.
  */
-import type { Actor, FactorProof, SecondFactor } from "../port.ts";
+import type { Actor } from "../port/accounts.ts";
+import type { FactorProof, SecondFactor } from "../port/credentials.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";

@@ -4,7 +4,7 @@
  */
 import { base32Secret, FACTOR_LETTERS, webhookSecret } from "../../runtime/random.ts";
 import { missingKey, type SecretBox, SecretFault, sealedBy } from "../../runtime/secrets.ts";
-import type { SecretCursor } from "../port.ts";
+import type { SecretCursor } from "../port/secrets.ts";
 import type { Awaitable, Sql } from "../sql.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";

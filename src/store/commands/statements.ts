@@ -1,5 +1,5 @@
 /** An account's postings, in the order of time, and what they come to: what a statement is made of. */
-import type { Posting, PostingRange } from "../port.ts";
+import type { Posting, PostingRange } from "../port/money.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 

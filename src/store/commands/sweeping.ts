@@ -1,5 +1,6 @@
 /** Ends what has waited too long: messages past their validity, and parts whose receipt never came. */
-import { type OutstandingRow, type ParkedReceipt, type PartName, SWEEP_START } from "../port.ts";
+import { SWEEP_START } from "../port/delivery.ts";
+import type { OutstandingRow, ParkedReceipt, PartName } from "../port/receipts.ts";
 import { type PartRow, STATE_NUMBER } from "../rows.ts";
 import { MAX_SAME_ID } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";

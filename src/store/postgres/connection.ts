@@ -5,7 +5,7 @@
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import { asConnectError, faultReason, PoolBusy } from "./faults.ts";
 import { Link, type Session } from "./link.ts";
 

@@ -11,6 +11,7 @@ import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
+import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { readSetOf } from "../commands/entry.ts";
 import { COMMANDS, type CommandMode } from "../commands/modes.ts";
@@ -18,16 +19,9 @@ import { settledRow } from "../commands/repeats.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import {
-  type CommandInput,
-  type CommandName,
-  type CommandOutput,
-  type Feed,
-  type LaneName,
-  ROLES,
-  type Role,
-  StoreUnavailable,
-} from "../port.ts";
+import type { Feed, LaneName } from "../port/delivery.ts";
+import { StoreUnavailable } from "../port/errors.ts";
+import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { firstFault, isLasting } from "./faults.ts";

@@ -5,7 +5,7 @@
  */
 import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import { type Answer, Batch, type Columns } from "./batch.ts";
 import { BEHIND_A_FAILURE } from "./faults.ts";
 import { asText } from "./values.ts";

@@ -11,7 +11,7 @@
  */
 import { timeOfIds } from "../../runtime/ids.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
-import { PURGE_START, type PurgeCursor } from "../port.ts";
+import { PURGE_START, type PurgeCursor } from "../port/delivery.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Session } from "./connection.ts";
 import { isSlow } from "./faults.ts";

@@ -1,7 +1,7 @@
 /** Brings the schema up to date: numbered files, applied once, by one of however many processes start at the same time. */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { MigrationRefused, StoreUnavailable } from "../port.ts";
+import { MigrationRefused, StoreUnavailable } from "../port/errors.ts";
 import { asStoreError, type ConnectionOptions } from "./connection.ts";
 import { Link, type Session } from "./link.ts";
 import { fence } from "./nodes.ts";

@@ -11,8 +11,9 @@
  */
 import { TOOL_NODE } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
+import { ROLES, type Role } from "../../runtime/roles.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
-import { type BindClaim, type BindShare, type Cluster, ROLES, type Role } from "../port.ts";
+import type { BindClaim, BindShare, Cluster } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import type { Session } from "./link.ts";
 import { requireSchema } from "./schema.ts";

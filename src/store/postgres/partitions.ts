@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;

@@ -1,7 +1,7 @@
 /** The statements of the tables on PostgreSQL, each for any number of rows, and the columns that they take. */
 import { MAX_SAME_ID } from "../commands/candidates.ts";
 import { PARKED_COLUMNS } from "../commands/receipt-names.ts";
-import { MAX_LATER_RECEIPTS } from "../port.ts";
+import { MAX_LATER_RECEIPTS } from "../port/receipts.ts";
 import { BULK_COLUMNS, MESSAGE_COLUMNS, REPORT_COLUMNS } from "../rows.ts";
 import { type ColumnTypes, deletion, insertion, selection, updating, Variants } from "./columns.ts";
 

@@ -7,7 +7,8 @@ import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone, MAX_SAME_ID } from "../commands/candidates.ts";
 import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
-import type { BulkName, CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";
+import type { BulkName } from "../port/bulks.ts";
+import type { CarrierReceipt, LaterReceipt, ParkedReceipt, PartName } from "../port/receipts.ts";
 import {
   type BulkRow,
   isRejected,

@@ -5,8 +5,10 @@
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
+import type { Role } from "../../runtime/roles.ts";
 import type { SendCall } from "../group.ts";
-import type { Feed, LaneName, PartName, Role } from "../port.ts";
+import type { Feed, LaneName } from "../port/delivery.ts";
+import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
 import type { Pool, Session } from "./connection.ts";
 import { FIRST_LANE, type WaitingLane, waitingLanes } from "./lanes.ts";

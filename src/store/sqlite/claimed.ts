@@ -3,7 +3,7 @@
  * waiting: whoever claims more looks behind the last of them. Whatever waits again before that one makes it be forgotten.
  */
 import type { MessageKey } from "../../message/message.ts";
-import type { LaneName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
 import { type MessageRow, STATE_NUMBER } from "../rows.ts";
 import { laneOf } from "../tables.ts";
 

@@ -14,7 +14,8 @@ import { commandTable } from "../commands/table.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import { type Feed, type LaneName, StoreUnavailable } from "../port.ts";
+import type { Feed, LaneName } from "../port/delivery.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import { Unit } from "../unit.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
 import {

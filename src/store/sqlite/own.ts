@@ -2,7 +2,7 @@
 import { firstIdAt } from "../../runtime/ids.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import type { OwnCommands } from "../commands/table.ts";
-import { PURGE_START } from "../port.ts";
+import { PURGE_START } from "../port/delivery.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";

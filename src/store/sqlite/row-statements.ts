@@ -6,7 +6,8 @@
 import type { MessageKey } from "../../message/message.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
 import { PARKED_COLUMNS } from "../commands/receipt-names.ts";
-import { type LaneName, type LaterReceipt, MAX_LATER_RECEIPTS, type ParkedReceipt, type PartName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
+import { type LaterReceipt, MAX_LATER_RECEIPTS, type ParkedReceipt, type PartName } from "../port/receipts.ts";
 import {
   BULK_COLUMNS,
   type BulkRow,

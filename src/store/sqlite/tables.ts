@@ -12,7 +12,8 @@
 import type { MessageKey } from "../../message/message.ts";
 import { SlotMap } from "../../runtime/slots.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import type { LaneName, LaterReceipt, ParkedReceipt, PartName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
+import type { LaterReceipt, ParkedReceipt, PartName } from "../port/receipts.ts";
 import {
   type BulkRow,
   isRejected,
