@@ -55,9 +55,6 @@ const ADVANCE = `UPDATE copy_progress SET last_key = $4, row_count = row_count +
     page_count = CASE WHEN last_key = $3 THEN page_count + 1 END
   WHERE name = $1 AND number = $2`;
 
-/** What is read whole is read in one go: the settings for lookups by key (postgres/link.ts) would make it crawl. */
-const FOR_LONG_READS = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"];
-
 export class Target {
   readonly #url: string;
   readonly #links = new Set<Link>();
@@ -68,8 +65,8 @@ export class Target {
   }
 
   /** A connection of its own, without limits of time: a page may have to wait for a checkpoint. */
-  async connect(): Promise<Link> {
-    const link = new Link({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0 }, "heliograph copy");
+  async connect(readsAll = false): Promise<Link> {
+    const link = new Link({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0, readsAll }, "heliograph copy");
     this.#links.add(link);
     try {
       await link.connect(() => undefined);
@@ -80,9 +77,7 @@ export class Target {
   }
 
   async #session(): Promise<Session> {
-    if (this.#link !== null) return this.#link;
-    this.#link = await this.connect();
-    for (const setting of FOR_LONG_READS) await this.#link.script(`SET ${setting} = on`);
+    this.#link ??= await this.connect(true);
     return this.#link;
   }
 

@@ -201,6 +201,18 @@ export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
     });
 }
 
+/** One command of a group is bad: each runs on its own, so that only the bad ones fail. */
+export async function runEach(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult> {
+  const outcomes: Outcome[] = [];
+  let feed: Feed | null = null;
+  for (const call of calls) {
+    const result = await engine.run([call]);
+    outcomes.push(...result.outcomes);
+    feed = joinFeeds(feed, result.feed);
+  }
+  return { outcomes, feed };
+}
+
 export function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {
   if (first === null || second === null) return first ?? second;
   const dueTimes = [first.earliestDueAtMs, second.earliestDueAtMs].filter((atMs) => atMs !== null);

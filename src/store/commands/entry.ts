@@ -2,7 +2,7 @@
  * How a command stands in its file: as the function that runs it, with the types that the port has for its name. What can share a transaction
  * (modes.ts) also says what it reads.
  */
-import type { Call } from "../group.ts";
+import type { Call, Outcome } from "../group.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Awaitable } from "../sql.ts";
 import type { ReadSet } from "../tables.ts";
@@ -36,6 +36,16 @@ export function grouped<Input, Output>(
 export function runCommand(table: CommandTable, { command, input }: Call): unknown {
   const entry = table[command] as Handle<unknown, unknown> | Grouped<unknown, unknown>;
   return typeof entry === "function" ? entry(input) : entry.handle(input);
+}
+
+/** One after the other, in one transaction. */
+export async function runCommands(table: CommandTable, calls: readonly Call[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const call of calls) {
+    const answer = runCommand(table, call);
+    outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
+  }
+  return outcomes;
 }
 
 /** What all these calls will read. */

@@ -13,29 +13,29 @@ import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { readSetOf } from "../commands/entry.ts";
+import { readSetOf, runCommands } from "../commands/entry.ts";
 import { COMMANDS, type CommandMode } from "../commands/modes.ts";
 import { settledRow } from "../commands/repeats.ts";
-import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome, runEach } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Unit } from "../unit.ts";
+import { ConcurrentCommands, MAX_TRIES } from "./concurrent.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { firstFault, isLasting } from "./faults.ts";
-import { Heartbeat } from "./heartbeat.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
 import { FIRST_LANE, waitingLanes } from "./lanes.ts";
-import { Link } from "./link.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
+import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServiceWallets } from "./service-wallets.ts";
-import { leave, TakeOver } from "./takeover.ts";
-import { Watch, type WatchParts } from "./watch.ts";
+import { leave } from "./takeover.ts";
+import type { WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
 export interface PostgresOptions {
@@ -59,9 +59,6 @@ export interface PostgresOptions {
   readonly lease?: Lease;
 }
 
-const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
-
-const MAX_TRIES = 8;
 /** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
 const AGAIN_AFTER_MS = 5;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
@@ -85,16 +82,13 @@ export class PostgresEngine implements Engine {
   readonly #lease: Lease;
   readonly #partitions: Partitions;
   readonly #writing: Workspace;
-  readonly #makeWorkspace: () => Workspace;
-  readonly #idleWorkspaces: Workspace[] = [];
+  readonly #concurrent: ConcurrentCommands;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
   #group = 0;
   #unresolved: Unresolved | null = null;
-  #watch: Watch | null = null;
-  #takeOver: TakeOver | null = null;
-  #heartbeat: Heartbeat | null = null;
+  #loops: NodeLoops | null = null;
   #onFenced: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
   #fenced = false;
@@ -116,7 +110,7 @@ export class PostgresEngine implements Engine {
     const messagePurge = new MessagePurge(partitions);
     this.ids = ids;
     this.#idMark = new IdMark(ids);
-    this.#makeWorkspace = () =>
+    const makeWorkspace = (): Workspace =>
       new Workspace({
         lanes: this.#lanes,
         ids,
@@ -129,7 +123,8 @@ export class PostgresEngine implements Engine {
         messagePurge,
         serviceWallets,
       });
-    this.#writing = this.#makeWorkspace();
+    this.#writing = makeWorkspace();
+    this.#concurrent = new ConcurrentCommands(pool, options, makeWorkspace);
   }
 
   /** Brings the schema up to date and joins the nodes. */
@@ -167,42 +162,17 @@ export class PostgresEngine implements Engine {
   start({ onFeed, onFenced, send }: EngineEvents): void {
     this.#onFeed = onFeed;
     this.#onFenced = onFenced;
-    const { leaseMs, log, url, roles = ROLES } = this.#options;
-    this.#watch = new Watch({
-      url,
-      leaseMs,
-      // Leases run on real time, whatever a test makes the messages believe.
-      clock: systemClock,
-      log,
-      roles,
+    this.#loops = new NodeLoops({
+      ...this.#options,
       pool: this.#pool,
       nodes: this.#nodes,
       partitions: this.#partitions,
       serves: (carrierId) => this.#lanes.serves(carrierId),
       onOverflowed: (lane) => this.#lanes.setOverflowed(lane, true),
       onFeed,
+      onFenced: () => this.#fence(),
       send,
     });
-    this.#watch.start();
-    this.#takeOver = new TakeOver({
-      leaseMs,
-      clock: systemClock,
-      log,
-      pool: this.#pool,
-      nodes: this.#nodes,
-      onFreed: () => this.#watch!.tell(),
-    });
-    this.#takeOver.start();
-    const { connections, statementTimeoutMs, name = "heliograph" } = this.#options;
-    this.#heartbeat = new Heartbeat({
-      leaseMs,
-      clock: systemClock,
-      log,
-      connection: new Connection({ url, connections, statementTimeoutMs, leaseMs, log }, `${name} heartbeat`),
-      nodes: this.#nodes,
-      onFenced: () => this.#fence(),
-    });
-    this.#heartbeat.start();
   }
 
   /** Lanes with messages that no process has in memory. */
@@ -217,58 +187,20 @@ export class PostgresEngine implements Engine {
     return COMMANDS[command] !== "grouped";
   }
 
-  // --- Beside --------------------------------------------------------------------------------------------------------------
-
   runConcurrently(call: Call): Promise<Outcome> | null {
-    const known = this.#watch === null ? null : this.#known(call);
+    const known = this.#loops === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
     const mode: CommandMode = COMMANDS[call.command];
     if (mode === "grouped" || mode === "own transaction") return null;
-    return this.#beside(call, mode === "concurrent" || mode === "touch");
+    return this.#concurrent.run(call);
   }
 
   /** What is asked several times a second, and the watch has seen just now. */
   #known({ command, input }: Call): unknown {
-    if (command === "changeCounter") return this.#watch!.knownChanges;
+    if (command === "changeCounter") return this.#loops!.watch.knownChanges;
     if (command === "cluster") return this.#nodes.knownCluster;
     return command === "shareBinds" ? this.#nodes.knownShares((input as CommandInput<"shareBinds">).claims) : null;
   }
-
-  async #beside(call: Call, inTransaction: boolean): Promise<Outcome> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const value = await this.#onSession(call, (session) => this.#inWorkspace(session, call, inTransaction));
-        return { ok: true, value };
-      } catch (error) {
-        if (faultKind(error) !== "again" || tries >= MAX_TRIES) return { ok: false, error: asStoreError(error) };
-      }
-    }
-  }
-
-  /** The check of the ledger reads all there is, and has a connection without the limits that keep lookups short. */
-  async #onSession<Result>(call: Call, work: (session: Session) => Promise<Result>): Promise<Result> {
-    if (COMMANDS[call.command] !== "long read") return this.#pool.use(work);
-    const { url, leaseMs } = this.#options;
-    const link = new Link({ url, leaseMs, statementTimeoutMs: 0 }, "heliograph ledger");
-    try {
-      await link.connect(() => undefined);
-      for (const setting of FOR_LONG_READS) await link.script(`SET ${setting}`);
-      return await work(link);
-    } finally {
-      link.destroy();
-    }
-  }
-
-  async #inWorkspace(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
-    const workspace = this.#idleWorkspaces.pop() ?? this.#makeWorkspace();
-    try {
-      return await workspace.runOne(session, call, inTransaction);
-    } finally {
-      this.#idleWorkspaces.push(workspace);
-    }
-  }
-
-  // --- In a group ----------------------------------------------------------------------------------------------------------
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
     for (let tries = 1; ; tries++) {
@@ -282,23 +214,11 @@ export class PostgresEngine implements Engine {
           continue;
         }
         // One that fails always must not take the others with it.
-        if (kind !== "away" && calls.length > 1) return this.#each(calls);
+        if (kind !== "away" && calls.length > 1) return runEach(this, calls);
         const told = kind === "again" && isLasting(error) ? firstFault(error) : asStoreError(error);
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
     }
-  }
-
-  /** One command is bad: each on its own, so that only the bad ones fail. */
-  async #each(calls: readonly Call[]): Promise<GroupResult> {
-    const outcomes: Outcome[] = [];
-    let feed: Feed | null = null;
-    for (const call of calls) {
-      const result = await this.run([call]);
-      outcomes.push(...result.outcomes);
-      feed = joinFeeds(feed, result.feed);
-    }
-    return { outcomes, feed };
   }
 
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
@@ -320,7 +240,7 @@ export class PostgresEngine implements Engine {
       const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(readSetOf(workspace.commands, calls))]);
       if (!isOurs) this.#fence();
       if (this.#fenced) throw new StoreUnavailable(FENCED);
-      const outcomes = await workspace.runAll(calls);
+      const outcomes = await runCommands(workspace.commands, calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
       const flushed = Promise.all([
@@ -336,8 +256,8 @@ export class PostgresEngine implements Engine {
       this.#unresolved = null;
       unit.committed();
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
-      this.#watch?.committed(unit, names);
-      if (unit.changed) this.#watch?.changed();
+      this.#loops?.watch.committed(unit, names);
+      if (unit.changed) this.#loops?.watch.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);
@@ -426,9 +346,7 @@ export class PostgresEngine implements Engine {
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#watch?.stop();
-    await this.#takeOver?.stop();
-    await this.#heartbeat?.stop();
+    await this.#loops?.stop();
     if (this.#options.mode === "deliver" && !this.#fenced && !this.#closed) {
       const { log } = this.#options;
       await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
@@ -439,9 +357,7 @@ export class PostgresEngine implements Engine {
   /** Ends as if the process had died. */
   async abandon(): Promise<void> {
     this.#closed = true;
-    await this.#watch?.stop();
-    await this.#takeOver?.stop();
-    await this.#heartbeat?.stop();
+    await this.#loops?.stop();
     await this.#connection.close();
     await this.#pool.close();
   }

@@ -66,17 +66,14 @@ const NOTHING_LEFT = `DELETE FROM gone_node WHERE epoch = $1
 export class TakeOver {
   readonly #parts: TakeOverParts;
   readonly #faults: LookFaults;
-  #interval: Interval | null = null;
+  readonly #interval: Interval;
   #stopped = false;
   #nobodiesAtMs = 0;
 
   constructor(parts: TakeOverParts) {
     this.#parts = parts;
     this.#faults = new LookFaults(parts);
-  }
-
-  start(): void {
-    const { clock, leaseMs } = this.#parts;
+    const { clock, leaseMs } = parts;
     this.#interval = new Interval(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
       await this.#fence();
       await this.#findNobodies();
@@ -134,7 +131,7 @@ export class TakeOver {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#interval?.stop();
+    await this.#interval.stop();
   }
 }
 

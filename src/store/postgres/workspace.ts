@@ -3,7 +3,7 @@ import { type CommandTable, runCommand } from "../commands/entry.ts";
 import type { CommandParts } from "../commands/parts.ts";
 import { flushReports } from "../commands/reports.ts";
 import { commandTable } from "../commands/table.ts";
-import type { Call, Outcome } from "../group.ts";
+import type { Call } from "../group.ts";
 import { Unit } from "../unit.ts";
 import type { Session } from "./link.ts";
 import type { MessagePurge } from "./message-purge.ts";
@@ -51,15 +51,6 @@ export class Workspace {
     this.#unit = new Unit();
     this.tables.begin();
     return this.#unit;
-  }
-
-  async runAll(calls: readonly Call[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const call of calls) {
-      const answer = runCommand(this.commands, call);
-      outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
-    }
-    return outcomes;
   }
 
   flushReports(): ReturnType<typeof flushReports> {

@@ -5,16 +5,16 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { type CommandTable, runCommand } from "../commands/entry.ts";
+import { type CommandTable, runCommand, runCommands } from "../commands/entry.ts";
 import { COMMANDS, type CommandMode } from "../commands/modes.ts";
 import type { CommandParts } from "../commands/parts.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
 import { commandTable } from "../commands/table.ts";
-import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { type Call, type Engine, type GroupResult, type Outcome, runEach } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import type { Feed, LaneName } from "../port/delivery.ts";
+import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { Unit } from "../unit.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
@@ -190,15 +190,7 @@ export class SqliteEngine implements Engine {
         return this.#answerReads(calls, error);
       }
       if (calls.length === 1 || failsForAll(error)) return { outcomes: failedFor(calls, error), feed: null };
-      // One command is bad: each on its own, so that only the bad ones fail.
-      const outcomes: Outcome[] = [];
-      let feed: Feed | null = null;
-      for (const call of calls) {
-        const result = await this.run([call]);
-        outcomes.push(...result.outcomes);
-        feed = joinFeeds(feed, result.feed);
-      }
-      return { outcomes, feed };
+      return runEach(this, calls);
     }
   }
 
@@ -213,11 +205,7 @@ export class SqliteEngine implements Engine {
       if (reads && !this.#delivers) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
-      const outcomes: Outcome[] = [];
-      for (const call of calls) {
-        const answer = runCommand(this.#commands, call);
-        outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
-      }
+      const outcomes = await runCommands(this.#commands, calls);
       const reports = flushReports(this.#parts, unit);
       const settled = settledRow(unit);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
