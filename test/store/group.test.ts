@@ -88,7 +88,7 @@ test("an engine does what can wait when nobody does, a little at a time", async 
       done.push("group");
       return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
     },
-    rest: () => {
+    onIdle: () => {
       done.push("rest");
       return --left > 0;
     },

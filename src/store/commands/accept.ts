@@ -11,6 +11,7 @@ import type { ReadSet } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { commands, grouped } from "./entry.ts";
 import { alertBelow } from "./ledger.ts";
+import { optOutLists } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -21,11 +22,6 @@ interface KeptAnswer {
   readonly statusIds: number | number[];
   /** The same of their parts. Answers that are older do not have it. */
   readonly partCounts?: number | number[];
-}
-
-/** The lists on which a number may have opted out of an account's messages: the service's and its own. */
-function optOutLists(accountId: number): number[] {
-  return [0, accountId];
 }
 
 /** What an acceptance reads. */

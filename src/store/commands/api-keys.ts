@@ -1,7 +1,7 @@
 /** API keys: kept as hashes, found by them. */
 import type { ApiKey } from "../port/credentials.ts";
 import type { Value } from "../sql.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed, unparsed } from "./accounts.ts";
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf, IN_TENANT, parsed, unparsed } from "./account-rows.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
@@ -22,8 +22,8 @@ function keyOf({ scopes, allowedAddresses, ...row }: ApiKeyRow): ApiKey {
 }
 
 export function apiKeyCommands(parts: CommandParts) {
-  const { sql, unit } = parts;
-  const note = auditWriter(parts);
+  const { sql } = parts;
+  const { note, noteChange } = auditWriter(parts);
   const accountId = sql.prepare<[string], { id: number; parentId: number | null }>(
     'SELECT id, parent_id AS "parentId" FROM account WHERE key = ?',
   );
@@ -38,24 +38,16 @@ export function apiKeyCommands(parts: CommandParts) {
      FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
   );
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
-  /** A tenant of null is everything. */
-  const inRealm = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
   const all = sql.prepare<[number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE ${inRealm} ORDER BY api_key.account_id, api_key.id`,
+    `SELECT ${LISTED} WHERE ${IN_TENANT} ORDER BY api_key.account_id, api_key.id`,
   );
   const ofAccount = sql.prepare<[string, number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE account.key = ? AND ${inRealm} ORDER BY api_key.id`,
+    `SELECT ${LISTED} WHERE account.key = ? AND ${IN_TENANT} ORDER BY api_key.id`,
   );
   const one = sql.prepare<[string, number | null], ApiKeyRow & { parentId: number | null }>(
-    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${inRealm}`,
+    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${IN_TENANT}`,
   );
   const remove = sql.prepare<[string]>("DELETE FROM api_key WHERE id = ?");
-  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
-
-  const noteChange = async (): Promise<void> => {
-    await changed.run();
-    unit().changed = true;
-  };
 
   return commands({
     async createApiKey(input) {

@@ -17,14 +17,27 @@ export interface Change {
   readonly after: unknown;
 }
 
-/** Changes without an actor are the service's own, and not noted. */
-export function auditWriter({ sql }: CommandParts): (change: Change) => Promise<void> {
+export interface AuditWriter {
+  /** Changes without an actor are the service's own, and not noted. */
+  note(change: Change): Promise<void>;
+  /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
+  noteChange(): Promise<void>;
+}
+
+export function auditWriter({ sql, unit }: CommandParts): AuditWriter {
   const insert = sql.prepare(
     "INSERT INTO audit (at_ms, actor, address, action, kind, subject, parent_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  return async ({ by, atMs, action, kind, subject, resellerId, before, after }) => {
-    if (by === undefined) return;
-    await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
+  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
+  return {
+    async note({ by, atMs, action, kind, subject, resellerId, before, after }) {
+      if (by === undefined) return;
+      await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
+    },
+    async noteChange() {
+      await changed.run();
+      unit().changed = true;
+    },
   };
 }
 

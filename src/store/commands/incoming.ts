@@ -28,6 +28,7 @@ import type { UnmatchedIncoming } from "../port/incoming.ts";
 import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import { commands } from "./entry.ts";
+import { optOutStatements } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
@@ -107,10 +108,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts) {
     `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch, encoding)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const optOut = sql.prepare<[number, string, number]>(
-    "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-  );
-  const optIn = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
+  const optOuts = optOutStatements(sql);
   const factColumns = `CAST(message.key AS TEXT) AS "messageId", message.sender AS "from", message.recipient AS "to", message.body AS text,
     message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount", message.encoding`;
   const toFetch = sql.prepare<[number, number, number], FactsRow<IncomingFacts>>(
@@ -214,8 +212,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts) {
       binary === null ? null : serializeEncoding(binary),
     );
     if (account === undefined) return 1;
-    if (wish === "stop") await optOut.run(account.id, from, receivedAtMs);
-    if (wish === "start") await optIn.run(account.id, from);
+    if (wish === "stop") await optOuts.add.run(account.id, from, receivedAtMs);
+    if (wish === "start") await optOuts.remove.run(account.id, from);
     if (rule?.forwardUrl !== undefined) {
       const { forwardUrl: url, contentType = "application/json" } = rule;
       const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: parts.length };

@@ -5,7 +5,6 @@ import { batchOf, REPORT_COLUMNS, type ReportRow, serializeItems } from "../rows
 import type { PendingBatch, Unit } from "../unit.ts";
 import { commands, grouped } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
-import { callbackSecretPlace } from "./secrets.ts";
 
 const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
 
@@ -47,19 +46,12 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
   return [];
 }
 
-export function reportCommands({ sql, tables, unit, epoch, pushes, now, secrets }: CommandParts) {
+export function reportCommands({ sql, tables, unit, epoch, pushes, now }: CommandParts) {
   const due = sql.prepare<[number, number], ReportRow>(
     `SELECT ${REPORT_COLUMNS} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );
-  const policyOf = sql.prepare<
-    [number],
-    { key: string; secret: string; oldSecret: string | null; retryMinutes: string | null }
-  >(
-    `SELECT key, callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
-  );
-
   /** The tries so far and this one; of very many the last. */
   const historyWith = (id: string, attempt: ReportAttempt | null): string => {
     const history = tables.report(id)?.history ?? "[]";
@@ -126,15 +118,5 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now, secrets 
         for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
       },
     ),
-    async callbackPolicy({ accountId }) {
-      const row = await policyOf.get(accountId);
-      if (row === undefined) return { secrets: [], retryMinutes: null };
-      const { key, secret, oldSecret, retryMinutes } = row;
-      const kept = oldSecret === null ? [secret] : [secret, oldSecret];
-      return {
-        secrets: kept.map((text) => secrets.open(callbackSecretPlace(key), text)),
-        retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
-      };
-    },
   });
 }

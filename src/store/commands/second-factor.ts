@@ -10,8 +10,8 @@ import type { CommandParts } from "./parts.ts";
 import { secondFactorPlace, secretWriter } from "./secrets.ts";
 
 export function secondFactorCommands(parts: CommandParts) {
-  const { sql, unit, secrets } = parts;
-  const note = auditWriter(parts);
+  const { sql, secrets } = parts;
+  const { note, noteChange } = auditWriter(parts);
   const { seal } = secretWriter(parts);
   const userOf = sql.prepare<[string], { accountKey: string; parentId: number | null }>(
     `SELECT account.key AS "accountKey", account.parent_id AS "parentId"
@@ -43,12 +43,6 @@ export function secondFactorCommands(parts: CommandParts) {
   const dropCodes = sql.prepare<[string]>("DELETE FROM recovery_code WHERE username = ?");
   const endOthers = sql.prepare<[string, string]>("DELETE FROM session WHERE username = ? AND token_hash <> ?");
   const raise = sql.prepare<[string]>("UPDATE session SET with_factor = 1 WHERE token_hash = ?");
-  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
-
-  const noteChange = async (): Promise<void> => {
-    await changed.run();
-    unit().changed = true;
-  };
 
   const take = async (username: string, proof: FactorProof): Promise<boolean> => {
     if (proof.kind === "recovery code") return (await takeCode.run(username, proof.codeHash)) > 0;

@@ -4,6 +4,7 @@ import { accountCommands } from "./accounts.ts";
 import { apiKeyCommands } from "./api-keys.ts";
 import { auditCommands } from "./audit.ts";
 import { Bulks } from "./bulks.ts";
+import { callbackCommands } from "./callbacks.ts";
 import { catalogueCommands } from "./catalogue.ts";
 import { claimingCommands } from "./claiming.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
@@ -13,8 +14,8 @@ import { incomingCommands } from "./incoming.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { loginEventCommands } from "./login-events.ts";
 import { logCommands } from "./logs.ts";
-import { managingCommands } from "./managing.ts";
 import { matching } from "./matching.ts";
+import { optOutCommands } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 import { pullCommands } from "./pull.ts";
 import { quarantineCommands } from "./quarantine.ts";
@@ -23,6 +24,7 @@ import { Repeats } from "./repeats.ts";
 import { reportCommands } from "./reports.ts";
 import { secondFactorCommands } from "./second-factor.ts";
 import { secretCommands } from "./secrets.ts";
+import { sessionCommands } from "./sessions.ts";
 import { statementCommands } from "./statements.ts";
 import { submittingCommands, taking } from "./submitting.ts";
 import { sweepingCommands } from "./sweeping.ts";
@@ -51,10 +53,12 @@ export function commandTable(parts: CommandParts, own: OwnCommands): CommandTabl
     ...deadLetterCommands(parts),
     ...ledgerCommands(parts),
     ...accountCommands(parts),
+    ...sessionCommands(parts),
+    ...optOutCommands(parts),
+    ...callbackCommands(parts),
     ...secondFactorCommands(parts),
     ...loginEventCommands(parts),
     ...apiKeyCommands(parts),
-    ...managingCommands(parts),
     ...auditCommands(parts),
     ...catalogueCommands(parts),
     ...statementCommands(parts),

@@ -75,19 +75,16 @@ export interface ManagedAccount extends PlainAccount {
 }
 
 /** What is not named stays as it is. */
-export interface AccountChange {
-  readonly ratePlanId?: string;
-  readonly defaultSender?: string | null;
-  readonly allowedSenders?: readonly string[] | null;
-  readonly allowedAddresses?: readonly string[] | null;
-  readonly limits?: AccountLimits;
-  readonly alert?: ManagedAccount["alert"];
-  readonly retryMinutes?: readonly number[] | null;
-  readonly creditLimitMicros?: bigint;
-  readonly suspended?: boolean;
+export interface AccountChange
+  extends Partial<
+    Pick<ManagedAccount, AccountSetting | "ratePlanId" | "defaultSender" | "creditLimitMicros" | "suspended">
+  > {
   /** For good: its keys and sessions end, and nobody can use it any more. */
   readonly retired?: true;
 }
+
+/** What has a default where an account is made. */
+type AccountSetting = "allowedSenders" | "allowedAddresses" | "limits" | "alert" | "retryMinutes";
 
 export type AccountChangeOutcome =
   | { kind: "changed"; account: ManagedAccount }
@@ -123,22 +120,14 @@ export interface AuditEntry {
   readonly after: string | null;
 }
 
-export interface NewAccount {
-  readonly key: string;
-  readonly kind: AccountKind;
-  readonly parentKey: string | null;
-  readonly currency: string;
-  readonly ratePlanId: string;
-  readonly defaultSender: string | null;
-  readonly creditLimitMicros: bigint;
+export interface NewAccount
+  extends Pick<
+      ManagedAccount,
+      "key" | "kind" | "parentKey" | "currency" | "ratePlanId" | "defaultSender" | "creditLimitMicros"
+    >,
+    Partial<Pick<ManagedAccount, AccountSetting>> {
   readonly openingBalanceMicros: bigint;
   readonly callbackSecret: string;
-  /** Its own retry schedule for reports, if it has one. */
-  readonly retryMinutes?: readonly number[];
-  readonly allowedSenders?: readonly string[] | null;
-  readonly allowedAddresses?: readonly string[] | null;
-  readonly limits?: AccountLimits;
-  readonly alert?: ManagedAccount["alert"];
   readonly username: string;
   readonly passwordHash: string;
   /** Whether a reseller makes it, and so knows its password. */

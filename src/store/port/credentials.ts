@@ -46,14 +46,10 @@ export interface ApiKey extends ApiKeyBounds {
   readonly usedAtMs: number | null;
 }
 
-export interface NewApiKey {
-  readonly id: string;
+export interface NewApiKey
+  extends Pick<ApiKey, "id" | "accountKey" | "name">,
+    Partial<Pick<ApiKey, "scopes" | "expiresAtMs" | "allowedAddresses">> {
   readonly keyHash: string;
-  readonly accountKey: string;
-  readonly name: string | null;
-  readonly scopes?: readonly Scope[] | null;
-  readonly expiresAtMs?: number | null;
-  readonly allowedAddresses?: readonly string[] | null;
   /** The id of the API key with which it was made, for the audit. */
   readonly madeWith?: string | null;
   readonly by?: Actor;
