@@ -8,7 +8,7 @@
 
 import { type ColumnTypes, insertion, sendRows } from "../store/postgres/columns.ts";
 import { asStoreError } from "../store/postgres/connection.ts";
-import { Link, type Session } from "../store/postgres/link.ts";
+import { inTransaction, Link, type Session } from "../store/postgres/link.ts";
 import { isRejected } from "../store/rows.ts";
 import type { CounterRow, Key, Page, Row } from "./source.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
@@ -132,8 +132,7 @@ export class Target {
   /** From now on nobody can start on the database before the copy is whole. */
   async begin(looks: ReadonlyMap<string, string>, stretches: readonly Stretch[]): Promise<void> {
     const session = await this.#session();
-    await session.script("BEGIN");
-    try {
+    const start = async (): Promise<void> => {
       for (const text of [PROGRESS, ...CLOSE]) await session.script(text);
       // Only now is it certain that no node comes: one that was about to start has started, or waits for us and fails.
       const [node] = await this.nodes();
@@ -148,9 +147,10 @@ export class Target {
             [name, number, source, JSON.stringify(last), until === null ? null : JSON.stringify(until)],
           );
       }
-      await session.script("COMMIT");
+    };
+    try {
+      await inTransaction(session, start);
     } catch (error) {
-      await session.script("ROLLBACK");
       if (!THERE_ALREADY.has((error as { code?: string }).code ?? "")) throw error;
       throw new CopyRefused("another copy into this database has just begun: let it end, or name another with --to");
     }
@@ -181,8 +181,7 @@ export class Target {
     { changes, starts, purpose, is_backup }: CounterRow,
   ): Promise<void> {
     const session = await this.#session();
-    await session.script("BEGIN");
-    try {
+    await inTransaction(session, async () => {
       for (const [table, id] of highestIds)
         await session.query(
           "SELECT setval(pg_get_serial_sequence($1, 'id'), greatest(CAST($2 AS bigint), 1), CAST($2 AS bigint) > 0)",
@@ -195,11 +194,7 @@ export class Target {
            purpose = coalesce($3, purpose), is_backup = CAST($4 AS integer)`,
         [changes, starts, purpose, is_backup],
       );
-      await session.script("COMMIT");
-    } catch (error) {
-      await session.script("ROLLBACK");
-      throw error;
-    }
+    });
   }
 
   async purpose(): Promise<string | null> {

@@ -102,6 +102,12 @@ export interface Actor {
   readonly address: string | null;
 }
 
+/** A change, for the audit. */
+export interface Made {
+  readonly by: Actor;
+  readonly atMs: number;
+}
+
 /** Whose accounts somebody may manage: those of one reseller, or null for all. */
 export interface Tenant {
   readonly resellerId: number | null;

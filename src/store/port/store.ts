@@ -14,6 +14,7 @@ import type {
   AccountKind,
   Actor,
   AuditEntry,
+  Made,
   ManagedAccount,
   NewAccount,
   Tenant,
@@ -140,13 +141,10 @@ export interface Store {
   mergeReports(input: { ids: readonly string[] }): Promise<void>;
   callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
   /** Gives the account a new signing secret; the one before it stays good until it is dropped. */
-  rotateCallbackSecret(input: {
-    accountKey: string;
-    secret: string;
-    by?: Actor;
-    atMs?: number;
-  }): Promise<"done" | "unknown account">;
-  dropOldCallbackSecret(input: { accountKey: string; by?: Actor; atMs?: number }): Promise<"done" | "unknown account">;
+  rotateCallbackSecret(
+    input: Partial<Made> & { accountKey: string; secret: string },
+  ): Promise<"done" | "unknown account">;
+  dropOldCallbackSecret(input: Partial<Made> & { accountKey: string }): Promise<"done" | "unknown account">;
   /** Dead letters, newest first, from before `beforeId` on. */
   deadLetters(input: DeadLetterFilter & { beforeId: string | null; limit: number }): Promise<DeadLetter[]>;
   /** Sends dead letters again, as if for the first time, at most `limit` of them, oldest first. */
@@ -173,31 +171,23 @@ export interface Store {
   /** Null for a user who has none, and has not begun with one. */
   secondFactor(input: { username: string }): Promise<SecondFactor | null>;
   /** A new secret for a user; in force once it is confirmed. */
-  beginSecondFactor(input: {
-    username: string;
-    secret: string;
-    by: Actor;
-    atMs: number;
-  }): Promise<"begun" | "in force" | "unknown user">;
+  beginSecondFactor(input: Made & { username: string; secret: string }): Promise<"begun" | "in force" | "unknown user">;
   /** Puts it in force, and ends the user's sessions but for the one that did so. */
-  confirmSecondFactor(input: {
-    username: string;
-    begunAtMs: number;
-    step: number;
-    recoveryHashes: readonly string[];
-    keepTokenHash: string | null;
-    by: Actor;
-    atMs: number;
-  }): Promise<"confirmed" | "outdated">;
+  confirmSecondFactor(
+    input: Made & {
+      username: string;
+      begunAtMs: number;
+      step: number;
+      recoveryHashes: readonly string[];
+      keepTokenHash: string | null;
+    },
+  ): Promise<"confirmed" | "outdated">;
   /** Takes a code or a recovery code, if nobody has before, on whichever node. */
   useSecondFactor(input: { username: string; proof: FactorProof }): Promise<"taken" | "refused">;
   /** Takes it away: for a proof, or without one for whoever has lost everything, whose sessions end with it. */
-  removeSecondFactor(input: {
-    username: string;
-    proof: FactorProof | null;
-    by: Actor;
-    atMs: number;
-  }): Promise<"removed" | "refused" | "none">;
+  removeSecondFactor(
+    input: Made & { username: string; proof: FactorProof | null },
+  ): Promise<"removed" | "refused" | "none">;
   /** Writes into the audit what opened no session. */
   noteLogin(input: LoginEvent & { atMs: number }): Promise<void>;
   /** Deletes what the audit says of logins before a time, a page at a time. */
@@ -207,7 +197,7 @@ export interface Store {
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
   /** Those of one account, or of all in a tenant. */
   apiKeys(input: { accountKey: string | null } & Partial<Tenant>): Promise<ApiKey[]>;
-  revokeApiKey(input: { id: string; by?: Actor; atMs?: number } & Partial<Tenant>): Promise<"revoked" | "unknown key">;
+  revokeApiKey(input: Partial<Made> & { id: string } & Partial<Tenant>): Promise<"revoked" | "unknown key">;
 
   /** Accounts by key, from behind `afterKey` on; null where it does not matter. */
   accounts(
@@ -215,16 +205,12 @@ export interface Store {
   ): Promise<ManagedAccount[]>;
   account(input: Tenant & { key: string }): Promise<ManagedAccount | null>;
   changeAccount(
-    input: Tenant & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
+    input: Tenant & Made & { key: string; version: number | null; change: AccountChange },
   ): Promise<AccountChangeOutcome>;
   /** Gives an account's user another password and ends the account's sessions. In a tenant it is the reseller who knows the password. */
-  setPassword(
-    input: Tenant & { username: string; passwordHash: string; by: Actor; atMs: number },
-  ): Promise<"done" | "unknown user">;
+  setPassword(input: Tenant & Made & { username: string; passwordHash: string }): Promise<"done" | "unknown user">;
   /** Ends all sessions of an account. */
-  endSessions(
-    input: Tenant & { accountKey: string; by: Actor; atMs: number },
-  ): Promise<{ ended: number } | "unknown account">;
+  endSessions(input: Tenant & Made & { accountKey: string }): Promise<{ ended: number } | "unknown account">;
   /** Newest first, from before `beforeId` on. A reseller sees what was changed of its clients. Logins are told for the kind "login" alone. */
   audit(
     input: Tenant & {
@@ -251,12 +237,7 @@ export interface Store {
     by?: Actor;
     atMs: number;
   }): Promise<"added" | "unknown account">;
-  optIn(input: {
-    accountKey: string | null;
-    number: string;
-    by?: Actor;
-    atMs?: number;
-  }): Promise<"removed" | "unknown account">;
+  optIn(input: Partial<Made> & { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
   /** A list's numbers in order, from behind `after` on. */
   optOuts(input: {
     accountKey: string | null;
@@ -272,13 +253,13 @@ export interface Store {
   changeCounter(): Promise<number>;
   catalogue(): Promise<CatalogueItem[]>;
   /** Replaces the whole catalogue. */
-  putCatalogue(input: { items: readonly CatalogueItem[]; by?: Actor; atMs?: number }): Promise<void>;
+  putCatalogue(input: Partial<Made> & { items: readonly CatalogueItem[] }): Promise<void>;
   /** Writes one item: a new one where `version` is 0, else over that version. */
   putItem(
-    input: Pick<CatalogueItem, "kind" | "id" | "body"> & { version: number; by: Actor; atMs: number },
+    input: Pick<CatalogueItem, "kind" | "id" | "body"> & Made & { version: number },
   ): Promise<{ kind: "written"; version: number } | { kind: "outdated"; version: number }>;
   deleteItem(
-    input: Pick<CatalogueItem, "kind" | "id"> & { version: number | null; by: Actor; atMs: number },
+    input: Pick<CatalogueItem, "kind" | "id"> & Made & { version: number | null },
   ): Promise<"deleted" | "unknown" | "outdated">;
 
   /** With which keys a page of the store's secrets is sealed. */

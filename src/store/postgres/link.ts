@@ -307,3 +307,16 @@ export class Link implements Session {
     this.#lost();
   }
 }
+
+/** Statements that come too seldom for a batch to matter. On a connection that is lost, its own error is told and not that of the rollback. */
+export async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+  await session.script("BEGIN");
+  try {
+    const result = await work();
+    await session.script("COMMIT");
+    return result;
+  } catch (error) {
+    await session.script("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}

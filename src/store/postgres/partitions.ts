@@ -7,6 +7,7 @@ import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { faultKind, type Pool, type Session } from "./connection.ts";
+import { inTransaction } from "./link.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;
 export type Table = (typeof TABLES)[number];
@@ -151,18 +152,6 @@ async function create(session: Session, table: Table, { from, to }: Pick<Range, 
   const name = `${table}_${new Date(Number(from / KEYS_A_DAY) * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
   await session.script(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
   await session.script(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
-}
-
-export async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
-  await session.script("BEGIN");
-  try {
-    const result = await work();
-    await session.script("COMMIT");
-    return result;
-  } catch (error) {
-    await session.script("ROLLBACK");
-    throw error;
-  }
 }
 
 /** Another node was there first, or somebody held what was wanted. */

@@ -11,6 +11,7 @@
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { asStoreError, type Pool, type Session } from "./connection.ts";
+import { inTransaction } from "./link.ts";
 import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
 
@@ -150,17 +151,11 @@ export interface FreedPage {
 const NOT_OURS: FreedPage = { freed: 0, more: false, isLast: false };
 
 /** Frees some of what the fenced node owned. */
-export async function freePage(session: Session, epoch: number): Promise<FreedPage> {
-  await session.script("BEGIN");
-  try {
+export function freePage(session: Session, epoch: number): Promise<FreedPage> {
+  return inTransaction(session, async () => {
     const { rows } = await session.query(TAKE, [epoch]);
-    const page = rows.length === 0 ? NOT_OURS : await freeSome(session, epoch);
-    await session.script("COMMIT");
-    return page;
-  } catch (error) {
-    await session.script("ROLLBACK").catch(() => undefined);
-    throw error;
-  }
+    return rows.length === 0 ? NOT_OURS : freeSome(session, epoch);
+  });
 }
 
 async function freeSome(session: Session, epoch: number): Promise<FreedPage> {
