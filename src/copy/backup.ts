@@ -25,8 +25,8 @@ import { SqliteEngine } from "../store/sqlite/engine.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { takeRows } from "./backup-postgres.ts";
 import { takePages } from "./backup-sqlite.ts";
-import { Source } from "./source.ts";
-import { COPIED, CopyRefused } from "./tables.ts";
+import { COPIED, CopyRefused } from "./copied-tables.ts";
+import { CopySource } from "./copy-source.ts";
 
 export interface BackupOutcome {
   /** Whatever was committed before this is in it. */
@@ -107,7 +107,7 @@ function sayWhatItIs(directory: string): void {
 }
 
 function countRows(directory: string): Map<string, number> {
-  const source = new Source(directory);
+  const source = new CopySource(directory);
   try {
     return new Map(COPIED.map(({ name }) => [name, source.count(name)]));
   } finally {

@@ -15,11 +15,11 @@ export interface Call {
   readonly input: unknown;
 }
 
-export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+export type CallOutcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 export interface GroupResult {
   /** One for each call, in order. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly CallOutcome[];
   readonly feed: Feed | null;
 }
 
@@ -28,7 +28,7 @@ export interface Engine {
   /** Whether a command has a transaction of its own. */
   ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
-  runConcurrently?(call: Call): Promise<Outcome> | null;
+  runConcurrently?(call: Call): Promise<CallOutcome> | null;
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
   onIdle?(): boolean;
 }
@@ -56,7 +56,7 @@ export interface GroupPause {
 
 interface Waiting {
   readonly call: Call;
-  readonly answer: (outcome: Outcome) => void;
+  readonly answer: (outcome: CallOutcome) => void;
   readonly urgency: Urgency;
 }
 
@@ -78,7 +78,7 @@ export class GroupCommit {
     this.#pause = pause;
   }
 
-  add(call: Call, answer: (outcome: Outcome) => void, urgency: Urgency = "awaited"): void {
+  add(call: Call, answer: (outcome: CallOutcome) => void, urgency: Urgency = "awaited"): void {
     const beside = this.#engine.runConcurrently?.(call) ?? null;
     if (beside !== null) {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
@@ -193,7 +193,7 @@ export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store 
 export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
   return (call) =>
     new Promise((resolve, reject) => {
-      const answer = (outcome: Outcome): void => {
+      const answer = (outcome: CallOutcome): void => {
         if (outcome.ok) resolve(outcome.value);
         else reject(outcome.error);
       };
@@ -203,7 +203,7 @@ export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
 
 /** One command of a group is bad: each runs on its own, so that only the bad ones fail. */
 export async function runEach(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult> {
-  const outcomes: Outcome[] = [];
+  const outcomes: CallOutcome[] = [];
   let feed: Feed | null = null;
   for (const call of calls) {
     const result = await engine.run([call]);

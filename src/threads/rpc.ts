@@ -71,7 +71,7 @@ function errorOf({ message, stack, unavailable }: Failure): Error {
 }
 
 /** The calling end of a port. */
-export class Caller {
+export class ThreadCaller {
   readonly #calls: Gathering<CallEnvelope>;
   readonly #waiting = new SlotMap<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #lastId = 0;

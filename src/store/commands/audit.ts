@@ -4,7 +4,7 @@ import { commands } from "./entry.ts";
 import { loginEventReader } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
-export interface Change {
+export interface AuditedChange {
   readonly by: Actor | undefined;
   readonly atMs: number;
   readonly action: "create" | "change" | "retire" | "delete";
@@ -19,7 +19,7 @@ export interface Change {
 
 export interface AuditWriter {
   /** Changes without an actor are the service's own, and not noted. */
-  note(change: Change): Promise<void>;
+  note(change: AuditedChange): Promise<void>;
   /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
   noteChange(): Promise<void>;
 }

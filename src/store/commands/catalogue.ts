@@ -1,6 +1,6 @@
 /** What the operator sets: what the data is for, and the catalogue's items, each with a version, so that two operators do not overwrite each other. */
 import type { CatalogueItem, Purpose } from "../port/catalogue.ts";
-import { auditWriter, type Change } from "./audit.ts";
+import { type AuditedChange, auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { openItem, secretWriter } from "./secrets.ts";
@@ -33,7 +33,7 @@ export function catalogueCommands(parts: CommandParts) {
   const write = async (
     { kind, id, body }: Pick<CatalogueItem, "kind" | "id" | "body">,
     before: string | undefined,
-    made: Pick<Change, "by" | "atMs">,
+    made: Pick<AuditedChange, "by" | "atMs">,
   ): Promise<void> => {
     const sealed = await sealItem({ kind, id, body });
     if (before === undefined) await insert.run(kind, id, sealed.body);

@@ -9,7 +9,7 @@ import { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
-import { type Taking, takenNames } from "./submitting.ts";
+import { type TakenParts, takenNames } from "./submitting.ts";
 
 function bulkNameOf(row: MessageRow): BulkName {
   return { accountId: row.account_id, bulkId: row.bulk_id };
@@ -19,7 +19,7 @@ export function claimingCommands(
   { sql, tables, lanes, unit, epoch }: CommandParts,
   bulks: Bulks,
   { conclude }: Endings,
-  { expire }: Taking,
+  { expire }: TakenParts,
 ) {
   const { dialect } = sql;
   const due = sql.prepare<[number, number], MessageRow>(

@@ -2,11 +2,11 @@
  * How a command stands in its file: as the function that runs it, with the types that the port has for its name. What can share a transaction
  * (modes.ts) also says what it reads.
  */
-import type { Call, Outcome } from "../group.ts";
+import type { Call, CallOutcome } from "../group.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Awaitable } from "../sql.ts";
 import type { ReadSet } from "../tables.ts";
-import type { COMMANDS } from "./modes.ts";
+import type { COMMAND_MODES } from "./modes.ts";
 
 type Handle<Input, Output> = (input: Input) => Awaitable<Output>;
 
@@ -15,7 +15,7 @@ interface Grouped<Input, Output> {
   readonly handle: Handle<Input, Output>;
 }
 
-type Entry<Name extends CommandName> = (typeof COMMANDS)[Name] extends "grouped"
+type Entry<Name extends CommandName> = (typeof COMMAND_MODES)[Name] extends "grouped"
   ? Grouped<CommandInput<Name>, CommandOutput<Name>>
   : Handle<CommandInput<Name>, CommandOutput<Name>>;
 
@@ -39,8 +39,8 @@ export function runCommand(table: CommandTable, { command, input }: Call): unkno
 }
 
 /** One after the other, in one transaction. */
-export async function runCommands(table: CommandTable, calls: readonly Call[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+export async function runCommands(table: CommandTable, calls: readonly Call[]): Promise<CallOutcome[]> {
+  const outcomes: CallOutcome[] = [];
   for (const call of calls) {
     const answer = runCommand(table, call);
     outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });

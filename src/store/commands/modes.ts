@@ -23,7 +23,7 @@ export type CommandMode =
   | "touch"
   | "many transactions";
 
-export const COMMANDS = {
+export const COMMAND_MODES = {
   accept: "grouped",
   claimDue: "own transaction",
   claimLane: "own transaction",
@@ -111,4 +111,4 @@ export const COMMANDS = {
   quarantined: "read",
 } as const satisfies Record<CommandName, CommandMode>;
 
-export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+export const COMMAND_NAMES = Object.keys(COMMAND_MODES) as CommandName[];

@@ -32,7 +32,7 @@ export function takenNames(row: MessageRow): PartName[] {
   return ids.flatMap((id) => (id === null ? [] : [{ carrierId: row.carrier_id, carrierMessageId: id }]));
 }
 
-export type Taking = ReturnType<typeof taking>;
+export type TakenParts = ReturnType<typeof taking>;
 
 /** What a carrier has of a message. */
 export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclude }: Endings, { matchName }: Matching) {
@@ -88,7 +88,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
 export function submittingCommands(
   { tables, lanes, unit, epoch }: CommandParts,
   { conclude }: Endings,
-  { taken }: Taking,
+  { taken }: TakenParts,
 ) {
   function leaveLane(row: MessageRow): void {
     const lane = laneOf(row);

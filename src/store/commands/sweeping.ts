@@ -9,13 +9,13 @@ import { commands } from "./entry.ts";
 import type { Matching } from "./matching.ts";
 import type { CommandParts } from "./parts.ts";
 import { nameKey } from "./receipt-names.ts";
-import { type Taking, takenNames } from "./submitting.ts";
+import { type TakenParts, takenNames } from "./submitting.ts";
 
 export function sweepingCommands(
   { sql, tables }: CommandParts,
   { settlePart }: Endings,
   { matchName }: Matching,
-  { expire }: Taking,
+  { expire }: TakenParts,
 ) {
   const { dialect } = sql;
   const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(

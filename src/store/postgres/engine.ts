@@ -14,27 +14,30 @@ import { systemRandom } from "../../runtime/random.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { readSetOf, runCommands } from "../commands/entry.ts";
-import { COMMANDS, type CommandMode } from "../commands/modes.ts";
+import { COMMAND_MODES, type CommandMode } from "../commands/modes.ts";
 import { settledRow } from "../commands/repeats.ts";
-import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome, runEach } from "../group.ts";
+import { type Call, type CallOutcome, type Engine, type GroupResult, joinFeeds, runEach } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Unit } from "../unit.ts";
-import { ConcurrentCommands, MAX_TRIES } from "./concurrent.ts";
-import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
-import { firstFault, isLasting } from "./faults.ts";
+import type { PostgresConnectionOptions } from "./attempts.ts";
+import { ConcurrentCommands, MAX_RACES } from "./concurrent.ts";
+import { PostgresConnection } from "./connection.ts";
+import { asStoreError, faultKind, firstFault, isLasting } from "./faults.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
-import { FIRST_LANE, waitingLanes } from "./lanes.ts";
+import type { Session } from "./link.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
 import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
+import { PostgresPool } from "./pool.ts";
 import { ServiceWallets } from "./service-wallets.ts";
 import { leave } from "./takeover.ts";
+import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
 import type { WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -75,8 +78,8 @@ interface Unresolved {
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  readonly #connection: Connection;
-  readonly #pool: Pool;
+  readonly #connection: PostgresConnection;
+  readonly #pool: PostgresPool;
   readonly #nodes: Nodes;
   readonly #lanes: LaneAccounts;
   readonly #lease: Lease;
@@ -130,11 +133,11 @@ export class PostgresEngine implements Engine {
   /** Brings the schema up to date and joins the nodes. */
   static async open(options: PostgresOptions): Promise<PostgresEngine> {
     const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
-    const connecting: ConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
+    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
     await migrate({ url, leaseMs });
     const name = options.name ?? `heliograph ${mode}`;
-    const connection = new Connection(connecting, name);
-    const pool = new Pool(connecting, name);
+    const connection = new PostgresConnection(connecting, name);
+    const pool = new PostgresPool(connecting, name);
     const lease = options.lease ?? new Lease();
     const nodes = new Nodes({ name, roles: options.roles ?? ROLES, leaseMs, lease });
     const partitions = new Partitions(pool, options.partitionDays ?? partitionDays(0));
@@ -184,13 +187,13 @@ export class PostgresEngine implements Engine {
   }
 
   ownTransaction(command: CommandName): boolean {
-    return COMMANDS[command] !== "grouped";
+    return COMMAND_MODES[command] !== "grouped";
   }
 
-  runConcurrently(call: Call): Promise<Outcome> | null {
+  runConcurrently(call: Call): Promise<CallOutcome> | null {
     const known = this.#loops === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
-    const mode: CommandMode = COMMANDS[call.command];
+    const mode: CommandMode = COMMAND_MODES[call.command];
     if (mode === "grouped" || mode === "own transaction") return null;
     return this.#concurrent.run(call);
   }
@@ -208,7 +211,7 @@ export class PostgresEngine implements Engine {
         return await this.#transaction(calls);
       } catch (error) {
         const kind = this.#fenced ? "away" : faultKind(error);
-        if (kind === "again" && tries < MAX_TRIES) {
+        if (kind === "again" && tries < MAX_RACES) {
           const longest = AGAIN_AFTER_MS * 2 ** tries;
           await new Promise<void>((resolve) => systemClock.after(longest * systemRandom.next(), resolve));
           continue;
@@ -371,8 +374,8 @@ export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
 }
 
 interface EngineParts {
-  readonly connection: Connection;
-  readonly pool: Pool;
+  readonly connection: PostgresConnection;
+  readonly pool: PostgresPool;
   readonly nodes: Nodes;
   readonly lease: Lease;
   readonly partitions: Partitions;

@@ -4,7 +4,7 @@
  */
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { faultKind } from "./faults.ts";
 import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
@@ -13,7 +13,7 @@ export interface HeartbeatParts {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly connection: Connection;
+  readonly connection: PostgresConnection;
   readonly nodes: Nodes;
   readonly onFenced: () => void;
 }

@@ -6,7 +6,7 @@
 import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
 import { StoreUnavailable } from "../port/errors.ts";
-import { type Answer, Batch, type Columns } from "./batch.ts";
+import { Batch, type Columns, type StatementAnswer } from "./batch.ts";
 import { BEHIND_A_FAILURE } from "./faults.ts";
 import { asText } from "./values.ts";
 
@@ -70,7 +70,7 @@ interface Statement {
   columns: Columns | null | undefined;
 }
 
-export class Link implements Session {
+export class PostgresLink implements Session {
   readonly #client: pg.Client;
   readonly #options: LinkOptions;
   readonly #clock: Clock;
@@ -161,7 +161,7 @@ export class Link implements Session {
     const statement = known ?? this.#prepare(text);
     const certain = statement !== null && (statement.ready || statement.scope === this.#scope);
     const scope = this.#scope;
-    return this.#track<Answer>(text, (resolve, reject) => {
+    return this.#track<StatementAnswer>(text, (resolve, reject) => {
       this.#join(text, {
         text,
         name: certain ? statement.name : "",

@@ -14,9 +14,8 @@ import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import { PURGE_START } from "../port/delivery.ts";
 import type { CommandInput, CommandOutput } from "../port/store.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
-import type { Session } from "./connection.ts";
 import { isSlow } from "./faults.ts";
-import { inTransaction } from "./link.ts";
+import { inTransaction, type Session } from "./link.ts";
 import { DAY_MS, firstKey, isRace, type Partitions, type Range, TABLES, type Table } from "./partitions.ts";
 
 /** What is not scheduled ends within two days of its acceptance, and its report can be fetched for two more. */

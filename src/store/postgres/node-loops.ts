@@ -1,12 +1,13 @@
 /** What a node does all the time, whatever is asked of it: it looks at the others, takes over from the dead, and renews its lease. */
 import { systemClock } from "../../runtime/clock.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import type { PostgresConnectionOptions } from "./attempts.ts";
+import { PostgresConnection } from "./connection.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 
-export interface NodeLoopsParts extends ConnectionOptions, Omit<WatchParts, "clock" | "roles"> {
+export interface NodeLoopsParts extends PostgresConnectionOptions, Omit<WatchParts, "clock" | "roles"> {
   readonly roles?: readonly Role[];
   readonly name?: string;
   readonly onFenced: () => void;
@@ -23,7 +24,7 @@ export class NodeLoops {
     this.watch = new Watch({ ...parts, roles: options.roles ?? ROLES });
     this.watch.start();
     this.#takeOver = new TakeOver({ ...parts, onFreed: () => this.watch.tell() });
-    const connection = new Connection(options, `${options.name ?? "heliograph"} heartbeat`);
+    const connection = new PostgresConnection(options, `${options.name ?? "heliograph"} heartbeat`);
     this.#heartbeat = new Heartbeat({ ...parts, connection });
   }
 

@@ -16,7 +16,7 @@ import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
 import { inTransaction, type Session } from "./link.ts";
-import { requireSchema } from "./schema.ts";
+import { requireSchema } from "./schema-version.ts";
 
 export interface NodeOptions {
   /** For people: which machine and process. */

@@ -6,8 +6,9 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port/errors.ts";
-import { faultKind, type Pool, type Session } from "./connection.ts";
-import { inTransaction } from "./link.ts";
+import { faultKind } from "./faults.ts";
+import { inTransaction, type Session } from "./link.ts";
+import type { PostgresPool } from "./pool.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;
 export type Table = (typeof TABLES)[number];
@@ -51,14 +52,14 @@ export function partitionDays(retentionDays: number): number {
 }
 
 export class Partitions {
-  readonly #pool: Pool;
+  readonly #pool: PostgresPool;
   readonly #days: number;
   readonly #clock: Clock;
   readonly #random: Random;
   /** The partitions that are known of each table. */
   readonly #known = new Map<Table, readonly Range[]>(TABLES.map((table) => [table, []]));
 
-  constructor(pool: Pool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
+  constructor(pool: PostgresPool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
     this.#pool = pool;
     this.#days = days;
     this.#clock = clock;

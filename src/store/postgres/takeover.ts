@@ -10,16 +10,17 @@
  */
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { asStoreError, type Pool, type Session } from "./connection.ts";
-import { inTransaction } from "./link.ts";
+import { asStoreError } from "./faults.ts";
+import { inTransaction, type Session } from "./link.ts";
 import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
+import type { PostgresPool } from "./pool.ts";
 
 export interface TakeOverParts {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pool: Pool;
+  readonly pool: PostgresPool;
   readonly nodes: Nodes;
   /** Something is free that others may want. */
   readonly onFreed: () => void;

@@ -6,12 +6,12 @@ import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { type CommandTable, runCommand, runCommands } from "../commands/entry.ts";
-import { COMMANDS, type CommandMode } from "../commands/modes.ts";
+import { COMMAND_MODES, type CommandMode } from "../commands/modes.ts";
 import type { CommandParts } from "../commands/parts.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
 import { commandTable } from "../commands/table.ts";
-import { type Call, type Engine, type GroupResult, type Outcome, runEach } from "../group.ts";
+import { type Call, type CallOutcome, type Engine, type GroupResult, runEach } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import type { LaneName } from "../port/delivery.ts";
@@ -175,7 +175,7 @@ export class SqliteEngine implements Engine {
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
-    const reads = calls.every(({ command }) => READS.has(COMMANDS[command]));
+    const reads = calls.every(({ command }) => READS.has(COMMAND_MODES[command]));
     if (!this.#log.isTrusted) {
       if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
       this.#tables.forget();
@@ -247,7 +247,7 @@ export class SqliteEngine implements Engine {
   async #answerReads(calls: readonly Call[], error: unknown): Promise<GroupResult> {
     const outcomes = failedFor(calls, error);
     const answered = calls.flatMap((call, index) =>
-      ANSWERED_UNKEPT.has(COMMANDS[call.command]) ? [{ call, index }] : [],
+      ANSWERED_UNKEPT.has(COMMAND_MODES[call.command]) ? [{ call, index }] : [],
     );
     if (answered.length === 0) return { outcomes, feed: null };
     this.#unit = new Unit();
@@ -339,7 +339,7 @@ export class SqliteEngine implements Engine {
   }
 }
 
-function failedFor(calls: readonly Call[], error: unknown): Outcome[] {
+function failedFor(calls: readonly Call[], error: unknown): CallOutcome[] {
   const told = asStoreError(error);
   return calls.map(() => ({ ok: false, error: told }));
 }

@@ -7,11 +7,11 @@
  */
 
 import { type ColumnTypes, insertion, sendRows } from "../store/postgres/columns.ts";
-import { asStoreError } from "../store/postgres/connection.ts";
-import { inTransaction, Link, type Session } from "../store/postgres/link.ts";
+import { asStoreError } from "../store/postgres/faults.ts";
+import { inTransaction, PostgresLink, type Session } from "../store/postgres/link.ts";
 import { isRejected } from "../store/rows.ts";
-import type { CounterRow, Key, Page, Row } from "./source.ts";
-import { COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
+import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
+import type { CopyPage, CounterRow, Key, Row } from "./copy-source.ts";
 
 /** A stretch of a table's keys that is copied in order. A large table has several, so that several connections can work on it. */
 export interface Stretch {
@@ -55,18 +55,18 @@ const ADVANCE = `UPDATE copy_progress SET last_key = $4, row_count = row_count +
     page_count = CASE WHEN last_key = $3 THEN page_count + 1 END
   WHERE name = $1 AND number = $2`;
 
-export class Target {
+export class CopyTarget {
   readonly #url: string;
-  readonly #links = new Set<Link>();
-  #link: Link | null = null;
+  readonly #links = new Set<PostgresLink>();
+  #link: PostgresLink | null = null;
 
   constructor(url: string) {
     this.#url = url;
   }
 
   /** A connection of its own, without limits of time: a page may have to wait for a checkpoint. */
-  async connect(readsAll = false): Promise<Link> {
-    const link = new Link({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0, readsAll }, "heliograph copy");
+  async connect(readsAll = false): Promise<PostgresLink> {
+    const link = new PostgresLink({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0, readsAll }, "heliograph copy");
     this.#links.add(link);
     try {
       await link.connect(() => undefined);
@@ -232,7 +232,7 @@ export class PageWriter {
   }
 
   /** Sends the page at once; resolves when it is committed. */
-  async write({ rows, last }: Page): Promise<void> {
+  async write({ rows, last }: CopyPage): Promise<void> {
     const session = this.#session;
     const { name } = this.#table;
     const before = this.#last;
