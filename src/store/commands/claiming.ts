@@ -2,7 +2,8 @@
 import { step } from "../../message/life.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { BulkName } from "../port/bulks.ts";
-import { MESSAGE_COLUMNS, type MessageRow, queuedMessage, STATE_NUMBER } from "../rows.ts";
+import { queuedMessage } from "../rows.ts";
+import { MESSAGE, type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import { laneOf } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
 import { Comparisons } from "./comparisons.ts";
@@ -23,16 +24,16 @@ export function claimingCommands(
 ) {
   const { dialect } = sql;
   const due = sql.prepare<[number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
      ${dialect.lockFree()}`,
   );
   const nextDue = sql.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
   const unowned = sql.prepare<[string, number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message
+    `SELECT ${MESSAGE.list} FROM message
      WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
   );
   const owned = sql.prepare<[number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
   );
 
   return commands({

@@ -4,7 +4,7 @@
  * command costs is bounded, whatever is parked.
  */
 import type { PartName } from "../port/receipts.ts";
-import type { PartRow } from "../rows.ts";
+import type { PartRow } from "../schema/message.ts";
 import type { Tables } from "../tables.ts";
 import { type Candidate, MAX_SAME_ID } from "./candidates.ts";
 import { nameKey } from "./receipt-names.ts";

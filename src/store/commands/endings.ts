@@ -2,7 +2,8 @@
 import { type Event, type Step, step } from "../../message/life.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import { type MessageRow, type PartRow, reportFacts, STATE_NUMBER } from "../rows.ts";
+import { reportFacts } from "../rows.ts";
+import { type MessageRow, type PartRow, STATE_NUMBER } from "../schema/message.ts";
 import { refund } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
 

@@ -5,7 +5,7 @@ import { step } from "../../message/life.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { CarrierReceipt, ParkedReceipt, PartName, WhyParked } from "../port/receipts.ts";
-import { type MessageRow, type PartRow, STATE_NUMBER } from "../rows.ts";
+import { type MessageRow, type PartRow, STATE_NUMBER } from "../schema/message.ts";
 import { CLOCKS_APART_MS, choose, isAboutPhone, MAX_SAME_ID } from "./candidates.ts";
 import type { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";

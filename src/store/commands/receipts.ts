@@ -2,21 +2,14 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../port/receipts.ts";
+import { PARKED } from "../schema/receipts.ts";
 import type { Awaitable } from "../sql.ts";
 import { isAboutPhone } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
 import { commands, grouped } from "./entry.ts";
 import { isUnclear, type Matching } from "./matching.ts";
 import type { CommandParts } from "./parts.ts";
-import {
-  boundedReceipt,
-  distinct,
-  nameKey,
-  PARKED_COLUMNS,
-  parkedName,
-  saidBy,
-  withoutReservedId,
-} from "./receipt-names.ts";
+import { boundedReceipt, distinct, nameKey, parkedName, saidBy, withoutReservedId } from "./receipt-names.ts";
 import type { KnownReceipt, Repeats } from "./repeats.ts";
 
 /** A receipt that is to be parked: no part was waiting for it, or one has heard it, and somebody has to look at it. */
@@ -49,7 +42,7 @@ export function receiptCommands(
   { find, apply, matchName, recordLater }: Matching,
 ) {
   const newestParked = sql.prepare<[number], ParkedReceipt>(
-    `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE repeated = 0 ORDER BY id DESC LIMIT ?`,
+    `SELECT ${PARKED.list} FROM parked_receipt WHERE repeated = 0 ORDER BY id DESC LIMIT ?`,
   );
   const countParked = sql.prepare<[], { count: number }>(
     "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",

@@ -1,7 +1,9 @@
 /** Report batches: written in the unit that makes them, kept until their receiver has them. */
+
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import { batchOf, REPORT_COLUMNS, type ReportRow, serializeItems } from "../rows.ts";
+import { batchOf, serializeItems } from "../rows.ts";
+import { REPORT, type ReportRow } from "../schema/report.ts";
 import type { PendingBatch, Unit } from "../unit.ts";
 import { commands, grouped } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
@@ -48,7 +50,7 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
 
 export function reportCommands({ sql, tables, unit, epoch, pushes, now }: CommandParts) {
   const due = sql.prepare<[number, number], ReportRow>(
-    `SELECT ${REPORT_COLUMNS} FROM report
+    `SELECT ${REPORT.list} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );

@@ -5,7 +5,8 @@ import { errorByName } from "../../sms/errors.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { SubmittedMessage } from "../port/delivery.ts";
 import type { PartName } from "../port/receipts.ts";
-import { type MessageRow, STATE_NUMBER, takenOf } from "../rows.ts";
+import { takenOf } from "../rows.ts";
+import { type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import { laneOf } from "../tables.ts";
 import { type Bulks, putOffVersion } from "./bulks.ts";
 import { Comparisons } from "./comparisons.ts";
@@ -61,7 +62,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     bulks.sent(row);
     for (const { carrierMessageId, counts } of parts) {
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
-      tables.insertPart({ carrierId, carrierMessageId, messageKey: row.key, counts, ...times });
+      tables.insertPart({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
       comparisons.come({ carrierId, carrierMessageId });
     }
     if (row.intermediate === 1) report(changed, statusId, 0, atMs, null);

@@ -1,7 +1,7 @@
 /** Ends what has waited too long: messages past their validity, and parts whose receipt never came. */
 import { SWEEP_START } from "../port/delivery.ts";
 import type { OutstandingRow, ParkedReceipt, PartName } from "../port/receipts.ts";
-import { type PartRow, STATE_NUMBER } from "../rows.ts";
+import { type PartRow, STATE_NUMBER } from "../schema/message.ts";
 import { MAX_SAME_ID } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";
