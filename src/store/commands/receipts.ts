@@ -2,7 +2,7 @@
 import type { Receipt } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../port/receipts.ts";
-import { PARKED } from "../schema/receipts.ts";
+import { LATER, PARKED } from "../schema/receipts.ts";
 import type { Awaitable } from "../sql.ts";
 import { isAboutPhone } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
@@ -48,9 +48,7 @@ export function receiptCommands(
     "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
   );
   const laterOf = sql.prepare<[bigint], LaterReceipt & { id: number }>(
-    `SELECT id, CAST(message_key AS TEXT) AS "messageKey", carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome,
-       error_id AS "errorId", at_ms AS "atMs"
-     FROM later_receipt WHERE message_key = ?`,
+    `SELECT id, ${LATER.list} FROM later_receipt WHERE message_key = ?`,
   );
 
   /** The message that has had a receipt of this name. A name is only a hash, so carrier and phone are looked at. */

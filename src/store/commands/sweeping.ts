@@ -1,7 +1,7 @@
 /** Ends what has waited too long: messages past their validity, and parts whose receipt never came. */
 import { SWEEP_START } from "../port/delivery.ts";
 import type { OutstandingRow, ParkedReceipt, PartName } from "../port/receipts.ts";
-import { type PartRow, STATE_NUMBER } from "../schema/message.ts";
+import { PART, type PartRow, STATE_NUMBER } from "../schema/message.ts";
 import { MAX_SAME_ID } from "./candidates.ts";
 import { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";
@@ -25,22 +25,13 @@ export function sweepingCommands(
      WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
   );
   const lastPart = sql.prepareStaleRead<[], { id: number | null }>("SELECT max(id) AS id FROM part");
-  const partById = sql.prepare<[number], PartRow & PartName>(
-    `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
-       submitted_at_ms AS "submittedAtMs"
-     FROM part WHERE id = ?`,
-  );
+  const partById = sql.prepare<[number], PartRow>(`SELECT ${PART.list} FROM part WHERE id = ?`);
   const expiredBacklog = sql.prepareStaleRead<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
-  const partsAfter = sql.prepareStaleRead<
-    [number, number, number],
-    PartRow & PartName & { id: number; expiresAtMs: number }
-  >(
-    `SELECT id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", CAST(message_key AS TEXT) AS key, counts,
-       submitted_at_ms AS "submittedAtMs", expires_at_ms AS "expiresAtMs"
-     FROM part WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+  const partsAfter = sql.prepareStaleRead<[number, number, number], PartRow & { id: number }>(
+    `SELECT ${PART.list} FROM part WHERE id > ? AND id <= ? ORDER BY part.id LIMIT ?`,
   );
 
   /** The parts of names as they are now, by their ids; each name is read once. */
