@@ -5,7 +5,7 @@
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
  */
 import type { Clock } from "../runtime/clock.ts";
-import { COMMAND_NAMES } from "./commands/modes.ts";
+import { COMMAND_NAMES } from "./modes.ts";
 import type { Feed } from "./port/delivery.ts";
 import type { Acceptance } from "./port/messages.ts";
 import type { CommandName, Store } from "./port/store.ts";

@@ -1,12 +1,12 @@
 /**
  * How a command stands in its file: as the function that runs it, with the types that the port has for its name. What can share a transaction
- * (modes.ts) also says what it reads.
+ * (store/modes.ts) also says what it reads.
  */
 import type { Call, CallOutcome } from "../group.ts";
+import type { COMMAND_MODES } from "../modes.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Awaitable } from "../sql.ts";
 import type { ReadSet } from "../tables.ts";
-import type { COMMAND_MODES } from "./modes.ts";
 
 type Handle<Input, Output> = (input: Input) => Awaitable<Output>;
 

@@ -1,6 +1,7 @@
 /** Commands that need not wait for their turn among the others: each has a connection of the pool and a workspace to itself. */
-import { COMMAND_MODES, type CommandMode } from "../commands/modes.ts";
+
 import type { Call, CallOutcome } from "../group.ts";
+import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { PostgresConnectionOptions } from "./attempts.ts";
 import { asStoreError, faultKind } from "./faults.ts";
 import { PostgresLink, type Session } from "./link.ts";

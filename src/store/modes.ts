@@ -12,7 +12,7 @@
  *
  * SQLite has one writer, so there everything that writes shares a transaction. Threads that only pass calls on need no more than this file.
  */
-import type { CommandName } from "../port/store.ts";
+import type { CommandName } from "./port/store.ts";
 
 export type CommandMode =
   | "read"
