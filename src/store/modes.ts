@@ -11,6 +11,9 @@
  *      many transactions  makes its own, and waits for nobody
  *
  * SQLite has one writer, so there everything that writes shares a transaction. Threads that only pass calls on need no more than this file.
+ *
+ * A new command is three things, and without one of them nothing compiles: its types in port/store.ts, its line here, and its function in a file
+ * of commands/ (entry.ts).
  */
 import type { CommandName } from "./port/store.ts";
 

@@ -1,4 +1,4 @@
-/** All words of the port in one place, for those who have not yet been told where each of them stands. */
+/** The words of the port in one place. Import from port/ directly: there each has its file. */
 export { ROLES, type Role } from "../runtime/roles.ts";
 export * from "./port/accounts.ts";
 export * from "./port/bulks.ts";
