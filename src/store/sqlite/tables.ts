@@ -148,7 +148,7 @@ export class SqliteTables implements Tables {
 
   #startAnew(): void {
     this.#journal.forgetLayout();
-    this.#journal.replay(new Replayer(this.#options.db, this.#options.onFault));
+    if (this.#journal.last() !== null) this.#journal.replay(new Replayer(this.#options.db, this.#options.onFault));
     for (const rows of [this.#messages, this.#parts, this.#reports]) rows.clear();
     for (const known of [this.#finished, this.#following, this.#names, this.#partsByName]) known.clear();
     this.#postings = [];
