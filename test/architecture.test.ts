@@ -60,6 +60,33 @@ test("no folder is named in the map that it does not need", () => {
   assert.deepEqual(idle, []);
 });
 
+/** The rooms of the store, and what each imports of the others. "files" are those that stand in src/store itself. */
+const STORE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  schema: [],
+  port: ["schema"],
+  files: ["port", "schema"],
+  commands: ["files", "port", "schema"],
+  sqlite: ["commands", "files", "port", "schema"],
+  postgres: ["commands", "files", "port", "schema"],
+  "open.ts": ["postgres", "sqlite", "files", "port"],
+};
+
+test("inside the store, commands know no engine, and no engine knows the other", () => {
+  const storeRoom = (file: string): string => {
+    const [first = "", ...rest] = file.split("/").slice(2);
+    if (rest.length > 0) return first;
+    return first in STORE_ROOMS ? first : "files";
+  };
+  const strays = SOURCES.filter((file) => file.startsWith("src/store/")).flatMap((file) => {
+    const room = storeRoom(file);
+    return importsOf(file)
+      .filter((target) => target.startsWith("src/store/") && storeRoom(target) !== room)
+      .filter((target) => !STORE_ROOMS[room]?.includes(storeRoom(target)))
+      .map((target) => `${file} imports ${target}`);
+  });
+  assert.deepEqual(strays, []);
+});
+
 test("the clock and chance are read in src/runtime only", () => {
   const READS =
     /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|\bset(Timeout|Interval)\(|process\.hrtime/;
