@@ -5,6 +5,7 @@ import type { PartName } from "../port/receipts.ts";
 import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
 import type { BehindTables } from "./behind-tables.ts";
+import type { Db } from "./database.ts";
 import type { WriteBehind } from "./write-behind.ts";
 
 /** How long it is believed that parts are in their table. */
@@ -25,7 +26,7 @@ export class SqliteParts implements PartTable {
   readonly #named;
   readonly #any;
 
-  constructor(behind: BehindTables, now: () => number) {
+  constructor(db: Db, behind: BehindTables, now: () => number) {
     this.#now = now;
     this.#rows = behind.table(PART, (row) => {
       this.#written = PERHAPS;
@@ -35,7 +36,7 @@ export class SqliteParts implements PartTable {
     this.#named = statements.select<[string, string, number]>(
       "carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT ?",
     );
-    this.#any = statements.select<[]>("true LIMIT 1");
+    this.#any = db.prepare<[], unknown>("SELECT 1 FROM part LIMIT 1");
   }
 
   /** Memory was dropped. */

@@ -29,7 +29,7 @@ export class SqliteTables implements Tables {
     const { db, now } = options;
     this.behind = new BehindTables(options);
     this.messages = new SqliteMessages(db, this.behind);
-    this.parts = new SqliteParts(this.behind, now);
+    this.parts = new SqliteParts(db, this.behind, now);
     this.receipts = new SqliteReceipts(db);
     this.wallets = new SqliteWallets(this.behind);
     this.bulks = new TableStatements(db, BULK);
