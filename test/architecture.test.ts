@@ -129,7 +129,7 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   TARGET_ONLY: "with it a test sees that a copy forgets no table",
 };
 
-/** The names that a file imports, or exports again, as "src/file.ts name"; "src/file.ts *" where it is imported when it is needed. */
+/** The names that a file imports, or exports again, as "src/file.ts name"; "src/file.ts *" where all of it is exported again, or imported when it is needed. */
 function namesImportedBy(file: string): string[] {
   const text = readFileSync(join(ROOT, file), "utf8");
   const lists = [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)"/gm)];
@@ -139,8 +139,10 @@ function namesImportedBy(file: string): string[] {
   const whole = [...text.matchAll(/^import (?:type )?\* as (\w+) from "(\.[^"]+)"/gm)].flatMap(([, all, target]) =>
     [...text.matchAll(new RegExp(`\\b${all}\\.(\\w+)`, "g"))].map(([, name]) => [target!, name!] as const),
   );
-  const later = [...text.matchAll(/\bimport\("(\.[^"]+)"\)/g)].map(([, target]) => [target!, "*"] as const);
-  return [...named, ...whole, ...later].map(
+  const all = [...text.matchAll(/(?:\bimport\(|^export \* from )"(\.[^"]+)"/gm)].map(
+    ([, target]) => [target!, "*"] as const,
+  );
+  return [...named, ...whole, ...all].map(
     ([target, name]) => `${relative(ROOT, join(ROOT, dirname(file), target))} ${name}`,
   );
 }

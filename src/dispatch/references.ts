@@ -9,8 +9,8 @@
  * node, nearly always has the number that it had before; while it is remembered here, always.
  */
 
-import { plainPhone } from "../carriers/phones.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import { plainPhone } from "../message/phones.ts";
 import { sizedCache } from "../runtime/cache.ts";
 
 /** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */

@@ -11,7 +11,7 @@ import type {
   ReportFacts,
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
-import type { LogPosition } from "./port.ts";
+import type { LogPosition } from "./port/tracking.ts";
 import { MESSAGE, type MessageRow } from "./schema/message.ts";
 import type { ReportRow } from "./schema/report.ts";
 
@@ -145,7 +145,7 @@ type Items =
   | Pick<IncomingBatch, "kind" | "items">
   | Pick<AlertBatch, "kind" | "items">;
 
-export function parseItems(kind: ReportBatch["kind"], text: string): Items {
+function parseItems(kind: ReportBatch["kind"], text: string): Items {
   // Amounts are the only texts of digits whose names end so.
   const items = JSON.parse(text, (name, value) => (name.endsWith("Micros") ? BigInt(value) : value));
   return { kind, items } as Items;

@@ -6,11 +6,14 @@ import { reasonOf } from "../../message/reasons.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
+import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port/messages.ts";
 import { serializeEncoding } from "../rows.ts";
 import { STATE_NUMBER } from "../schema/message.ts";
+import type { ReadSet } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
+import { commands, grouped } from "./entry.ts";
 import { alertBelow } from "./ledger.ts";
+import { optOutLists } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -23,13 +26,22 @@ interface KeptAnswer {
   readonly partCounts?: number | number[];
 }
 
-/** The lists on which a number may have opted out of an account's messages: the service's and its own. */
-export function optOutLists(accountId: number): number[] {
-  return [0, accountId];
+/** What an acceptance reads. */
+function readsOf({ accountId, bulkId, replay, firstKey, messages }: Acceptance): ReadSet {
+  return {
+    wallets: [accountId],
+    bulks: [{ accountId, bulkId }],
+    replays: replayNames(accountId, replay, bulkId),
+    names: messages.flatMap(({ clientMessageId }) =>
+      clientMessageId === null ? [] : [{ accountId, clientMessageId }],
+    ),
+    numbers: optOutLists(accountId).flatMap((list) => messages.map(({ to }) => ({ list, number: to }))),
+    newKeys: [firstKey, nthId(firstKey, messages.length - 1)],
+  };
 }
 
-export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
-  return (input: Acceptance): AcceptanceOutcome => {
+export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
+  const accept = (input: Acceptance): AcceptanceOutcome => {
     const { accountId, bulkId, receivedAtMs } = input;
     const names = replayNames(accountId, input.replay, bulkId);
     const earlier = findReplay<KeptAnswer>(tables, names, receivedAtMs);
@@ -52,23 +64,23 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
-    const wallet = tables.wallet(accountId);
+    const wallet = tables.wallets.ofAccount(accountId);
     let available = wallet.balanceMicros + wallet.creditLimitMicros;
     if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
     let chargedParts = 0;
-    const lists = optOutLists(accountId).filter((list) => tables.hasOptOuts(list));
+    const lists = optOutLists(accountId).filter((list) => tables.optOuts.any(list));
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
 
     const carried = input.contents.map(carriedOf);
     const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
 
     const statusOf = (message: NewMessage, content: Content, cost: bigint): number => {
-      if (message.clientMessageId !== null && tables.isNamed(accountId, message.clientMessageId)) {
+      if (message.clientMessageId !== null && tables.messages.isNamed(accountId, message.clientMessageId)) {
         return STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
       }
       if (message.rejectedStatusId !== null) return message.rejectedStatusId;
-      if (lists.some((list) => tables.isOptedOut({ list, number: message.to }))) {
+      if (lists.some((list) => tables.optOuts.has({ list, number: message.to }))) {
         return STATUS.REJECTED_DESTINATION_BLOCKLISTED.id;
       }
       if (cost > available) return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
@@ -120,7 +132,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
         }
       }
 
-      tables.insertMessage({
+      tables.messages.insert({
         key,
         account_id: accountId,
         bulk_id: bulkId,
@@ -180,11 +192,11 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     });
 
     if (charged > 0n) {
-      tables.post({
+      tables.wallets.post({
         atMs: receivedAtMs,
         kind: "charge",
         from: wallet.id,
-        to: tables.serviceWallet("revenue", wallet.currency),
+        to: tables.wallets.ofService("revenue", wallet.currency),
         amountMicros: charged,
         messageKey: input.firstKey,
         partCount: chargedParts,
@@ -199,6 +211,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     }
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+  return commands({ accept: grouped(readsOf, accept) });
 }
 
 /** One number where all are the same. */

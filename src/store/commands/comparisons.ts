@@ -3,15 +3,14 @@
  * parts of such an id are read once a command, with their messages, and parked receipts are tried only while `areSpent` is false: what a
  * command costs is bounded, whatever is parked.
  */
-
-import type { PartName } from "../port.ts";
+import type { PartName } from "../port/receipts.ts";
 import type { PartRow } from "../schema/message.ts";
 import type { Tables } from "../tables.ts";
 import { type Candidate, MAX_SAME_ID } from "./candidates.ts";
 import { nameKey } from "./receipt-names.ts";
 
 /** So often one command compares a receipt with a part before it leaves what is parked to a later one. */
-export const MAX_COMPARISONS = 50_000;
+const MAX_COMPARISONS = 50_000;
 
 export class Comparisons {
   readonly #tables: Tables;
@@ -33,9 +32,9 @@ export class Comparisons {
   partsOf(name: PartName): readonly Candidate[] {
     const known = this.#named?.get(nameKey(name));
     if (known !== undefined) return this.#counted(known);
-    const parts = this.#tables.parts(name);
+    const parts = this.#tables.parts.named(name);
     const areMany = parts.length > MAX_SAME_ID;
-    const found = parts.map((part) => ({ part, row: areMany ? undefined : this.#tables.message(part.key) }));
+    const found = parts.map((part) => ({ part, row: areMany ? undefined : this.#tables.messages.get(part.key) }));
     // One alone is found as soon without.
     if (found.length > 1) {
       this.#named ??= new Map();

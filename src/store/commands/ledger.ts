@@ -1,10 +1,10 @@
 /** Money: postings between wallets, and the check that they agree. */
 
 import { exchange, MAX_AMOUNT, MAX_WALLET } from "../../money/amounts.ts";
-import type { CommandHandlers } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import type { Wallet } from "../wallet.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -31,10 +31,10 @@ export function refund(
 ): boolean {
   const { accountId, key: messageKey, amountMicros, partCount } = message;
   if (amountMicros === 0n) return true;
-  const wallet = tables.wallet(accountId);
+  const wallet = tables.wallets.ofAccount(accountId);
   if (wallet.balanceMicros + amountMicros > MAX_WALLET) return false;
-  const from = tables.serviceWallet("revenue", wallet.currency);
-  tables.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
+  const from = tables.wallets.ofService("revenue", wallet.currency);
+  tables.wallets.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
   return true;
 }
 
@@ -69,11 +69,7 @@ export function* chargePieces(amountMicros: bigint): Generator<bigint> {
   if (left > 0n) yield left;
 }
 
-export function ledgerCommands({
-  sql,
-  tables,
-  unit,
-}: CommandParts): Pick<CommandHandlers, "balance" | "fund" | "verifyLedger"> {
+export function ledgerCommands({ sql, tables, unit }: CommandParts) {
   const clientOf = sql.prepare<[string, number], { id: number; currency: string }>(
     "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client' AND retired_at_ms IS NULL",
   );
@@ -109,7 +105,7 @@ export function ledgerCommands({
      WHERE ${isNotNothing("paid_high - cost_high", "paid_low - cost_low")}`,
   );
 
-  return {
+  return commands({
     async balance({ accountId }) {
       const row = await balanceOf.get(accountId);
       if (row === undefined) throw new Error(`account ${accountId} has no wallet`);
@@ -133,12 +129,12 @@ export function ledgerCommands({
       }
       if (amountMicros === 0n) return { kind: "nothing left" };
       await tables.load({ wallets: [client.id] });
-      const wallet = tables.wallet(client.id);
+      const wallet = tables.wallets.ofAccount(client.id);
       const balanceAfter = wallet.balanceMicros + amountMicros;
       if (amountMicros < 0n && balanceAfter < 0n) return { kind: "below zero" };
       if (balanceAfter > MAX_AMOUNT) return { kind: "too large" };
-      const outside = tables.serviceWallet("payments", client.currency);
-      const transactionId = await tables.postNumbered({
+      const outside = tables.wallets.ofService("payments", client.currency);
+      const transactionId = await tables.wallets.postNumbered({
         atMs: input.atMs,
         kind: "funds",
         from: amountMicros > 0n ? outside : wallet.id,
@@ -162,5 +158,5 @@ export function ledgerCommands({
       });
       return [...wallets, ...limits, ...charges];
     },
-  };
+  });
 }

@@ -2,36 +2,29 @@
 
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import type { CommandHandlers } from "../port.ts";
 import { batchOf, serializeItems } from "../rows.ts";
 import { REPORT, type ReportRow } from "../schema/report.ts";
 import type { PendingBatch, Unit } from "../unit.ts";
+import { commands, grouped } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
-import { callbackSecretPlace } from "./secrets.ts";
 
-type ReportCommand =
-  | "dueReports"
-  | "reportsDelivered"
-  | "reportsFailed"
-  | "reportsReleased"
-  | "mergeReports"
-  | "callbackPolicy";
+const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
 
 /** Of a report's tries, so many are kept. */
 const KEPT_ATTEMPTS = 25;
 
 /** Writes what the unit gathered and returns the batches that may go out from here now. Called last in the transaction. */
 export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, unit: Unit): ReportBatch[] {
-  const ready = unit.unblocked.map((id) => batchOf(tables.report(id)!));
+  const ready = unit.unblocked.map((id) => batchOf(tables.reports.get(id)!));
   const written = new Map<PendingBatch, string>();
   for (const batch of unit.batches) {
     const { kind, accountId, url, contentType, items, afterId, afterPending } = batch;
     const id = ids.take(1);
     written.set(batch, id);
     // The batch to wait for, unless it was settled by another command of this unit.
-    const stored = afterId !== null && tables.reportWaits(afterId) ? afterId : null;
+    const stored = afterId !== null && tables.reports.waits(afterId) ? afterId : null;
     const after = afterPending === null ? stored : (written.get(afterPending) ?? null);
-    tables.insertReport({
+    tables.reports.insert({
       id,
       kind,
       account_id: accountId,
@@ -43,8 +36,8 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
       after_id: after,
     });
     for (const key of batch.ordered) {
-      const row = tables.message(key);
-      if (row !== undefined) tables.changeMessage(row, { last_report_id: id });
+      const row = tables.messages.get(key);
+      if (row !== undefined) tables.messages.change(row, { last_report_id: id });
     }
     if (after !== null) continue;
     // A pending batch holds items of its own kind only (Unit).
@@ -55,90 +48,77 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
   return [];
 }
 
-export function reportCommands({
-  sql,
-  tables,
-  unit,
-  epoch,
-  pushes,
-  now,
-  secrets,
-}: CommandParts): Pick<CommandHandlers, ReportCommand> {
+export function reportCommands({ sql, tables, unit, epoch, pushes, now }: CommandParts) {
   const due = sql.prepare<[number, number], ReportRow>(
     `SELECT ${REPORT.list} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );
-  const policyOf = sql.prepare<
-    [number],
-    { key: string; secret: string; oldSecret: string | null; retryMinutes: string | null }
-  >(
-    `SELECT key, callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
-  );
-
   /** The tries so far and this one; of very many the last. */
   const historyWith = (id: string, attempt: ReportAttempt | null): string => {
-    const history = tables.report(id)?.history ?? "[]";
+    const history = tables.reports.get(id)?.history ?? "[]";
     if (attempt === null) return history;
     return JSON.stringify([...(JSON.parse(history) as ReportAttempt[]), attempt].slice(-KEPT_ATTEMPTS));
   };
 
   const settle = (id: string): void => {
-    for (const follower of tables.followers(id)) {
+    for (const follower of tables.reports.followers(id)) {
       if (follower.items === "[]") {
         // It went out as part of the one that is settled now.
-        tables.deleteReport(follower.id);
+        tables.reports.delete(follower.id);
         settle(follower.id);
       } else {
-        tables.changeReport(follower.id, { after_id: null, held_by: pushes ? epoch : null });
+        tables.reports.change(follower.id, { after_id: null, held_by: pushes ? epoch : null });
         unit().unblocked.push(follower.id);
       }
     }
   };
 
-  return {
+  return commands({
     async dueReports({ nowMs, limit }) {
       const rows = await due.all(nowMs, limit);
-      for (const { id } of rows) tables.changeReport(id, { held_by: epoch });
+      for (const { id } of rows) tables.reports.change(id, { held_by: epoch });
       return { batches: rows.map(batchOf), more: rows.length === limit };
     },
-    reportsDelivered({ ids }) {
-      for (const id of ids) {
-        tables.deleteReport(id);
-        settle(id);
-      }
-    },
-    reportsFailed({ failures }) {
-      for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
-        const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
-        if (retryAtMs === null) {
-          tables.changeReport(id, { ...failed, dead_at_ms: now() });
+    reportsDelivered: grouped(
+      ({ ids }) => ({ leaders: ids }),
+      ({ ids }) => {
+        for (const id of ids) {
+          tables.reports.delete(id);
           settle(id);
-        } else {
-          tables.changeReport(id, { ...failed, due_at_ms: retryAtMs });
         }
-      }
-    },
-    reportsReleased({ releases }) {
-      for (const { id, dueAtMs } of releases) tables.changeReport(id, { held_by: null, due_at_ms: dueAtMs });
-    },
-    mergeReports({ ids }) {
-      const rows = ids.flatMap((id) => tables.report(id) ?? []);
-      const [first, ...others] = rows;
-      if (first === undefined || others.length === 0) return;
-      tables.changeReport(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
-      // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
-      for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
-    },
-    async callbackPolicy({ accountId }) {
-      const row = await policyOf.get(accountId);
-      if (row === undefined) return { secrets: [], retryMinutes: null };
-      const { key, secret, oldSecret, retryMinutes } = row;
-      const kept = oldSecret === null ? [secret] : [secret, oldSecret];
-      return {
-        secrets: kept.map((text) => secrets.open(callbackSecretPlace(key), text)),
-        retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
-      };
-    },
-  };
+      },
+    ),
+    reportsFailed: grouped(
+      ({ failures }) => ({ reports: idsOf(failures), leaders: idsOf(failures) }),
+      ({ failures }) => {
+        for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
+          const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
+          if (retryAtMs === null) {
+            tables.reports.change(id, { ...failed, dead_at_ms: now() });
+            settle(id);
+          } else {
+            tables.reports.change(id, { ...failed, due_at_ms: retryAtMs });
+          }
+        }
+      },
+    ),
+    reportsReleased: grouped(
+      () => ({}),
+      ({ releases }) => {
+        for (const { id, dueAtMs } of releases) tables.reports.change(id, { held_by: null, due_at_ms: dueAtMs });
+      },
+    ),
+    mergeReports: grouped(
+      ({ ids }) => ({ reports: ids }),
+      ({ ids }) => {
+        const rows = ids.flatMap((id) => tables.reports.get(id) ?? []);
+        const [first, ...others] = rows;
+        if (first === undefined || others.length === 0) return;
+        tables.reports.change(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
+        // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
+        for (const { id } of others) tables.reports.change(id, { items: "[]", after_id: first.id, held_by: null });
+      },
+    ),
+  });
 }

@@ -1,0 +1,28 @@
+/** What pushing reports needs of the store, and nothing more. The store implements it. */
+import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
+import type { ReportBatch } from "../../message/message.ts";
+
+/**
+ * A batch is *held* from the moment the store hands it out (straight after the commit that made it, or by `dueReports`) until
+ * one of the first three calls gives it back. What is held is not handed out a second time; what was held by a process that
+ * is gone is handed out again.
+ */
+export interface ReportStore {
+  /** Taken by its receiver, or never to be taken (410): forget it. */
+  reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
+  /** Tried and not taken: when to try again, or null when this was the last try and it becomes a dead letter. */
+  reportsFailed(input: { failures: readonly ReportFailure[] }): Promise<void>;
+  /** Not tried, for want of room: hand it out again at `dueAtMs`. Its number of attempts stays as it is. */
+  reportsReleased(input: { releases: readonly ReportRelease[] }): Promise<void>;
+  /** Batches that are due and not held, oldest due first, at most `limit`; they are held from now on. */
+  dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
+  /** Batches that were never tried become one, under the id of the first. They go out together from then on. */
+  mergeReports(input: { ids: readonly string[] }): Promise<void>;
+  /** How the account wants its reports. */
+  callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
+}
+
+export interface ReportRelease {
+  readonly id: string;
+  readonly dueAtMs: number;
+}

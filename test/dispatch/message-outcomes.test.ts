@@ -1,0 +1,237 @@
+/** What carriers say on its way to a real PostgreSQL, which refuses some of it: nothing else waits for that, and nothing is said twice. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { unknownId } from "../../src/message/receipt.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { MAX_TRIES } from "../../src/runtime/isolate.ts";
+import { type Log, silentLog } from "../../src/runtime/log.ts";
+import { STATUS } from "../../src/sms/statuses.ts";
+import { localStore } from "../../src/store/group.ts";
+import { type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
+import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
+import { Bench, CARRIER, NOW } from "../store/harness.ts";
+import { postgresUrl } from "../support/postgres.ts";
+
+interface CarrierQueue {
+  readonly url: string;
+  readonly bench: Bench;
+  readonly outcomes: MessageOutcomes;
+  readonly counts: OutcomeCounts;
+  readonly session: Session;
+  /** Lines of the log. */
+  readonly lines: string[];
+  /** Calls of each command. */
+  readonly calls: Map<string, number>;
+  /** Fails calls as long as it gives an error for one. */
+  fault: (command: string) => Error | null;
+}
+
+const CONNECTING = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+
+async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<CarrierQueue> {
+  const url = await postgresUrl(t);
+  const connecting = { ...CONNECTING, leaseMs, url };
+  const bench = await Bench.start(
+    t,
+    async () => ({
+      async open(clock, lanes, onFeed) {
+        const engine = await PostgresEngine.open({ ...connecting, clock, lanes, mode: "deliver" });
+        return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
+      },
+    }),
+    { lanes: { lane: 1_000, total: 1_000 } },
+  );
+  const connection = new PostgresConnection(connecting, "test");
+  t.after(() => connection.close());
+  const calls = new Map<string, number>();
+  const lines: string[] = [];
+  const line = ((_: unknown, text: string) => void lines.push(text)) as Log["error"];
+  const counts = {
+    incomingUnmatched: 0,
+    receiptsUnmatched: 0,
+    receiptsForeign: 0,
+    receiptsDoubtful: 0,
+    receiptsLater: 0,
+    receiptsRepeated: 0,
+    quarantined: 0,
+  };
+  const store = new Proxy(bench.store, {
+    get: (target, name: keyof Store) => async (input: never) => {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      const fault = carrierQueue.fault(name);
+      if (fault !== null) throw fault;
+      return target[name](input);
+    },
+  });
+  const outcomes = new MessageOutcomes({
+    store,
+    clock: systemClock,
+    log: { ...silentLog, error: line, warn: line, info: line, debug: line },
+    onWritten: () => undefined,
+    counts,
+  });
+  t.after(() => outcomes.abandon());
+  const session = await connection.session();
+  const carrierQueue: CarrierQueue = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
+  return carrierQueue;
+}
+
+async function rows<Row>({ session }: CarrierQueue, text: string): Promise<Row[]> {
+  return (await session.query<Row>(text)).rows;
+}
+
+/** A session beside the database, for what is done to it. */
+async function adminOf(t: TestContext, url: string): Promise<Session> {
+  const beside = new URL(url);
+  beside.pathname = "/postgres";
+  const connection = new PostgresConnection({ ...CONNECTING, url: beside.href }, "test");
+  t.after(() => connection.close());
+  return connection.session();
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => systemClock.after(20, resolve));
+}
+
+/** Longer than an index row of PostgreSQL, and not to be compressed. */
+const tooLong = (): string => randomBytes(30_000).toString("hex");
+
+test("of a hundred accepted messages, four with ids that have no place, all are recorded as taken, once", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
+  await bench.accept(Array.from({ length: 100 }, (_, index) => bench.message({ to: String(41_790_000_000 + index) })));
+  const messages = bench.takeMessages();
+  assert.equal(messages.length, 100);
+  const bad = new Set([3, 40, 41, 99]);
+  for (const [index, { key, to }] of messages.entries()) {
+    const carrierMessageId = bad.has(index) ? tooLong() : `id-${index}`;
+    const parts = [{ carrierMessageId, counts: true }];
+    outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  }
+  await outcomes.settled();
+  const waiting = STATUS.PENDING_WAITING_DELIVERY.id;
+  assert.equal(
+    (await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${waiting} AND owner IS NULL`)).length,
+    100,
+  );
+  const parts = await rows<{ id: string }>(carrierQueue, "SELECT carrier_message_id AS id FROM part");
+  assert.equal(parts.length, 100);
+  const unknown = parts.map(({ id }) => id).filter((id) => id.startsWith("unknown:"));
+  assert.deepEqual(unknown.sort(), [...bad].map((index) => unknownId(messages[index]!.to)).sort());
+  assert.equal(carrierQueue.counts.quarantined, 0, "they are recorded, if without their ids");
+});
+
+test("a receipt and a message from a phone that the store refuses are kept aside and acknowledged; the others are taken", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
+  await bench.accept([bench.message(), bench.message()]);
+  await bench.submit(bench.takeMessages());
+  const keys = (await rows<{ id: string }>(carrierQueue, "SELECT carrier_message_id AS id FROM part")).map(
+    ({ id }) => id,
+  );
+  const part = { from: "41790000009", to: "80808", text: "Hello", concatenation: null, atMs: NOW };
+  await Promise.all([
+    outcomes.receipt(CARRIER, bench.receipt(keys[0]!)),
+    outcomes.receipt(CARRIER, bench.receipt(tooLong())),
+    outcomes.receipt(CARRIER, bench.receipt(keys[1]!)),
+    outcomes.incoming(CARRIER, part),
+    outcomes.incoming(CARRIER, { ...part, atMs: 2 ** 70 }),
+  ]);
+  const delivered = STATUS.DELIVERED_TO_HANDSET.id;
+  assert.equal((await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${delivered}`)).length, 2);
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 1);
+  const { items } = await bench.store.quarantined({ limit: 10 });
+  assert.deepEqual(items.map(({ command }) => command).sort(), ["incoming", "received"]);
+  assert.equal(carrierQueue.counts.quarantined, 2);
+  assert.equal(carrierQueue.lines.filter((line) => line.includes("kept aside")).length, 2);
+});
+
+test("while the store is away nothing is split or kept aside, and the log has a bounded number of lines", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
+  await bench.accept([bench.message(), bench.message()]);
+  let failures = 3;
+  carrierQueue.fault = () => (failures-- > 0 ? new StoreUnavailable("away") : null);
+  for (const { key } of bench.takeMessages()) outcomes.ended({ key, event: "no route", errorId: 0, atMs: NOW });
+  await outcomes.settled();
+  assert.equal(carrierQueue.calls.get("finish"), 4);
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM message WHERE state = 4")).length, 2);
+  assert.equal(carrierQueue.counts.quarantined, 0);
+});
+
+test("what looks like a receipt and is none becomes a message from its phone", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes, counts } = carrierQueue;
+  const text = "id:1001 stat:UNDELIV";
+  const asMessage = { from: "41790000666", to: "80808", text, concatenation: null, atMs: NOW };
+  const receipt = { ...bench.receipt("1001", "undeliverable"), to: "41790000666", unmarked: true };
+  await outcomes.receipt(CARRIER, receipt, asMessage);
+  assert.deepEqual(await rows(carrierQueue, "SELECT sender, body FROM incoming_message"), [
+    { sender: "41790000666", body: text },
+  ]);
+  assert.deepEqual([counts.receiptsUnmatched, counts.incomingUnmatched], [0, 1]);
+  assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+});
+
+test("what looks like a receipt and comes just before the answer to its submit is one", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
+  await bench.accept([bench.message()]);
+  const { key, to } = bench.takeMessages()[0]!;
+  const asMessage = { from: to, to: "80808", text: "id:7 stat:DELIVRD", concatenation: null, atMs: NOW };
+  const receipt = outcomes.receipt(CARRIER, { ...bench.receipt("7"), to, unmarked: true }, asMessage);
+  await outcomes.settled();
+  const parts = [{ carrierMessageId: "7", counts: true }];
+  outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
+  await receipt;
+  assert.equal(
+    (await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${STATUS.DELIVERED_TO_HANDSET.id}`)).length,
+    1,
+  );
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 0);
+});
+
+test("while the database lets nobody in, nothing is acknowledged or lost, and when it does all is recorded", async (t) => {
+  // With a short lease it tries to connect with almost every call.
+  const carrierQueue = await startDispatch(t, 600);
+  const { bench, outcomes, counts } = carrierQueue;
+  await bench.accept([bench.message(), bench.message()]);
+  const [first, second] = bench.takeMessages();
+  await bench.submit([first!]);
+  const admin = await adminOf(t, carrierQueue.url);
+  const database = new URL(carrierQueue.url).pathname.slice(1);
+  await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [database]);
+  let acknowledged = 0;
+  const said: Promise<void>[] = [];
+  const say = (safe: Promise<void>): void => void said.push(safe.then(() => void acknowledged++));
+  const tries = (command: string): number => carrierQueue.calls.get(command) ?? 0;
+  say(outcomes.receipt(CARRIER, bench.receipt(`${first!.key}.1`)));
+  // Alone first, and more often than an item is tried before it is set aside.
+  await until(() => acknowledged > 0 || tries("received") > 2 * MAX_TRIES);
+  const part = { from: "41790000009", to: "80808", text: "Hello", concatenation: null, atMs: NOW };
+  say(outcomes.incoming(CARRIER, part));
+  const parts = [{ carrierMessageId: "second", counts: true }];
+  outcomes.submitted({ key: second!.key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, second!.to);
+  await until(() => ["submitted", "incoming"].every((command) => tries(command) > MAX_TRIES));
+  assert.equal(acknowledged, 0);
+  await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
+  await Promise.all(said);
+  await outcomes.settled();
+  const connection = new PostgresConnection({ ...CONNECTING, url: carrierQueue.url }, "test");
+  t.after(() => connection.close());
+  const session = await connection.session();
+  const { rows: states } = await session.query("SELECT status_id AS id, owner FROM message ORDER BY key");
+  assert.deepEqual(states, [
+    { id: STATUS.DELIVERED_TO_HANDSET.id, owner: null },
+    { id: STATUS.PENDING_WAITING_DELIVERY.id, owner: null },
+  ]);
+  assert.equal((await session.query("SELECT 1 FROM incoming_message")).count, 1);
+  assert.equal((await session.query("SELECT 1 FROM quarantine")).count, 0);
+  assert.equal(counts.quarantined, 0);
+  assert.equal(tries("quarantine"), 0);
+});
