@@ -307,6 +307,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/api/operator/passwords.ts PasswordText": "makes a schema, from a sentence of ours",
   "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
   "src/smsc/spoiling.ts spoilt": "takes what our own session has written",
+  "src/runtime/compiled.ts compiled": OWN_WORDS,
   "src/runtime/files.ts readSmallFile": FILE_NAME,
   "src/runtime/files.ts readGivenFile": FILE_NAME,
   "src/runtime/metrics.ts counter": OWN_WORDS,
