@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import smpp from "smpp";
 import { makeTlv } from "../src/carriers/smpp/codec/tlvs.ts";
 import { connectSocket } from "../src/carriers/smpp/session/connect.ts";
-import { Session } from "../src/carriers/smpp/session/session.ts";
+import { SmppSession } from "../src/carriers/smpp/session/session.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 
 const WINDOW = 100;
@@ -62,7 +62,7 @@ const carriers: Record<Pair, () => Promise<number>> = {
   async ours() {
     let lastId = 0;
     const server = createServer((socket) => {
-      const session = new Session(socket, {
+      const session = new SmppSession(socket, {
         role: "smsc",
         clock: systemClock,
         // A client may send its next message before it has answered the receipt of the last.
@@ -146,7 +146,7 @@ const clients: Record<Pair, (port: number) => Promise<SendOne>> = {
     const receipts = new Receipts();
     const connection = await connectSocket({ host: "127.0.0.1", port, timeoutMs: 5000 }, systemClock);
     if (connection.kind === "failed") throw connection.error;
-    const session = new Session(connection.socket, {
+    const session = new SmppSession(connection.socket, {
       role: "esme",
       clock: systemClock,
       window: WINDOW,

@@ -33,7 +33,7 @@ export interface Service {
 }
 
 /** The service cannot start; the message says what to do. */
-export class StartFault extends Error {}
+class StartFault extends Error {}
 
 /** Other nodes have taken over what this one had. It may do nothing any more, and should be started anew, as another node. */
 export class Fenced extends Error {}

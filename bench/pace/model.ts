@@ -2,7 +2,7 @@
  * A carrier that throttles, and the pace in front of it, over simulated time: what is offered waits, goes as the pace allows, is answered
  * after a round trip, and goes again when it was throttled. Nothing is timed, so the same seed gives the same figures everywhere.
  */
-import { Pace } from "../../src/carriers/smpp/pace.ts";
+import { CarrierPace } from "../../src/carriers/smpp/carrier-pace.ts";
 import { SentLog } from "../../src/carriers/smpp/sent-log.ts";
 import { type Random, seededRandom } from "../../src/runtime/random.ts";
 
@@ -37,7 +37,7 @@ export function play(story: Story): Told {
   let nowMs = 0;
   const clock = { now: () => nowMs, monotonic: () => nowMs, after: () => ({ cancel: () => undefined }) };
   const throttles = throttle(seededRandom(seed));
-  const pace = new Pace(partsPerSecond, clock);
+  const pace = new CarrierPace(partsPerSecond, clock);
   const accepted = Array<number>(seconds).fill(0);
   const throttled = Array<number>(seconds).fill(0);
   /** What was sent in each of the last milliseconds, as the stamp and whether it is throttled. */

@@ -1,5 +1,7 @@
 /** What of an account can be set at its start and changed later, within which bounds. */
+
 import { parseNetwork } from "../runtime/networks.ts";
+import { urlProblem } from "../runtime/urls.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port.ts";
 import { amountIn } from "./manager.ts";
@@ -7,7 +9,6 @@ import { invalid } from "./refusal.ts";
 
 /** Senders or networks in a list. */
 export const MAX_ENTRIES = 1_000;
-export const MAX_URL = 2_048;
 export const MAX_LIMIT = 1_000_000_000;
 export const MAX_RETRIES = 50;
 /** A week. */
@@ -89,9 +90,8 @@ function checkedLimits(limits: AccountLimits): AccountLimits {
 function checkedAlert(alert: NonNullable<AccountSettings["alert"]> | null): ManagedAccount["alert"] {
   if (alert === null) return null;
   const { below, url } = alert;
-  if (url.length > MAX_URL) throw invalid("alert.url", `must be at most ${MAX_URL} characters long`);
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw invalid("alert.url", "must be an absolute http or https URL", url);
+  const urlSays = urlProblem(url);
+  if (urlSays !== null) throw invalid("alert.url", urlSays);
   return { belowMicros: amountIn(below, "alert.below"), url };
 }
 

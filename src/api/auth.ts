@@ -3,16 +3,24 @@
  * wherever Basic is taken. The password of a user with a second factor is good for opening a session, together with a code, and for
  * nothing else.
  */
+
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
 import type { Credentials } from "../auth/credentials.ts";
 import { isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
+import { boundedCache } from "../runtime/cache.ts";
 import { Networks, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
-import type { Auth } from "./operation.ts";
+
+/**
+ * "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "user": the
+ * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
+ * "manager": the same, or of a reseller.
+ */
+export type Auth = "none" | "account" | "query" | "session" | "login" | "user" | "reseller" | "operator" | "manager";
 
 export interface AuthParts {
   readonly credentials: Credentials;
@@ -23,7 +31,7 @@ export interface AuthParts {
 }
 
 /** What a request says of who sends it. */
-export interface Caller {
+export interface RequestCaller {
   /** The Authorization header. */
   readonly header: string | undefined;
   readonly address: string;
@@ -167,7 +175,7 @@ function active(account: Account | null, challenge: string): Account {
 }
 
 /** For messaging, reports and balance. A caller that is known on its connection is not waited for. */
-function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Account> {
+function authenticate(parts: AuthParts, caller: RequestCaller): Account | Promise<Account> {
   const seen = caller.connection.caller;
   const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
   if (same && parts.apiKeys.remembers(seen.account)) return seen.account;
@@ -180,7 +188,7 @@ function authenticate(parts: AuthParts, caller: Caller): Account | Promise<Accou
  */
 async function identify(
   parts: AuthParts,
-  { header, address, connection }: Caller,
+  { header, address, connection }: RequestCaller,
   check: (parts: AuthParts, account: Account) => Account,
 ): Promise<Account> {
   const basic = readBasic(header);
@@ -196,20 +204,20 @@ async function identify(
 }
 
 /** For a message in a plain URL: username and password in its query, or else a header as for messaging. */
-async function authenticateQuery(parts: AuthParts, caller: Caller, query: unknown): Promise<Account> {
+async function authenticateQuery(parts: AuthParts, caller: RequestCaller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
   if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
   return enrolled(parts, active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE));
 }
 
 /** Where only a session token counts. */
-async function authenticateSession(parts: AuthParts, { header, address }: Caller): Promise<Account> {
+async function authenticateSession(parts: AuthParts, { header, address }: RequestCaller): Promise<Account> {
   const token = readToken(header);
   return active(token === null ? null : await checkToken(parts, token, address), 'IBSSO realm="heliograph"');
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
-async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateReseller(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = enrolled(parts, await authenticateSession(parts, caller));
   if (account.kind !== "reseller")
     throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
@@ -217,7 +225,7 @@ async function authenticateReseller(parts: AuthParts, caller: Caller): Promise<A
 }
 
 /** For what is a user's own: a password or a session token, and no API key. */
-async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateUser(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await identify(parts, caller, (_, found) => found);
   if (account.user === null)
     throw new ApiError("forbidden", {
@@ -227,7 +235,7 @@ async function authenticateUser(parts: AuthParts, caller: Caller): Promise<Accou
 }
 
 /** For operators: as for messaging, and the account must be an operator's. */
-async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateOperator(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind !== "operator")
     throw new ApiError("forbidden", { description: "The account is not an operator's." });
@@ -235,7 +243,7 @@ async function authenticateOperator(parts: AuthParts, caller: Caller): Promise<A
 }
 
 /** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
-async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateManager(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.kind === "client")
     throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
@@ -243,7 +251,7 @@ async function authenticateManager(parts: AuthParts, caller: Caller): Promise<Ac
 }
 
 /** For what a program must not do: as for messaging, but no API key. */
-async function authenticateLogin(parts: AuthParts, caller: Caller): Promise<Account> {
+async function authenticateLogin(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.apiKey !== null)
     throw new ApiError("forbidden", {
@@ -254,7 +262,7 @@ async function authenticateLogin(parts: AuthParts, caller: Caller): Promise<Acco
 
 /** Who calls, for each kind of operation; null where nobody asks. */
 export const AUTHENTICATION: Readonly<
-  Record<Auth, (parts: AuthParts, caller: Caller, query: unknown) => Account | null | Promise<Account>>
+  Record<Auth, (parts: AuthParts, caller: RequestCaller, query: unknown) => Account | null | Promise<Account>>
 > = {
   none: () => null,
   account: authenticate,
@@ -289,14 +297,13 @@ export function passwordOfReseller(): ApiError {
 
 /** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
 const NETWORKS_KEPT = 1_000;
-const readNetworks = new Map<string, Networks>();
+const readNetworks = boundedCache<string, Networks>(NETWORKS_KEPT);
 
 function networksOf(list: readonly string[]): Networks {
   const text = list.join();
   const known = readNetworks.get(text);
   if (known !== undefined) return known;
   const networks = new Networks(list.map(storedNetwork).filter((network) => network !== null));
-  if (readNetworks.size >= NETWORKS_KEPT) readNetworks.delete(readNetworks.keys().next().value!);
   readNetworks.set(text, networks);
   return networks;
 }

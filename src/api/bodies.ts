@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { gauge, type Metric } from "../runtime/metrics.ts";
 import { MemoryBudget, Share } from "./budget.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, RETRY_SOON } from "./errors.ts";
 
 /** Whoever has not shown who it is may have so many bodies under way, each of at most a few kilobytes. */
 const MAX_STRANGERS = 256;
@@ -120,6 +120,6 @@ function tooLarge(limit: number): ApiError {
 function noRoom(): ApiError {
   return new ApiError("unavailable", {
     description: "Too many large bodies are being read.",
-    headers: { "retry-after": "1" },
+    headers: RETRY_SOON,
   });
 }

@@ -1,7 +1,7 @@
 /** What cannot be read as HTTP, or does not come in time, is told so, and the connection ends: by itself, or destroyed. */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Connections } from "./connections.ts";
+import type { ClientConnections } from "./client-connections.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
 
 const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
@@ -39,7 +39,7 @@ export function tellLate(socket: Socket, answered: boolean): void {
  * For what the parser objects to. Our side of the connection ends once the requests before are answered, the client's when it has written what it
  * had to say (what is reset while it writes, it cannot read) or when its time is over: then it is destroyed.
  */
-export function brokenRequestAnswerer(connections: Connections) {
+export function brokenRequestAnswerer(connections: ClientConnections) {
   const told = new WeakSet<Socket>();
   return (error: ParserError, socket: Socket): void => {
     const connection = connections.find(socket);

@@ -6,7 +6,7 @@ interface ErrorKind {
   readonly text: string;
 }
 
-export const ERROR_KINDS = {
+const ERROR_KINDS = {
   badRequest: { status: 400, messageId: "BAD_REQUEST", text: "Bad request" },
   unauthorized: { status: 401, messageId: "UNAUTHORIZED", text: "Unauthorized" },
   loginError: { status: 401, messageId: "LOGIN_ERROR", text: "Login error" },
@@ -28,6 +28,9 @@ export const ERROR_KINDS = {
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorName = keyof typeof ERROR_KINDS;
+
+/** The header of an error that is over soon. */
+export const RETRY_SOON = { "retry-after": "1" };
 
 export interface ErrorDetails {
   /** The offending fields. */

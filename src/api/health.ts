@@ -1,7 +1,7 @@
 /** For whoever watches the service: is the process up, can it take work, and its metrics. */
 import { type TSchema, Type } from "typebox";
 import { networksOf, type Settings } from "../runtime/settings.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { ErrorResponse, HealthResponse } from "./schemas.ts";
 
@@ -28,7 +28,7 @@ export function healthOperations(api: Api, { ready, metrics, settings }: HealthP
     } catch {
       throw new ApiError("unavailable", {
         description: "The store does not answer.",
-        headers: { "retry-after": "1" },
+        headers: RETRY_SOON,
       });
     }
     return { status: "ready" };

@@ -5,10 +5,10 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { microsToNumber } from "../money/amounts.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Store } from "../store/port.ts";
+import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
-import { bodyHash, idempotencyKey, keyReused } from "./sending.ts";
 
 export interface MoneyParts {
   readonly store: Pick<Store, "balance" | "fund">;

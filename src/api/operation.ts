@@ -10,7 +10,8 @@ import type {
 } from "fastify";
 import type { TSchema } from "typebox";
 import type { Account, Scope } from "../store/port.ts";
-import type { Progress } from "./connection.ts";
+import type { Auth } from "./auth.ts";
+import type { RequestProgress } from "./client-connection.ts";
 import { Done, ErrorResponse } from "./schemas.ts";
 
 export type Api = FastifyInstance<
@@ -20,13 +21,6 @@ export type Api = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
-
-/**
- * "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "user": the
- * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
- * "manager": the same, or of a reseller.
- */
-export type Auth = "none" | "account" | "query" | "session" | "login" | "user" | "reseller" | "operator" | "manager";
 
 /** What the body of an operation may have at most, unless it says otherwise. */
 export const SMALL_BODY = 65_536;
@@ -51,7 +45,7 @@ declare module "fastify" {
   interface FastifyRequest {
     account: Account | null;
     rawBody: Buffer | null;
-    progress: Progress | null;
+    progress: RequestProgress | null;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Parameters of operations that take them wherever a client puts them: in the body, in headers, in the query. */
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
-import { refuseBadText } from "./body.ts";
+import { refuseBadText } from "./body-parsers.ts";
 import { badField } from "./errors.ts";
 
 export type Fields = Record<string, unknown>;

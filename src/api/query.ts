@@ -1,12 +1,12 @@
 /** What operations read from the query. */
 import { parseDateTime } from "../schedule/date-time.ts";
-import { refuseBadText } from "./body.ts";
+import { refuseBadText } from "./body-parsers.ts";
 import { badField } from "./errors.ts";
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1_000;
 /** Ids that one request may ask for. */
-export const MAX_IDS = 500;
+const MAX_IDS = 500;
 /** The longest thing that a query asks for is a URL. */
 const MAX_TEXT = 2_048;
 

@@ -4,8 +4,10 @@
  * requests, as they are now. An account has a bucket of one second's share that fills again steadily. A request with more messages
  * than fit goes when the bucket is full, and leaves it in debt: nobody is locked out, and the mean holds.
  */
+
 import type { Intake } from "../intake/intake.ts";
 import type { SendAnswer, SendRequest } from "../intake/request.ts";
+import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Account } from "../store/port.ts";
@@ -32,7 +34,6 @@ interface Bucket {
   /** Below 0 is a debt. */
   tokens: number;
   filledAtMs: number;
-  movedAtMs: number;
 }
 
 const SECOND_MS = 1_000;
@@ -41,14 +42,10 @@ const MAX_BUCKETS = 10_000;
 /** Tokens come in fractions, whose sum is a little off. */
 const ROUNDING = 1e-6;
 
-/** A bucket is moved to the end of the line at most this often: a map that is written by every request grows old tables. */
-const MOVED_EVERY_MS = 1_000;
-
 /** One for each name; a second's worth may come at once. */
-export class Buckets<Name> {
+export class Buckets<Name extends string | number> {
   readonly #clock: Clock;
-  /** The one used longest ago first. */
-  readonly #buckets = new Map<Name, Bucket>();
+  readonly #buckets = boundedCache<Name, Bucket>(MAX_BUCKETS);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -85,14 +82,11 @@ export class Buckets<Name> {
 
   #filled(name: Name, rate: number, size: number): Bucket {
     const nowMs = this.#clock.monotonic();
-    const bucket = this.#buckets.get(name) ?? { tokens: size, filledAtMs: nowMs, movedAtMs: Number.NEGATIVE_INFINITY };
+    const known = this.#buckets.get(name);
+    const bucket = known ?? { tokens: size, filledAtMs: nowMs };
+    if (known === undefined) this.#buckets.set(name, bucket);
     bucket.tokens = Math.min(size, bucket.tokens + ((nowMs - bucket.filledAtMs) / SECOND_MS) * rate);
     bucket.filledAtMs = nowMs;
-    if (nowMs - bucket.movedAtMs < MOVED_EVERY_MS) return bucket;
-    bucket.movedAtMs = nowMs;
-    this.#buckets.delete(name);
-    this.#buckets.set(name, bucket);
-    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!);
     return bucket;
   }
 }

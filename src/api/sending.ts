@@ -1,36 +1,12 @@
 /** The sending operations: advanced (both versions), multi and single, of texts and of binary messages. */
-import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
 import type { BinaryFields, MessageFields, RequestedMessage, SendAnswer, SendRequest } from "../intake/request.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import { ApiError } from "./errors.ts";
+import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import * as schemas from "./schemas.ts";
-
-const MAX_IDEMPOTENCY_KEY = 255;
-
-/** The Idempotency-Key header, if there is one. */
-export function idempotencyKey(request: FastifyRequest): string | null {
-  const key = request.headers["idempotency-key"];
-  if (key === undefined) return null;
-  if (typeof key !== "string" || key.length === 0 || key.length > MAX_IDEMPOTENCY_KEY) {
-    throw new ApiError("badRequest", {
-      variables: ["Idempotency-Key"],
-      description: `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY} characters long.`,
-    });
-  }
-  return key;
-}
-
-/** Tells one request from another: the operation, its query where that has parameters, and every byte of the body. */
-export function bodyHash(request: FastifyRequest, query = ""): string {
-  const hash = createHash("sha256").update(`${request.method} ${request.routeOptions.url}${query}\n`);
-  return hash.update(request.rawBody ?? "").digest("base64url");
-}
-
-export const keyReused = (): ApiError =>
-  new ApiError("conflict", { description: "The Idempotency-Key was used for another request." });
 
 function sendRequest(
   request: FastifyRequest,

@@ -14,7 +14,10 @@
  *
  * All of this is one node's, in memory, and bounded; the names and secrets in it are hashes under a key that ends with the process.
  */
+
 import { hash, randomBytes } from "node:crypto";
+import { type Backoff, backoffMs } from "../runtime/backoff.ts";
+import { type BoundedCache, boundedCache, expiringCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { siteOf } from "../runtime/networks.ts";
 
@@ -22,8 +25,7 @@ import { siteOf } from "../runtime/networks.ts";
 const FREE_FACTORS = { pair: 1, address: 4, user: 4, secrets: 20 };
 export type TallyKind = keyof typeof FREE_FACTORS;
 
-const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 5 * 60_000;
+const WAITS: Backoff = { firstMs: 1_000, maxMs: 5 * 60_000, jitter: 0 };
 /** Quiet for so long, and what was wrong is forgotten. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /** For so long after its last use an address is known to be a user's own. */
@@ -112,7 +114,7 @@ class Tally {
     this.#wrong++;
     this.#seenAtMs = this.#clock.monotonic();
     const over = this.#wrong - this.#free;
-    if (over >= 0) this.#untilMs = this.#seenAtMs + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** over);
+    if (over >= 0) this.#untilMs = this.#seenAtMs + backoffMs(WAITS, over + 1);
     return over === 0;
   }
 }
@@ -144,18 +146,19 @@ interface Names {
 export class LoginAttempts {
   readonly #parts: LoginAttemptsParts;
   readonly #key = randomBytes(32).toString("base64");
-  readonly #tallies: Readonly<Record<TallyKind, Map<string, Tally>>> = {
-    pair: new Map(),
-    address: new Map(),
-    user: new Map(),
-    secrets: new Map(),
+  readonly #tallies: Readonly<Record<TallyKind, BoundedCache<string, Tally>>> = {
+    pair: boundedCache(MAX_TALLIES),
+    address: boundedCache(MAX_TALLIES),
+    user: boundedCache(MAX_TALLIES),
+    secrets: boundedCache(MAX_TALLIES),
   };
-  /** The secrets that were right, by user and address; of keys and tokens by the secret and the address. The one used longest ago first. */
-  readonly #known = new Map<string, { readonly proof: string; readonly atMs: number }>();
+  /** The secrets that were right, by user and address; of keys and tokens by the secret and the address. */
+  readonly #known: BoundedCache<string, string>;
   readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(parts: LoginAttemptsParts) {
     this.#parts = parts;
+    this.#known = expiringCache(MAX_KNOWN, KNOWN_FOR_MS, parts.clock);
   }
 
   /** The result of `check`, where null is wrong; or TooManyAttempts, and it was not called. */
@@ -184,7 +187,7 @@ export class LoginAttempts {
   /** A secret that was just given out to whoever is at that address is right there: what others do wrong does not hold it up. */
   knows(secret: string, address: string): void {
     const { known, proof } = this.#namesOf({ secret, address });
-    this.#remember(known, proof);
+    this.#known.set(known, proof);
   }
 
   #namesOf(attempted: Attempted): Names {
@@ -211,9 +214,9 @@ export class LoginAttempts {
 
   async #checkProven<Result>(names: Names, check: () => Promise<Result | null>): Promise<Result | null> {
     const result = await check();
-    if (result !== null) this.#remember(names.known, names.proof);
+    if (result !== null) this.#known.set(names.known, names.proof);
     // What has been changed or has ended is proven no more; the address is still the user's.
-    else if (names.user !== null) this.#remember(names.known, "");
+    else if (names.user !== null) this.#known.set(names.known, "");
     else this.#known.delete(names.known);
     if (result === null) this.#count(this.#talliesFor(names), "wrong", names);
     return result;
@@ -225,7 +228,7 @@ export class LoginAttempts {
     try {
       const result = await check();
       outcome = result === null ? "wrong" : "right";
-      if (result !== null) this.#remember(names.known, names.proof);
+      if (result !== null) this.#known.set(names.known, names.proof);
       return result;
     } finally {
       for (const [tally] of tallies) tally.end();
@@ -267,7 +270,7 @@ export class LoginAttempts {
     const old = tallies.get(name);
     const { settings, clock } = this.#parts;
     const tally = old === undefined || old.isForgotten ? new Tally(kind, settings.loginAttempts, clock) : old;
-    putLast(tallies, name, tally, MAX_TALLIES);
+    if (tally !== old) tallies.set(name, tally);
     return [tally, name];
   }
 
@@ -279,13 +282,9 @@ export class LoginAttempts {
     }
   }
 
+  /** Looked at as if by nobody: only a right secret keeps it here. */
   #knownProof(name: string): string | null {
-    const known = this.#known.get(name);
-    return known !== undefined && this.#parts.clock.monotonic() - known.atMs < KNOWN_FOR_MS ? known.proof : null;
-  }
-
-  #remember(name: string, proof: string): void {
-    putLast(this.#known, name, { proof, atMs: this.#parts.clock.monotonic() }, MAX_KNOWN);
+    return this.#known.peek(name) ?? null;
   }
 
   /** Every request pays for two of these. An HMAC takes twenty times as long, and nothing here is told to anybody who could go on from it. */
@@ -296,11 +295,4 @@ export class LoginAttempts {
 
 function isOfUser(kind: TallyKind): boolean {
   return kind === "pair" || kind === "user";
-}
-
-/** Sets it as the one used last, and drops the one used longest ago where there are too many. */
-function putLast<Value>(map: Map<string, Value>, name: string, value: Value, most: number): void {
-  map.delete(name);
-  map.set(name, value);
-  if (map.size > most) map.delete(map.keys().next().value!);
 }

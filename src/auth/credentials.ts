@@ -4,7 +4,9 @@
  * hash a pair was right for: as long as the user has that one, the pair is right, and somebody who changes accounts all day
  * does not have everybody's passwords checked again and again.
  */
+
 import { createHmac, randomBytes } from "node:crypto";
+import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account, Store } from "../store/port.ts";
 import { PasswordChecker } from "./passwords.ts";
@@ -18,8 +20,8 @@ export class Credentials {
   /** Of this process alone, so that what is remembered says nothing to whoever reads the memory of another. */
   readonly #key = randomBytes(32);
   readonly #remembered: RememberedAccounts;
-  /** The stored hash that a pair was right for; the one used longest ago first. */
-  readonly #rightFor = new Map<string, string>();
+  /** The stored hash that a pair was right for. */
+  readonly #rightFor = boundedCache<string, string>(MAX_PAIRS);
 
   constructor(store: Pick<Store, "findLogin">, clock: Clock) {
     this.#store = store;
@@ -36,7 +38,6 @@ export class Credentials {
       this.#rightFor.delete(pair);
       if (!right || login === null) return null;
       this.#rightFor.set(pair, login.passwordHash);
-      if (this.#rightFor.size > MAX_PAIRS) this.#rightFor.delete(this.#rightFor.keys().next().value!);
       return login.account;
     });
   }

@@ -2,6 +2,7 @@
  * Accounts whose caller has shown who they are, remembered for a short while under a name that gives the secret away to nobody.
  * Any change of accounts drops them all, and a burst of requests with one secret costs one look.
  */
+import { type BoundedCache, expiringCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account } from "../store/port.ts";
 
@@ -10,7 +11,7 @@ const REMEMBERED_ACCOUNTS = 10_000;
 
 export class RememberedAccounts {
   readonly #clock: Clock;
-  readonly #accounts = new Map<string, { account: Account; untilMs: number }>();
+  readonly #accounts: BoundedCache<string, Account>;
   /** The same by account, for whoever was given one and asks whether it still stands. */
   #untilMs = new WeakMap<Account, number>();
   readonly #looking = new Map<string, Promise<Account | null>>();
@@ -19,12 +20,13 @@ export class RememberedAccounts {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#accounts = expiringCache(REMEMBERED_ACCOUNTS, REMEMBERED_MS, clock);
   }
 
   /** The account of that name, or what `look` finds; finding nobody is not remembered. */
   async find(name: string, look: () => Promise<Account | null>): Promise<Account | null> {
     const known = this.#accounts.get(name);
-    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.account;
+    if (known !== undefined) return known;
     let looking = this.#looking.get(name);
     if (looking === undefined) {
       looking = this.#look(name, look).finally(() => this.#looking.delete(name));
@@ -37,14 +39,8 @@ export class RememberedAccounts {
     const changes = this.#changes;
     const account = await look();
     if (account === null || changes !== this.#changes) return account;
-    this.#accounts.delete(name);
-    if (this.#accounts.size >= REMEMBERED_ACCOUNTS) {
-      const oldest = this.#accounts.keys().next().value;
-      if (oldest !== undefined) this.#accounts.delete(oldest);
-    }
-    const untilMs = this.#clock.monotonic() + REMEMBERED_MS;
-    this.#accounts.set(name, { account, untilMs });
-    this.#untilMs.set(account, untilMs);
+    this.#accounts.set(name, account);
+    this.#untilMs.set(account, this.#clock.monotonic() + REMEMBERED_MS);
     return account;
   }
 

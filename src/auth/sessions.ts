@@ -4,7 +4,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { secret } from "../runtime/random.ts";
 import type { LoginEvent, Store, User } from "../store/port.ts";
 
-export const SESSION_IDLE_MS = 60 * 60_000;
+const SESSION_IDLE_MS = 60 * 60_000;
 export const SESSION_LONGEST_MS = 24 * 60 * 60_000;
 const TOKEN_BYTES = 32;
 

@@ -1,9 +1,10 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
+
 import { type Static, Type } from "typebox";
 import { firstWord, inCapitals } from "../message/incoming.ts";
+import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
 
-const MAX_URL = 2_048;
 const Words = Type.Array(Type.String({ minLength: 1, maxLength: 32 }), { minItems: 1, maxItems: 100 });
 
 export const IncomingNumber = Type.Object(
@@ -13,7 +14,7 @@ export const IncomingNumber = Type.Object(
     /** The account's key. The file does not know which accounts there are: what comes for one that is not there yet is kept for the operator. */
     account: Type.String({ pattern: ACCOUNT_KEY }),
     /** Where messages are pushed to. Without it they wait to be fetched. */
-    forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL })),
+    forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
     /** The form of the push. Default application/json. */
     contentType: Type.Optional(
       Type.Unsafe<"application/json" | "application/xml">({
@@ -38,8 +39,8 @@ const KEYWORDS = ["keywords", "stopKeywords", "startKeywords"] as const;
 /** What is wrong with a number that has the right shape, or null: the field, and what goes on after its name. */
 export function faultOf(number: IncomingNumber): { field: string; says: string } | null {
   const { forwardUrl } = number;
-  if (forwardUrl !== undefined && (!/^https?:\/\//i.test(forwardUrl) || !URL.canParse(forwardUrl)))
-    return { field: "forwardUrl", says: `"${forwardUrl}" is not an absolute http or https URL` };
+  const urlSays = forwardUrl === undefined ? null : urlProblem(forwardUrl);
+  if (urlSays !== null) return { field: "forwardUrl", says: `"${forwardUrl}" ${urlSays}` };
   const seen = new Set<string>();
   for (const field of KEYWORDS) {
     for (const keyword of number[field] ?? []) {

@@ -29,7 +29,7 @@ interface DemoAccount {
 }
 
 /** A parent stands before its children. */
-export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
+const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   {
     key: "OPERATOR1",
     kind: "operator",
@@ -57,7 +57,7 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
 ];
 
 /** The demo client's. Its data is a sandbox's, and so never served for real. */
-export const DEMO_API_KEY = "demo-api-key";
+const DEMO_API_KEY = "demo-api-key";
 
 /** `hash` makes what is kept of a password; tests, which do this hundreds of times, have it at hand. */
 export async function prepareSandbox(store: Store, hash = hashPassword): Promise<void> {

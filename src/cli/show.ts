@@ -68,7 +68,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 }
 
 /** Two values are the same if they say the same, whatever the order of their fields. */
-export function isSame(first: unknown, second: unknown): boolean {
+function isSame(first: unknown, second: unknown): boolean {
   return ordered(first) === ordered(second);
 }
 

@@ -1,7 +1,7 @@
 /** `heliograph smsc`: a simulated carrier for any SMPP client, with faults that can be switched on while it runs. */
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
-import type { Problem } from "../carriers/smpp/session/contract.ts";
+import type { SessionProblem } from "../carriers/smpp/session/contract.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { readGivenFile } from "../runtime/files.ts";
 import { LogLimiter } from "../runtime/log.ts";
@@ -138,7 +138,7 @@ async function listening<Result>(start: Promise<Result>, option: string): Promis
   }
 }
 
-function explained(problem: Problem): string {
+function explained(problem: SessionProblem): string {
   if (problem.kind !== "malformed") return `a bug: ${(problem.error as Error).stack ?? problem.error}`;
   const { commandId, fault } = problem.malformed;
   return `a PDU could not be read: command 0x${commandId.toString(16).padStart(8, "0")}, ${fault}`;

@@ -3,7 +3,10 @@
  * waits twice as long each time. A short wait is a timer here. What waits longer, or is one too many, waits in the store, where it takes no
  * room from messages that could go.
  */
+
 import type { MessageKey } from "../message/message.ts";
+import { backoffMs } from "../runtime/backoff.ts";
+import { type BoundedCache, boundedCache } from "../runtime/cache.ts";
 
 /** How often a message may be put off. The waits of all these times are five minutes; the next such answer gives the message up. */
 const MAX_COUNT = 10;
@@ -20,32 +23,26 @@ const MAX_COUNTED = 100_000;
 
 export class PutOffs {
   readonly #maxTimers: number;
-  readonly #maxCounted: number;
-  /**
-   * In the order in which they were last put off. One that goes at last is not taken out: every message would have to be looked for. It is
-   * forgotten as the oldest.
-   */
-  readonly #counts = new Map<MessageKey, number>();
+  /** One that goes at last is not taken out: every message would have to be looked for. It is forgotten as the oldest. */
+  readonly #counts: BoundedCache<MessageKey, number>;
 
   constructor(laneMessages: number, maxCounted = MAX_COUNTED) {
     this.#maxTimers = Math.min(MAX_TIMERS, Math.floor(laneMessages * MAX_SHARE_OF_LANE));
-    this.#maxCounted = maxCounted;
+    this.#counts = boundedCache(maxCounted);
   }
 
   /** The message is put off once more. False if that is too often. */
   add(key: MessageKey): boolean {
     const count = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.delete(key);
-    if (count > MAX_COUNT) return false;
-    this.#counts.set(key, count);
-    if (this.#counts.size > this.#maxCounted) this.#counts.delete(this.#counts.keys().next().value!);
-    return true;
+    if (count > MAX_COUNT) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+    return count <= MAX_COUNT;
   }
 
   /** How long it waits this time, if the first wait is so long. */
   waitMs(key: MessageKey, firstMs: number): number {
     const count = this.#counts.get(key) ?? 1;
-    return Math.max(firstMs, Math.min(firstMs * 2 ** (count - 1), MAX_WAIT_MS));
+    return backoffMs({ firstMs, maxMs: Math.max(firstMs, MAX_WAIT_MS), jitter: 0 }, count);
   }
 
   /** Whether a message waits here, beside so many others of its carrier. */

@@ -11,6 +11,7 @@
 
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import { plainPhone } from "../message/phones.ts";
+import { sizedCache } from "../runtime/cache.ts";
 
 /** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
 const MAX_OCTETS = 224;
@@ -25,46 +26,25 @@ interface Used {
 }
 
 export class References {
-  /** By phone, the one written to last at the end; of each the newest at the end. */
-  readonly #phones = new Map<string, Used[]>();
-  #size = 0;
+  /** By phone; of each the newest at the end. */
+  readonly #phones = sizedCache<string, readonly Used[]>(MAX_REFERENCES, (used) => used.length);
 
   /** How many are remembered. */
   get size(): number {
-    return this.#size;
+    return this.#phones.calculatedSize;
   }
 
   /** Only for a message of several parts. The same one gets the same again, also if the first was given by another process. */
   of({ key, to, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
-    const used = this.#usedBy(plainPhone(to));
-    const place = used.findLastIndex((one) => one.key === key);
-    // What went out counts, whatever was meant for it here.
-    const given = taken === null || taken === undefined ? used[place] : { key, reference: taken.reference };
-    const one = given ?? { key, reference: freeReference(hashOf(key), used) };
-    if (place >= 0) used.splice(place, 1);
-    else this.#size++;
-    used.push(one);
-    if (used.length > MAX_OF_PHONE) {
-      used.shift();
-      this.#size--;
-    }
-    if (this.size > MAX_REFERENCES) this.#forgetPhone();
-    return one.reference;
-  }
-
-  #usedBy(phone: string): Used[] {
+    const phone = plainPhone(to);
     const used = this.#phones.get(phone) ?? [];
-    this.#phones.delete(phone);
-    this.#phones.set(phone, used);
-    return used;
-  }
-
-  #forgetPhone(): void {
-    const [oldest] = this.#phones;
-    if (oldest === undefined) return;
-    const [phone, used] = oldest;
-    this.#phones.delete(phone);
-    this.#size -= used.length;
+    const before = used.findLast((one) => one.key === key);
+    // What went out counts, whatever was meant for it here.
+    const given = taken === null || taken === undefined ? before : { key, reference: taken.reference };
+    const one = given ?? { key, reference: freeReference(hashOf(key), used) };
+    const others = before === undefined ? used : used.filter((other) => other !== before);
+    this.#phones.set(phone, [...others.slice(1 - MAX_OF_PHONE), one]);
+    return one.reference;
   }
 }
 

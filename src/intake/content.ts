@@ -1,5 +1,7 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
+
 import type { Content } from "../message/message.ts";
+import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
 import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
@@ -8,7 +10,6 @@ import { STATUS } from "../sms/statuses.ts";
 import { type KnownBodies, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
 
-const MAX_URL = 2_048;
 const KEPT_ADDRESS_LENGTH = 64;
 
 export interface ContentRules {
@@ -46,13 +47,10 @@ export function prepareContent(
   } else if (sendAtMs !== null && tooFarAhead(sendAtMs, rules.nowMs, rules.sendAtDays)) {
     problems.push({ field: at("sendAt"), says: `is more than ${rules.sendAtDays} days ahead` });
   }
-  if (fields.notifyUrl !== undefined && fields.notifyUrl.length > MAX_URL) {
-    problems.push({ field: at("notifyUrl"), says: `is longer than ${MAX_URL} characters` });
-  } else if (fields.notifyUrl !== undefined && !isCallbackUrl(fields.notifyUrl)) {
-    problems.push({ field: at("notifyUrl"), says: "is not an absolute http or https URL" });
-  }
-  const says = fields.binary === undefined ? null : faultOfHex(fields.binary.hex);
-  if (says !== null) problems.push({ field: at("binary.hex"), says });
+  const urlSays = fields.notifyUrl === undefined ? null : urlProblem(fields.notifyUrl);
+  if (urlSays !== null) problems.push({ field: at("notifyUrl"), says: urlSays });
+  const hexSays = fields.binary === undefined ? null : faultOfHex(fields.binary.hex);
+  if (hexSays !== null) problems.push({ field: at("binary.hex"), says: hexSays });
   const window = readWindow(at("deliveryTimeWindow"), fields.deliveryTimeWindow, problems);
   if (problems.length > 0) return problems;
 
@@ -89,10 +87,6 @@ function faultOfHex(hex: string): string | null {
   if (digits === "") return "must not be empty";
   if (!/^[0-9a-fA-F]+$/.test(digits)) return "must be hexadecimal digits, with or without spaces";
   return digits.length % 2 === 0 ? null : "must have an even number of digits";
-}
-
-function isCallbackUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 function readWindow(

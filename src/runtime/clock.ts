@@ -26,6 +26,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves after so long. */
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => clock.after(delayMs, resolve));
+}
+
 /** Runs `work` again and again, `everyMs` after the last run ended, until stopped. */
 export class Interval {
   readonly #clock: Clock;

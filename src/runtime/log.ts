@@ -1,5 +1,7 @@
 /** Structured logs, one JSON object a line. Never a message's text, a password or a token. */
+
 import pino from "pino";
+import { boundedCache } from "./cache.ts";
 import type { Clock } from "./clock.ts";
 import { visible } from "./visible.ts";
 
@@ -27,7 +29,7 @@ const MAX_KINDS = 1_000;
 export class LogLimiter {
   readonly #clock: Clock;
   readonly #maxLines: number;
-  readonly #kinds = new Map<string, { sinceMs: number; lines: number; leftOut: number }>();
+  readonly #kinds = boundedCache<string, { sinceMs: number; lines: number; leftOut: number }>(MAX_KINDS);
 
   constructor(clock: Clock, maxLinesAMinute = MAX_LINES_A_MINUTE) {
     this.#clock = clock;
@@ -47,8 +49,6 @@ export class LogLimiter {
       write({});
       return;
     }
-    if (known === undefined && this.#kinds.size >= MAX_KINDS) this.#kinds.delete(this.#kinds.keys().next().value!);
-    this.#kinds.delete(kind);
     this.#kinds.set(kind, { sinceMs: nowMs, lines: 1, leftOut: 0 });
     const leftOut = known?.leftOut ?? 0;
     write(leftOut === 0 ? {} : { leftOut });

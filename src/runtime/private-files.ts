@@ -32,7 +32,7 @@ const OTHERS = 0o077;
 const MAX_SECRET_BYTES = 65_536;
 
 /** A file that must not be used as it is; the message says why. */
-export class UnsafeFile extends Error {}
+class UnsafeFile extends Error {}
 
 /** Windows has other rights, which the directory hands on. */
 const hasModes = process.platform !== "win32";

@@ -1,87 +1,19 @@
 /**
  * Settings, read in one place: heliograph.default.toml, then the operator's file, then the environment, then the command line.
- * The default file is the list of what there is: a name or a type that it does not have is an error that says so.
+ * What there is stands in settings-schema.ts: a name that it does not have, or a value of another type, is an error that says so.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
+import type { TSchema } from "typebox";
+import { Errors } from "typebox/value";
 import { FileFault, readGivenFile } from "./files.ts";
 import { Networks, parseNetworks } from "./networks.ts";
 import { readSecretFile } from "./private-files.ts";
 import { parseRoles, ROLES, type Role } from "./roles.ts";
-import { parseSecretKeys } from "./secrets.ts";
+import { type FactorPolicy, type Settings, SettingsSchema } from "./settings-schema.ts";
 
-export interface Settings {
-  readonly server: {
-    readonly host: string;
-    readonly port: number;
-    readonly requestTimeoutMs: number;
-    readonly headersTimeoutMs: number;
-    readonly answerTimeoutMs: number;
-    readonly maxConnections: number;
-    readonly connectionsPerAddress: number;
-    readonly maxRequests: number;
-    readonly requestsPerAddress: number;
-    readonly stopTimeoutMs: number;
-    readonly tlsCertificate: string;
-    readonly tlsKey: string;
-    readonly trustedProxies: string;
-    readonly metricsNetworks: string;
-  };
-  readonly store: {
-    readonly data: string;
-    readonly url: string;
-    readonly urlFile: string;
-    readonly secretKey: string;
-    readonly secretKeyFile: string;
-    readonly connections: number;
-    readonly statementTimeoutMs: number;
-    readonly retentionDays: number;
-  };
-  readonly node: {
-    readonly roles: string;
-    readonly leaseMs: number;
-  };
-  readonly limits: {
-    readonly bodyBytes: number;
-    readonly bodiesBytes: number;
-    readonly answersBytes: number;
-    readonly destinationsPerRequest: number;
-    readonly sendAtDays: number;
-    readonly searchMessages: number;
-    readonly requestsPerSecond: number;
-    readonly messagesPerSecond: number;
-    readonly connectionsPerAccount: number;
-    readonly strangerRequestsPerSecond: number;
-    readonly rejectedPerSecond: number;
-    readonly loginAttempts: number;
-  };
-  readonly access: {
-    readonly secondFactor: string;
-    readonly loginAuditDays: number;
-  };
-  readonly dispatch: {
-    readonly laneMessages: number;
-    readonly memoryMessages: number;
-    readonly claimMessages: number;
-    readonly receiptWaitMs: number;
-    readonly sweepEveryMs: number;
-    readonly unmatchedDays: number;
-    readonly unmatchedRows: number;
-  };
-  readonly reports: {
-    readonly connectionsPerHost: number;
-    readonly timeoutMs: number;
-    readonly memoryReports: number;
-    readonly dangerousAllowPrivateCallbacks: boolean;
-  };
-  readonly resellers: {
-    readonly clientMessages: boolean;
-    readonly clientKeys: boolean;
-    readonly clientPasswords: boolean;
-  };
-  readonly log: { readonly level: string };
-}
+export type { FactorPolicy, Settings } from "./settings-schema.ts";
 
 /** What is wrong with a setting, in a sentence for whoever wrote it. */
 export class SettingsFault extends Error {}
@@ -93,35 +25,16 @@ export type PartialSettings = { readonly [Section in keyof Settings]?: Partial<S
 
 const DEFAULT_FILE = join(import.meta.dirname, "../../heliograph.default.toml");
 const ENVIRONMENT_PREFIX = "HELIOGRAPH_";
-/** Where 0 has a meaning; everywhere else it would bring the service to a stop. */
-const MAY_BE_ZERO = new Set([
-  "server.port",
-  "server.stopTimeoutMs",
-  "store.retentionDays",
-  "limits.sendAtDays",
-  "limits.requestsPerSecond",
-  "limits.messagesPerSecond",
-  "limits.connectionsPerAccount",
-  "limits.strangerRequestsPerSecond",
-  "limits.rejectedPerSecond",
-  "dispatch.receiptWaitMs",
-]);
-/** Where nothing at all has a meaning. */
-const MAY_BE_EMPTY = new Set([
-  "server.tlsCertificate",
-  "server.tlsKey",
-  "server.trustedProxies",
-  "server.metricsNetworks",
-]);
-/** Whom a second factor may be required of. */
-export const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;
-export type FactorPolicy = (typeof FACTOR_POLICIES)[number];
 /** Secrets, each of which can be read from a file instead: "url" is then in the file of "urlFile". */
 const SECRETS = [
   ["store", "url"],
   ["store", "secretKey"],
 ] as const;
-const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
+/** The schema of each setting, by its section and name. */
+const SCHEMAS: Readonly<Record<string, Readonly<Record<string, TSchema & { readonly type?: string }>>>> =
+  Object.fromEntries(
+    Object.entries(SettingsSchema.properties).map(([section, { properties }]) => [section, properties]),
+  );
 
 function readToml(text: string, name: string): Sections {
   try {
@@ -136,10 +49,10 @@ function shout(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-function fromEnvironment(defaults: Sections, environment: NodeJS.ProcessEnv): Sections {
+function fromEnvironment(environment: NodeJS.ProcessEnv): Sections {
   const byVariable = new Map<string, [section: string, name: string]>();
-  for (const [section, values] of Object.entries(defaults)) {
-    for (const name of Object.keys(values))
+  for (const [section, schemas] of Object.entries(SCHEMAS)) {
+    for (const name of Object.keys(schemas))
       byVariable.set(`${ENVIRONMENT_PREFIX}${shout(section)}_${shout(name)}`, [section, name]);
   }
   const sections: Sections = {};
@@ -149,43 +62,47 @@ function fromEnvironment(defaults: Sections, environment: NodeJS.ProcessEnv): Se
     if (place === undefined)
       throw new SettingsFault(`${variable} is not a setting; heliograph.default.toml lists them all`);
     const [section, name] = place;
-    sections[section] = { ...sections[section], [name]: readAs(typeof defaults[section]![name]!, text, variable) };
+    sections[section] = { ...sections[section], [name]: readAs(SCHEMAS[section]![name]!.type, text, variable) };
   }
   return sections;
 }
 
-function readAs(type: string, text: string, variable: string): Value {
+function readAs(type: string | undefined, text: string, variable: string): Value {
   if (type === "string") return text;
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
-  if (type === "number" && /^\d{1,15}$/.test(text)) return Number(text);
-  throw new SettingsFault(`${variable} must be a ${type === "number" ? "whole number" : type}, not "${text}"`);
+  if (type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
+  throw new SettingsFault(`${variable} must be a ${type === "integer" ? "whole number" : type}, not "${text}"`);
+}
+
+/** What is wrong with a value, whoever gives it; null if nothing is. */
+function faultOf(
+  schema: TSchema & { readonly type?: string; readonly minimum?: number },
+  value: unknown,
+): string | null {
+  const fault = Errors(schema, value).find(({ keyword }) => keyword !== "~refine");
+  if (fault === undefined) return null;
+  const type = schema.type === "integer" ? "number" : schema.type;
+  if (typeof value !== type) return `must be a ${type}`;
+  return type === "number" ? `must be a whole number of ${schema.minimum} or more` : "must not be empty";
 }
 
 function overlay(base: Sections, change: Sections, source: string): Sections {
   const merged: Sections = { ...base };
   for (const [section, values] of Object.entries(change)) {
-    if (base[section] === undefined) {
+    const schemas = SCHEMAS[section];
+    if (schemas === undefined)
       throw new SettingsFault(`${source}: there is no section [${section}]; heliograph.default.toml lists them all`);
-    }
     if (typeof values !== "object") throw new SettingsFault(`${source}: "${section}" is a section and has no value`);
-    merged[section] = { ...merged[section] };
     for (const [name, value] of Object.entries(values)) {
-      const known = base[section][name];
-      if (known === undefined) {
+      const schema = schemas[name];
+      if (schema === undefined)
         throw new SettingsFault(
           `${source}: [${section}] has no setting "${name}"; heliograph.default.toml lists them all`,
         );
-      }
-      if (typeof value !== typeof known)
-        throw new SettingsFault(`${source}: [${section}] ${name} must be a ${typeof known}`);
-      const least = MAY_BE_ZERO.has(`${section}.${name}`) ? 0 : 1;
-      if (typeof value === "number" && (!Number.isSafeInteger(value) || value < least)) {
-        throw new SettingsFault(`${source}: [${section}] ${name} must be a whole number of ${least} or more`);
-      }
-      if (value === "" && !MAY_BE_EMPTY.has(`${section}.${name}`))
-        throw new SettingsFault(`${source}: [${section}] ${name} must not be empty`);
-      merged[section][name] = value;
+      const fault = faultOf(schema, value);
+      if (fault !== null) throw new SettingsFault(`${source}: [${section}] ${name} ${fault}`);
     }
+    merged[section] = { ...merged[section], ...values };
   }
   for (const [section, name] of SECRETS) chooseOne(merged, change, section, name, source);
   return merged;
@@ -237,23 +154,21 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
     }
     sections = overlay(sections, readToml(text, configFile), configFile);
   }
-  sections = overlay(sections, fromEnvironment(defaults, environment), "the environment");
+  sections = overlay(sections, fromEnvironment(environment), "the environment");
   sections = overlay(sections, flags as Sections, "the command line");
   const settings = readFiles(sections) as unknown as Settings;
-  if (settings.server.port > 65_535) throw new SettingsFault("[server] port must be at most 65535");
-  if (!LOG_LEVELS.includes(settings.log.level))
-    throw new SettingsFault(`[log] level must be one of ${LOG_LEVELS.join(", ")}`);
-  factorPolicyOf(settings);
-  // It is not told what stands there: a password, as a rule.
-  if (settings.store.url !== "" && !/^postgres(ql)?:\/\//.test(settings.store.url))
-    throw new SettingsFault("[store] url must be of the form postgres://user:password@host/database");
-  if (parseSecretKeys(settings.store.secretKey) === null) {
-    throw new SettingsFault(
-      '[store] secretKey must be 32 random octets in base64, or several such keys, newest first: "heliograph secrets make-key FILE" makes one',
-    );
+  checkInForce(settings);
+  return settings;
+}
+
+/** What the settings say together, after all sources. */
+function checkInForce(settings: Settings): void {
+  for (const [section, values] of Object.entries(settings)) {
+    for (const [name, value] of Object.entries(values)) {
+      const fault = Errors(SCHEMAS[section]![name]!, value).find(({ keyword }) => keyword === "~refine");
+      if (fault !== undefined) throw new SettingsFault(`[${section}] ${name} ${fault.message}`);
+    }
   }
-  networksOf(settings, "trustedProxies");
-  networksOf(settings, "metricsNetworks");
   // So that an address always has connections that can make room for another one.
   if (settings.server.requestsPerAddress >= settings.server.connectionsPerAddress)
     throw new SettingsFault("[server] requestsPerAddress must be less than connectionsPerAddress");
@@ -262,34 +177,19 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
       `[node] roles are "${settings.node.roles}", and the embedded store has one node that must do everything: set [store] url, or leave roles alone`,
     );
   }
-  return settings;
 }
 
 /** The networks of a setting that names some. */
 export function networksOf({ server }: Settings, name: "trustedProxies" | "metricsNetworks"): Networks {
-  const networks = parseNetworks(server[name]);
-  if (networks === null) {
-    throw new SettingsFault(
-      `[server] ${name} must be networks such as 10.0.0.0/8 or 2001:db8::/32, separated by commas, not "${server[name]}"`,
-    );
-  }
-  return new Networks(networks);
+  return new Networks(parseNetworks(server[name])!);
 }
 
 /** What this node does. */
 export function rolesOf({ node }: Settings): readonly Role[] {
-  const roles = parseRoles(node.roles);
-  if (roles === null)
-    throw new SettingsFault(`[node] roles must name some of ${ROLES.join(", ")}, not "${node.roles}"`);
-  return roles;
+  return parseRoles(node.roles)!;
 }
 
 /** Of whom a second factor is required. */
 export function factorPolicyOf({ access }: Pick<Settings, "access">): FactorPolicy {
-  const policy = FACTOR_POLICIES.find((word) => word === access.secondFactor);
-  if (policy === undefined)
-    throw new SettingsFault(
-      `[access] secondFactor must be one of ${FACTOR_POLICIES.join(", ")}, not "${access.secondFactor}"`,
-    );
-  return policy;
+  return access.secondFactor as FactorPolicy;
 }

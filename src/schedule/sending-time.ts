@@ -2,7 +2,7 @@
 import { type DeliveryWindow, nextOpening } from "./window.ts";
 
 /** 48 hours: what a message gets that asks for none, and the most that one can get. */
-export const MAX_VALIDITY_MINUTES = 2880;
+const MAX_VALIDITY_MINUTES = 2880;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

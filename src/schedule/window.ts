@@ -44,16 +44,6 @@ export function nextOpening(window: DeliveryWindow, atMs: number): number {
   throw new Error("a delivery window without days never opens");
 }
 
-/** The first moment from `atMs` on at which the window is closed: `atMs` itself if it is closed then, Infinity if it never closes. */
-export function closesAt(window: DeliveryWindow, atMs: number): number {
-  let closedMs = atMs;
-  for (let opening = openingAt(window, atMs); opening !== null; opening = openingAt(window, closedMs)) {
-    closedMs = opening.toMs;
-    if (closedMs - atMs >= WEEK_DAYS * DAY_MS) return Number.POSITIVE_INFINITY;
-  }
-  return closedMs;
-}
-
 /** An opening lasts no longer than a day, so the one that holds `atMs` began today or yesterday. */
 function openingAt(window: DeliveryWindow, atMs: number): Opening | null {
   const today = dayOf(atMs);

@@ -9,7 +9,7 @@ import type { Random } from "../runtime/random.ts";
 import { errorByName } from "../sms/errors.ts";
 
 /** What the network says when a part is handed to it. */
-export type Answer = "accept" | Exclude<Submission, { kind: "accepted" }>;
+export type HandsetAnswer = "accept" | Exclude<Submission, { kind: "accepted" }>;
 
 export interface PlannedReceipt {
   readonly outcome: ReceiptOutcome;
@@ -21,7 +21,7 @@ export interface PlannedReceipt {
 export interface Handset {
   readonly name: string;
   /** To the first submit, the second and so on; the last is for all that follow. */
-  readonly answers: readonly Answer[];
+  readonly answers: readonly HandsetAnswer[];
   /** In the order of their time; the last one is final. Empty: nothing is ever heard of the part again. */
   readonly receipts: readonly PlannedReceipt[];
 }
@@ -32,8 +32,8 @@ const SUFFIX_DIGITS = 6;
 export const BUSY_FOR_MS = 1000;
 
 const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
-const ACCEPT: readonly Answer[] = ["accept"];
-const BUSY: Answer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
+const ACCEPT: readonly HandsetAnswer[] = ["accept"];
+const BUSY: HandsetAnswer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
 
 const ORDINARY: Handset = { name: "delivered", answers: ACCEPT, receipts: [DELIVERED] };
 

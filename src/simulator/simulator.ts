@@ -85,7 +85,7 @@ export class SimulatedCarrier implements Carrier {
   #idsGiven = 0;
   #running = false;
   readonly #queue: Timetable<ExpectedReceipt>;
-  readonly #answers = new Answers();
+  readonly #answers: Answers;
   #hadRoom = false;
   readonly #roomListeners: (() => void)[] = [];
   readonly #receiptListeners: ((receipt: Receipt) => Promise<void>)[] = [];
@@ -97,6 +97,7 @@ export class SimulatedCarrier implements Carrier {
     this.id = settings.id;
     this.#clock = clock;
     this.#random = random;
+    this.#answers = new Answers(clock);
     this.#answerAfterMs = settings.answerAfterMs ?? DEFAULT_ANSWER_AFTER_MS;
     this.#capacity = settings.capacity ?? DEFAULT_CAPACITY;
     this.#handsetOf = handsetsWith(settings.handset ?? []);
@@ -166,7 +167,7 @@ export class SimulatedCarrier implements Carrier {
     if (this.room() === 0) return { kind: "later", retryAfterMs: BUSY_FOR_MS };
     const { to, expiresAtMs } = part.message;
     const handset = this.#handsetOf(to);
-    const answer = this.#answers.next(handset, to, this.#clock.monotonic());
+    const answer = this.#answers.next(handset, to);
     if (answer !== "accept") return answer;
 
     const carrierMessageId = this.#idPrefix + (this.#idsGiven++).toString(36);

@@ -17,7 +17,7 @@ export const ESCAPED = 0x80;
  * In `codes`, a character that the alphabet does not have: an escape after an escape, which 23.038 §6.2.1.1 leaves
  * free.
  */
-export const ABSENT = ESCAPED | ESCAPE;
+const ABSENT = ESCAPED | ESCAPE;
 
 export interface Alphabet {
   /**

@@ -10,11 +10,12 @@
 
 import type { PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
-import type { Answer } from "../carriers/smpp/session/contract.ts";
+import type { SessionAnswer } from "../carriers/smpp/session/contract.ts";
+import { backoffMs } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 
-export interface Delivery {
+export interface EsmeDelivery {
   /** Whose it is; null for whoever is there. */
   readonly systemId: string | null;
   pdu(): PduDraft<"deliver_sm">;
@@ -27,7 +28,7 @@ export interface Receiver {
   readonly systemId: string;
   readonly isClosed: boolean;
   room(): number;
-  deliver(pdu: PduDraft<"deliver_sm">): Promise<Answer<"deliver_sm">>;
+  deliver(pdu: PduDraft<"deliver_sm">): Promise<SessionAnswer<"deliver_sm">>;
 }
 
 export interface DeliveryCounters {
@@ -55,7 +56,7 @@ const NOT_NOW: ReadonlySet<number> = new Set(
 );
 
 interface Waiting {
-  readonly delivery: Delivery;
+  readonly delivery: EsmeDelivery;
   /** In the order in which they were added. */
   readonly place: number;
   tries: number;
@@ -80,7 +81,7 @@ export class Deliveries {
     return this.#queued + this.#paused.size;
   }
 
-  add(delivery: Delivery): void {
+  add(delivery: EsmeDelivery): void {
     this.#put({ delivery, place: this.#added++, tries: 0 });
   }
 
@@ -147,7 +148,7 @@ export class Deliveries {
     void receiver.deliver(waiting.delivery.pdu()).then((answer) => this.#answered(waiting, receiver, answer));
   }
 
-  #answered(waiting: Waiting, receiver: Receiver, answer: Answer<"deliver_sm">): void {
+  #answered(waiting: Waiting, receiver: Receiver, answer: SessionAnswer<"deliver_sm">): void {
     if (answer.kind === "answered" && answer.pdu.status === 0) {
       this.counters.acknowledged++;
       waiting.delivery.onEnd?.(true);
@@ -168,7 +169,7 @@ export class Deliveries {
       this.#giveUp(waiting);
     } else if (later) {
       this.#paused.add(waiting);
-      const delayMs = Math.min(retryAfterMs * 2 ** (waiting.tries - 1), MAX_RETRY_MS);
+      const delayMs = backoffMs({ firstMs: retryAfterMs, maxMs: MAX_RETRY_MS, jitter: 0 }, waiting.tries);
       timetable.note(clock.monotonic() + delayMs, () => {
         if (this.#paused.delete(waiting)) this.#put(waiting);
       });
@@ -198,7 +199,7 @@ export class Deliveries {
 }
 
 /** A value that has no place in its field: it will have none the next time. */
-function isHopeless(answer: Answer<"deliver_sm">): boolean {
+function isHopeless(answer: SessionAnswer<"deliver_sm">): boolean {
   return answer.kind === "unsent" && answer.why === "unencodable";
 }
 

@@ -14,7 +14,7 @@ import { SentLog } from "../carriers/smpp/sent-log.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
 import { Answers } from "../simulator/answers.ts";
-import { type Answer, answerTime, type DueReceipt, dueReceipt, handsetOf } from "../simulator/handsets.ts";
+import { answerTime, type DueReceipt, dueReceipt, type HandsetAnswer, handsetOf } from "../simulator/handsets.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type ActiveFaults, statusOf } from "./faults.ts";
@@ -58,17 +58,17 @@ const MAX_SOURCE = 20;
 const MAX_PART_OCTETS = 4_096;
 
 /** What a handset that does not take a part is in SMPP's words. */
-const STATUS_BY_ANSWER: Readonly<Record<Exclude<Answer, "accept">["kind"], CommandStatus>> = {
+const STATUS_BY_ANSWER: Readonly<Record<Exclude<HandsetAnswer, "accept">["kind"], CommandStatus>> = {
   later: "ESME_RTHROTTLED",
   "not now": "ESME_RMSGQFUL",
   refused: "ESME_RSUBMITFAIL",
   unknown: "ESME_RSYSERR",
 };
 
-export class Network {
+export class SmscNetwork {
   readonly #options: NetworkOptions;
   readonly #parts: Parts;
-  readonly #answers = new Answers();
+  readonly #answers: Answers;
   readonly #receiptSender: ReceiptSender;
   #faults!: ActiveFaults;
   /** When parts were taken, while there is a limit to that. */
@@ -78,6 +78,7 @@ export class Network {
   constructor(options: NetworkOptions, faults: ActiveFaults) {
     this.#options = options;
     this.#parts = new Parts(Math.max(options.record, FEWEST_REMEMBERED), options.clock.now());
+    this.#answers = new Answers(options.clock);
     this.faults = faults;
     this.#receiptSender = new ReceiptSender({ ...options, faults: () => this.#faults });
   }
@@ -130,7 +131,7 @@ export class Network {
     if (expiresAtMs === null) return refused("ESME_RINVEXPIRY");
     const handset = handsetOf(to);
     const monotonicMs = clock.monotonic();
-    const answer = this.#answers.next(handset, to, monotonicMs);
+    const answer = this.#answers.next(handset, to);
     if (answer !== "accept")
       return answer.kind === "unknown" ? { kind: "cut" } : refused(STATUS_BY_ANSWER[answer.kind]);
 

@@ -3,13 +3,13 @@
  * phones that behave as the simulator's do. Its faults can be switched on while it runs, and it keeps a record of what the phones
  * got.
  *
- *   socket ── Wire ── Session ── Connection ──submit──▶ Network ──receipts──▶ Deliveries ──▶ Connection of the same system id
+ *   socket ── Wire ── SmppSession ── EsmeConnection ──submit──▶ SmscNetwork ──receipts──▶ Deliveries ──▶ EsmeConnection of the same system id
  */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { SHORT_MESSAGE_MAX } from "../carriers/smpp/codec/octets.ts";
 import type { PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { makeTlv } from "../carriers/smpp/codec/tlvs.ts";
-import type { Problem, SessionSettings } from "../carriers/smpp/session/contract.ts";
+import type { SessionProblem, SessionSettings } from "../carriers/smpp/session/contract.ts";
 import type { BindKind } from "../carriers/smpp/session/states.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
@@ -17,10 +17,10 @@ import { Timetable } from "../simulator/timetable.ts";
 import { senderType } from "../sms/addresses.ts";
 import { HEADER_BIT } from "../sms/binary.ts";
 import { encodeParts, prepareText } from "../sms/text.ts";
-import { Connection } from "./connection.ts";
 import { Deliveries, type DeliveryCounters } from "./deliveries.ts";
+import { EsmeConnection } from "./esme-connection.ts";
 import { activate, type FaultName, type Faults } from "./faults.ts";
-import { Network } from "./network.ts";
+import { SmscNetwork } from "./network.ts";
 import { type PartRecord, recordOf } from "./part.ts";
 
 export interface SmscSettings {
@@ -46,7 +46,7 @@ export interface SmscSettings {
   readonly session?: Partial<SessionSettings>;
   /** With each part that is taken. */
   readonly onPart?: (part: PartRecord) => void;
-  readonly onProblem?: (problem: Problem) => void;
+  readonly onProblem?: (problem: SessionProblem) => void;
 }
 
 interface FromPhone {
@@ -121,8 +121,8 @@ export class Smsc {
   readonly #random: Random;
   readonly #timetable: Timetable<() => void>;
   readonly #deliveries: Deliveries;
-  readonly #network: Network;
-  readonly #connections = new Set<Connection>();
+  readonly #network: SmscNetwork;
+  readonly #connections = new Set<EsmeConnection>();
   /** All of them, those that fell silent too. */
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
@@ -145,7 +145,7 @@ export class Smsc {
       bound: settings.waiting ?? DEFAULT_WAITING,
       retryAfterMs: settings.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
     });
-    this.#network = new Network(
+    this.#network = new SmscNetwork(
       {
         clock,
         random,
@@ -279,7 +279,7 @@ export class Smsc {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     this.#connections.add(
-      new Connection(socket, {
+      new EsmeConnection(socket, {
         id: ++this.#connectionCount,
         clock: this.#clock,
         timetable: this.#timetable,

@@ -129,7 +129,7 @@ const REFUSED: readonly Case[] = [
     call: () => patch("ACME", { alert: { below: 1, url: long } }),
     command: change("ACME", "--alert-below", "1", "--alert-url", long),
     answer: [400, "alert.url"],
-    says: [2, "--alert-url must be at most 2048 characters long"],
+    says: [2, "--alert-url is longer than 2048 characters"],
   },
   {
     name: "a schedule with too many retries",

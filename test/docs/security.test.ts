@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { MAX_PIPELINED } from "../../src/api/connection.ts";
+import { MAX_PIPELINED } from "../../src/api/client-connection.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 /** Bodies that cost more than they say: refused before they are parsed, and told of in few words. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { parseForm, parseJson } from "../../src/api/body.ts";
+import { parseForm, parseJson } from "../../src/api/body-parsers.ts";
 import { ApiError } from "../../src/api/errors.ts";
 import { startTestService } from "../support/service.ts";
 

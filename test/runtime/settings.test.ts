@@ -14,6 +14,7 @@ import {
   SettingsFault,
   type SettingsSources,
 } from "../../src/runtime/settings.ts";
+import { SettingsSchema } from "../../src/runtime/settings-schema.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");
@@ -129,6 +130,15 @@ test("a variable that is no setting is refused by its name", () => {
       `${name} is not a setting; heliograph.default.toml lists them all`,
     );
   }
+});
+
+test("the default file has every setting of the schema, and no other", () => {
+  const names = (sections: Readonly<Record<string, object>>) =>
+    Object.entries(sections).flatMap(([section, settings]) =>
+      Object.keys(settings).map((name) => `${section}.${name}`),
+    );
+  const schema = Object.entries(SettingsSchema.properties).map(([section, { properties }]) => [section, properties]);
+  assert.deepEqual(names(DEFAULTS), names(Object.fromEntries(schema)));
 });
 
 const WRONG_VARIABLES: readonly (readonly [variable: string, value: string, says: string])[] = [

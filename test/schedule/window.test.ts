@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { closesAt, DAYS, type Day, type DeliveryWindow, isOpen, nextOpening } from "../../src/schedule/window.ts";
+import { DAYS, type Day, type DeliveryWindow, isOpen, nextOpening } from "../../src/schedule/window.ts";
 
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 1440;
@@ -43,9 +43,9 @@ describe("a window within the day", () => {
     assert.equal(nextOpening(mondays, at(2, "10:00:00")), at(9, "09:00:00"));
   });
 
-  test("closes at `to`, and is closed already when it is closed", () => {
-    assert.equal(closesAt(office, at(2, "12:00:00")), at(2, "17:30:00"));
-    assert.equal(closesAt(office, at(2, "18:00:00")), at(2, "18:00:00"));
+  test("closes at `to`", () => {
+    assert.equal(isOpen(office, at(2, "17:29:59.999")), true);
+    assert.equal(isOpen(office, at(2, "17:30:00")), false);
   });
 });
 
@@ -63,7 +63,7 @@ describe("a window over midnight", () => {
   test("goes over the week's end", () => {
     assert.equal(isOpen(nights, at(8, "22:00:00")), true);
     assert.equal(isOpen(nights, at(9, "05:00:00")), true);
-    assert.equal(closesAt(nights, at(8, "23:00:00")), at(9, "06:00:00"));
+    assert.equal(isOpen(nights, at(9, "06:00:00")), false);
     assert.equal(nextOpening(nights, at(9, "06:00:00")), at(13, "22:00:00"));
   });
 });
@@ -71,24 +71,26 @@ describe("a window over midnight", () => {
 describe("a window of whole days", () => {
   test("runs through days in a row, over the week's end too", () => {
     const longWeekend = window(["SATURDAY", "SUNDAY", "MONDAY"]);
-    assert.equal(closesAt(longWeekend, at(7, "00:00:00")), at(10, "00:00:00"));
+    for (const day of [8, 9]) assert.equal(isOpen(longWeekend, at(day, "00:00:00")), true);
+    assert.equal(isOpen(longWeekend, at(10, "00:00:00")), false);
     assert.equal(nextOpening(longWeekend, at(3, "00:00:00")), at(7, "00:00:00"));
   });
 
   test("of all seven days never closes", () => {
-    assert.equal(closesAt(window(DAYS), at(4, "12:00:00")), Number.POSITIVE_INFINITY);
+    for (const day of [2, 3, 4, 5, 6, 7, 8]) assert.equal(isOpen(window(DAYS), at(day, "00:00:00")), true);
   });
 });
 
 test("openings that touch run on as one", () => {
   const untilMidnight: DeliveryWindow = { days: ["MONDAY", "TUESDAY"], hours: { fromMinute: 0, toMinute: 1440 } };
-  assert.equal(closesAt(untilMidnight, at(2, "08:00:00")), at(4, "00:00:00"));
-  assert.equal(closesAt({ ...untilMidnight, days: DAYS }, at(2, "08:00:00")), Number.POSITIVE_INFINITY);
+  assert.equal(isOpen(untilMidnight, at(3, "00:00:00")), true);
+  assert.equal(isOpen(untilMidnight, at(4, "00:00:00")), false);
 });
 
 test("one closed minute a day is found", () => {
   const almostAlways = window(DAYS, ["12:01", "12:00"]);
-  assert.equal(closesAt(almostAlways, at(2, "12:01:00")), at(3, "12:00:00"));
+  assert.equal(isOpen(almostAlways, at(3, "11:59:59.999")), true);
+  assert.equal(isOpen(almostAlways, at(3, "12:00:00")), false);
   assert.equal(nextOpening(almostAlways, at(3, "12:00:00")), at(3, "12:01:00"));
 });
 
@@ -129,12 +131,12 @@ describe("against a table of the week's minutes, filled in one by one", () => {
     (((Math.floor(atMs / MINUTE_MS) - MONDAY / MINUTE_MS) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
 
   /** The first moment from `atMs` on whose minute is as wanted, or Infinity if no minute of the week is. */
-  function firstMoment(open: boolean[], wanted: boolean, atMs: number): number {
-    if (open[minuteOfWeek(atMs)] === wanted) return atMs;
+  function firstMoment(open: boolean[], atMs: number): number {
+    if (open[minuteOfWeek(atMs)]) return atMs;
     const nextMinuteMs = (Math.floor(atMs / MINUTE_MS) + 1) * MINUTE_MS;
     for (let minutes = 0; minutes < WEEK_MINUTES; minutes++) {
       const moment = nextMinuteMs + minutes * MINUTE_MS;
-      if (open[minuteOfWeek(moment)] === wanted) return moment;
+      if (open[minuteOfWeek(moment)]) return moment;
     }
     return Number.POSITIVE_INFINITY;
   }
@@ -145,8 +147,7 @@ describe("against a table of the week's minutes, filled in one by one", () => {
         const open = openMinutes(window);
         for (const moment of moments) {
           assert.equal(isOpen(window, moment), open[minuteOfWeek(moment)]);
-          assert.equal(nextOpening(window, moment), firstMoment(open, true, moment));
-          assert.equal(closesAt(window, moment), firstMoment(open, false, moment));
+          assert.equal(nextOpening(window, moment), firstMoment(open, moment));
         }
       }),
       { numRuns: 300 },
@@ -157,13 +158,8 @@ describe("against a table of the week's minutes, filled in one by one", () => {
     fc.assert(
       fc.property(anyWindow, anyMoment, (window, moment) => {
         const opensMs = nextOpening(window, moment);
-        const closesMs = closesAt(window, opensMs);
         assert.ok(isOpen(window, opensMs));
         if (opensMs > moment) assert.ok(!isOpen(window, opensMs - 1));
-        if (Number.isFinite(closesMs)) {
-          assert.ok(isOpen(window, closesMs - 1));
-          assert.ok(!isOpen(window, closesMs));
-        }
       }),
     );
   });

@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import type { Pdu, PduDraft } from "../../src/carriers/smpp/codec/pdu.ts";
 import { statusName } from "../../src/carriers/smpp/codec/statuses.ts";
-import { hasTlv, makeTlv, readTlv } from "../../src/carriers/smpp/codec/tlvs.ts";
+import { makeTlv, readTlv } from "../../src/carriers/smpp/codec/tlvs.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { BadFaults, FAULTS, Fault, type Faults, readFault, readFaults } from "../../src/smsc/faults.ts";
 import { ID_SPELLINGS, ID_STYLES, idsOf, numbersSpelled } from "../../src/smsc/ids.ts";
 import type { Smsc } from "../../src/smsc/smsc.ts";
 import { Peer, until } from "../carriers/smpp/session-support.ts";
 import { bindTo, type Customer, connectTo, SUBMIT, startSmsc, textOf } from "../support/smsc.ts";
+import { hasTlv } from "../support/tlvs.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SECOND_MS = 1000;

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import type { Pdu, PduDraft } from "../../src/carriers/smpp/codec/pdu.ts";
 import { connectSocket } from "../../src/carriers/smpp/session/connect.ts";
 import type { Closed, Reply, SessionOptions } from "../../src/carriers/smpp/session/contract.ts";
-import { Session } from "../../src/carriers/smpp/session/session.ts";
+import { SmppSession } from "../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../src/carriers/smpp/session/states.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
@@ -35,7 +35,7 @@ export async function startSmsc(
 }
 
 export interface Customer {
-  readonly session: Session;
+  readonly session: SmppSession;
   /** Receipts and messages from phones, as they came. */
   readonly delivered: Pdu<"deliver_sm">[];
   /** Answers that nobody waited for. */
@@ -74,7 +74,7 @@ export async function connectTo(t: TestContext, smsc: Listening, options: Custom
   const delivered: Pdu<"deliver_sm">[] = [];
   const stray: Pdu[] = [];
   const { kind: _kind, systemId: _systemId, password: _password, acknowledge, ...sessionOptions } = options;
-  const session = new Session(connection.socket, {
+  const session = new SmppSession(connection.socket, {
     window: 100,
     clock: systemClock,
     onRequest: (pdu) => {

@@ -1,14 +1,9 @@
 /** An account as it is asked for and shown over the API. What it may be is decided in admin/; the schema tells the bounds of that. */
+
 import { type Static, Type } from "typebox";
-import {
-  MAX_ENTRIES,
-  MAX_LIMIT,
-  MAX_RETRIES,
-  MAX_RETRY_MINUTES,
-  MAX_URL,
-  MIN_LIMITS,
-} from "../../admin/account-settings.ts";
+import { MAX_ENTRIES, MAX_LIMIT, MAX_RETRIES, MAX_RETRY_MINUTES, MIN_LIMITS } from "../../admin/account-settings.ts";
 import { microsToNumber } from "../../money/amounts.ts";
+import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port.ts";
 import { TextOrNull } from "../schemas.ts";
@@ -54,7 +49,7 @@ const settable = {
     Type.Object(
       {
         below: Decimal("Tell when the balance goes below this."),
-        url: Type.String({ maxLength: MAX_URL, description: "Whom to tell: absolute, http or https." }),
+        url: Type.String({ maxLength: MAX_URL_LENGTH, description: "Whom to tell: absolute, http or https." }),
       },
       strict,
     ),

@@ -10,7 +10,7 @@ import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
 import { outdatedError } from "../refusals.ts";
 
-export const TAG = "Operating";
+const TAG = "Operating";
 /** For operators alone. */
 export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const;
 /** For resellers too, each for its own clients. */

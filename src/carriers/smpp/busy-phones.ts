@@ -3,6 +3,7 @@
  * do many of them while others are taken. Only when nearly all phones are put off that were tried for the first time within some seconds,
  * it is the carrier that is full, and such an answer counts as throttled.
  */
+import { type BoundedCache, expiringCache } from "../../runtime/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
 const SPAN_MS = 10_000;
@@ -14,8 +15,8 @@ const MAX_KNOWN = 10_000;
 
 export class BusyPhones {
   readonly #clock: Clock;
-  /** Those that were put off, and when last; that longest ago first. */
-  readonly #known = new Map<string, number>();
+  /** Those that were put off; made with the first, because most carriers have none. */
+  #known: BoundedCache<string, true> | null = null;
   #sinceMs = Number.NEGATIVE_INFINITY;
   /** In this span: phones that were put off for the first time, and parts that were taken. */
   #phones = 0;
@@ -34,11 +35,10 @@ export class BusyPhones {
   /** Whether it speaks against the carrier that a message to this phone is put off. */
   isCarriers(phone: string): boolean {
     const nowMs = this.#clock.monotonic();
-    const knownMs = this.#known.get(phone);
-    this.#known.delete(phone);
-    this.#known.set(phone, nowMs);
-    if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!);
-    if (knownMs !== undefined && nowMs - knownMs < KNOWN_MS) return false;
+    this.#known ??= expiringCache(MAX_KNOWN, KNOWN_MS, this.#clock);
+    const isKnown = this.#known.has(phone);
+    this.#known.set(phone, true);
+    if (isKnown) return false;
     if (nowMs - this.#sinceMs >= SPAN_MS) {
       this.#sinceMs = nowMs;
       this.#phones = 0;

@@ -13,17 +13,17 @@ import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
 import type { Carrier, OutgoingMessage, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
 import { BusyPhones } from "./busy-phones.ts";
+import { CarrierLink, WINDOW } from "./carrier-link.ts";
+import { CarrierPace } from "./carrier-pace.ts";
 import type { Pdu } from "./codec/pdu.ts";
 import { readTlv } from "./codec/tlvs.ts";
 import { meaningOf } from "./command-status.ts";
 import { type Delivered, readDelivered } from "./incoming.ts";
-import { Link, WINDOW } from "./link.ts";
 import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
-import { Pace } from "./pace.ts";
 import type { SmppProfile } from "./profile.ts";
 import { SentLog } from "./sent-log.ts";
-import type { Answer, MessageRequestName, Reply, Unreadable } from "./session/contract.ts";
+import type { MessageRequestName, Reply, SessionAnswer, Unreadable } from "./session/contract.ts";
 
 export interface SmppCarrierParts {
   readonly clock: Clock;
@@ -64,10 +64,10 @@ export class SmppCarrier implements Carrier {
   readonly #parts: SmppCarrierParts;
   readonly #binds: number;
   /** Those of each slot that is ours. */
-  readonly #bySlot = new Map<number, readonly Link[]>();
-  #links: readonly Link[] = [];
+  readonly #bySlot = new Map<number, readonly CarrierLink[]>();
+  #links: readonly CarrierLink[] = [];
   #started = false;
-  readonly #pace: Pace;
+  readonly #pace: CarrierPace;
   readonly #busyPhones: BusyPhones;
   readonly #limiter: LogLimiter;
   #paceTimer: Timer | null = null;
@@ -88,7 +88,7 @@ export class SmppCarrier implements Carrier {
     this.#parts = parts;
     const sentLog = parts.sentLogs?.get(profile.id) ?? new SentLog();
     parts.sentLogs?.set(profile.id, sentLog);
-    this.#pace = new Pace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock, sentLog);
+    this.#pace = new CarrierPace(profile.partsPerSecond ?? Number.POSITIVE_INFINITY, parts.clock, sentLog);
     this.#busyPhones = new BusyPhones(parts.clock);
     this.#limiter = new LogLimiter(parts.clock);
     this.#binds = profile.binds ?? 1;
@@ -109,7 +109,7 @@ export class SmppCarrier implements Carrier {
     for (const slot of slots) {
       const links = kinds.map(
         (kind) =>
-          new Link({
+          new CarrierLink({
             profile: this.#profile,
             kind,
             ...this.#parts,
@@ -200,7 +200,7 @@ export class SmppCarrier implements Carrier {
     return this.#links.some((link) => link.room > 0);
   }
 
-  #submissionOf(answer: Answer<"submit_sm">, part: PartToSubmit, stamp: number): Submission {
+  #submissionOf(answer: SessionAnswer<"submit_sm">, part: PartToSubmit, stamp: number): Submission {
     if (this.#queue.length > 0) this.#sendQueued();
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
@@ -210,7 +210,7 @@ export class SmppCarrier implements Carrier {
     return this.#answered(answer.pdu, part, stamp);
   }
 
-  #roomiest(): Link | undefined {
+  #roomiest(): CarrierLink | undefined {
     let best = this.#links[0];
     for (const link of this.#links) if (link.room > best!.room) best = link;
     return best;

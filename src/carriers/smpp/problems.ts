@@ -3,14 +3,16 @@
  * password. An error of the store may quote what it was given, so of that only the name is told. Pure.
  */
 import { commandOf } from "./codec/commands.ts";
-import type { Problem } from "./session/contract.ts";
+import type { SessionProblem } from "./session/contract.ts";
 
 export interface ToldProblem {
   readonly says: string;
   readonly facts: Readonly<Record<string, string | number>>;
 }
 
-type Told = { readonly [Kind in Problem["kind"]]: (problem: Problem & { readonly kind: Kind }) => ToldProblem };
+type Told = {
+  readonly [Kind in SessionProblem["kind"]]: (problem: SessionProblem & { readonly kind: Kind }) => ToldProblem;
+};
 
 const TOLD: Told = {
   malformed: ({ malformed: { commandId, sequence, fault, octets } }) => ({
@@ -28,7 +30,7 @@ const TOLD: Told = {
   }),
 };
 
-export function toldProblem(problem: Problem): ToldProblem {
+export function toldProblem(problem: SessionProblem): ToldProblem {
   return TOLD[problem.kind](problem as never);
 }
 

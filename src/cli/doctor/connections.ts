@@ -4,7 +4,7 @@ import { authorityName, tlsOf } from "../../carriers/smpp/authority.ts";
 import { COMMAND_STATUSES, statusName } from "../../carriers/smpp/codec/statuses.ts";
 import type { SmppProfile } from "../../carriers/smpp/profile.ts";
 import { connectSocket, type TlsSettings } from "../../carriers/smpp/session/connect.ts";
-import { Session } from "../../carriers/smpp/session/session.ts";
+import { SmppSession } from "../../carriers/smpp/session/session.ts";
 import type { CarrierProfile } from "../../catalogue/file.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { DeadLetter, Store } from "../../store/port.ts";
@@ -64,7 +64,7 @@ async function lookAtHost(profile: SmppProfile, place: string, found: Findings):
     found.wrong(about, `no connection: ${connection.problem}`, `check hosts, the firewall on both sides, and ${way}`);
     return;
   }
-  const session = new Session(connection.socket, {
+  const session = new SmppSession(connection.socket, {
     role: "esme",
     clock: systemClock,
     requestTimeoutMs: PATIENCE_MS,

@@ -3,7 +3,9 @@
  * account, and the store need not be asked each time. A changed secret takes effect within that while; until then the old one
  * still verifies, because an account that changes its secret has both.
  */
+
 import type { KeyObject } from "node:crypto";
+import { type BoundedCache, expiringCache } from "../../runtime/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { signingKey } from "./report-request.ts";
 import type { ReportStore } from "./report-store.ts";
@@ -18,28 +20,23 @@ export interface OpenedPolicy {
 
 export class CallbackPolicies {
   readonly #store: ReportStore;
-  readonly #clock: Clock;
-  readonly #rememberMs: number;
-  readonly #remembered = new Map<number, { readonly policy: Promise<OpenedPolicy>; readonly untilMs: number }>();
+  readonly #remembered: BoundedCache<number, Promise<OpenedPolicy>>;
 
   constructor(store: ReportStore, clock: Clock, rememberMs: number) {
     this.#store = store;
-    this.#clock = clock;
-    this.#rememberMs = rememberMs;
+    this.#remembered = expiringCache(ACCOUNTS_REMEMBERED, rememberMs, clock);
   }
 
   /** Rejects when the store does. */
   of(accountId: number): Promise<OpenedPolicy> {
-    const nowMs = this.#clock.monotonic();
     const known = this.#remembered.get(accountId);
-    if (known !== undefined && known.untilMs > nowMs) return known.policy;
+    if (known !== undefined) return known;
 
     const policy = this.#store
       .callbackPolicy({ accountId })
       .then(({ secrets, retryMinutes }) => ({ keys: secrets.map(signingKey), retryMinutes }));
     policy.catch(() => this.#remembered.delete(accountId));
-    if (this.#remembered.size >= ACCOUNTS_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(accountId, { policy, untilMs: nowMs + this.#rememberMs });
+    this.#remembered.set(accountId, policy);
     return policy;
   }
 }

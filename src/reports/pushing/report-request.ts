@@ -6,6 +6,7 @@
  */
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { ReportBatch } from "../../message/message.ts";
+import { parseHttpUrl } from "../../runtime/urls.ts";
 import { bodyOf } from "../rendering/report-body.ts";
 import type { Post } from "./transport.ts";
 
@@ -19,10 +20,10 @@ export interface Target {
   readonly authorization: string | null;
 }
 
-/** Null when it is no URL, or neither http nor https. */
+/** Null when it is no URL that can be called. */
 export function readTarget(url: string): Target | null {
-  const parsed = URL.parse(url);
-  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return null;
+  const parsed = parseHttpUrl(url);
+  if (parsed === null) return null;
   return {
     origin: parsed.origin,
     path: parsed.pathname + parsed.search,

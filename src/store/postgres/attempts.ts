@@ -1,4 +1,5 @@
 /** When to try to connect to a database that may be away: one attempt at a time, less and less often, so that its return is no stampede. */
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
@@ -20,9 +21,8 @@ export interface PostgresConnectionOptions {
  * An attempt that failed is followed by another after 100 to 200 ms, then after twice that, up to 5 s; but no later than a third of the lease:
  * whoever finds the database again first waits for a lease before it takes the others for dead, and they must all have tried by then.
  */
-const FIRST_PAUSE_MS = 200;
-const MAX_PAUSE_MS = 5_000;
-const MAX_PAUSE_OF_LEASE = 1 / 3;
+const RECONNECT: Backoff = { firstMs: 200, maxMs: 5_000, jitter: 0.5 };
+const MAX_SHARE_OF_LEASE = 1 / 3;
 
 /** When to try to connect: the state between attempts. */
 export class Attempts {
@@ -30,14 +30,14 @@ export class Attempts {
   readonly #random: Random;
   readonly #log: Log;
   readonly #name: string;
-  readonly #longestMs: number;
+  readonly #backoff: Backoff;
   #failures = 0;
   #nextAt = 0;
   #reason = "";
 
   constructor({ log, leaseMs }: PostgresConnectionOptions, name: string, clock: Clock, random: Random) {
     this.#log = log;
-    this.#longestMs = Math.min(MAX_PAUSE_MS, leaseMs * MAX_PAUSE_OF_LEASE);
+    this.#backoff = { ...RECONNECT, maxMs: Math.min(RECONNECT.maxMs, leaseMs * MAX_SHARE_OF_LEASE) };
     this.#name = name;
     this.#clock = clock;
     this.#random = random;
@@ -59,9 +59,8 @@ export class Attempts {
   failed(error: unknown): void {
     this.#reason = faultReason(error);
     if (!this.failing) this.#log.warn({ connection: this.#name, reason: this.#reason }, "the database is away");
-    const longest = Math.min(this.#longestMs, FIRST_PAUSE_MS * 2 ** this.#failures);
-    this.#nextAt = this.#clock.monotonic() + (longest / 2) * (1 + this.#random.next());
     this.#failures += 1;
+    this.#nextAt = this.#clock.monotonic() + backoffMs(this.#backoff, this.#failures, this.#random);
   }
 
   succeeded(): void {

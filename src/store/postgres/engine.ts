@@ -6,11 +6,11 @@
  *
  * Commands that find their rows by searching have a transaction of their own, and what only reads goes beside the others, over a pool.
  */
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
+import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
-import { systemRandom } from "../../runtime/random.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { readSetOf, runCommands } from "../commands/entry.ts";
@@ -63,7 +63,7 @@ export interface PostgresOptions {
 }
 
 /** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
-const AGAIN_AFTER_MS = 5;
+const CONFLICT_BACKOFF: Backoff = { firstMs: 10, maxMs: 1_280, jitter: 1 };
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
 const RESOLVE_MS = 3_000;
 const RESOLVE_EVERY_MS = 100;
@@ -212,8 +212,7 @@ export class PostgresEngine implements Engine {
       } catch (error) {
         const kind = this.#fenced ? "away" : faultKind(error);
         if (kind === "again" && tries < MAX_RACES) {
-          const longest = AGAIN_AFTER_MS * 2 ** tries;
-          await new Promise<void>((resolve) => systemClock.after(longest * systemRandom.next(), resolve));
+          await sleep(systemClock, backoffMs(CONFLICT_BACKOFF, tries));
           continue;
         }
         // One that fails always must not take the others with it.

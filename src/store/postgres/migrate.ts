@@ -1,5 +1,6 @@
 /** Brings the schema up to date: numbered files, applied once, by one of however many processes start at the same time. */
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
+import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { MigrationRefused, StoreUnavailable } from "../port/errors.ts";
 import type { PostgresConnectionOptions } from "./attempts.ts";
@@ -23,8 +24,7 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS heliograph_schema (
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01"]);
 const MAX_TRIES = 60;
-const MIN_PAUSE_MS = 20;
-const MAX_PAUSE_MS = 500;
+const RACE_BACKOFF: Backoff = { firstMs: 40, maxMs: 500, jitter: 0.5 };
 
 /** Returns how many steps it took. Safe to run twice, and by many processes at once. */
 export async function migrate(
@@ -44,8 +44,7 @@ export async function migrate(
         if (!RACES.has((error as { code?: string }).code ?? "")) throw error;
         if (tries === MAX_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
       }
-      const longest = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** tries);
-      await new Promise<void>((resolve) => clock.after((longest / 2) * (1 + random.next()), resolve));
+      await sleep(clock, backoffMs(RACE_BACKOFF, tries, random));
     }
   } catch (error) {
     throw asStoreError(error);

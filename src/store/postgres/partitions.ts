@@ -2,7 +2,8 @@
  * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when all in them
  * is old (message-purge.ts).
  */
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
+import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port/errors.ts";
@@ -32,8 +33,7 @@ const STORAGE = `autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_thresh
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01", "42P01", "42809", "55P03"]);
 const MAX_TRIES = 20;
-const MIN_PAUSE_MS = 10;
-const MAX_PAUSE_MS = 500;
+const RACE_BACKOFF: Backoff = { firstMs: 20, maxMs: 500, jitter: 0.5 };
 
 /** A partition's keys: from the first on, and before the last. */
 export interface Range {
@@ -97,7 +97,7 @@ export class Partitions {
         await inTransaction(session, () => create(session, table, this.#rangeFor(missing, there)));
       } catch (error) {
         if (!isRace(error)) throw error;
-        await this.#pause(Math.min(tries, MAX_TRIES));
+        await sleep(this.#clock, backoffMs(RACE_BACKOFF, tries, this.#random));
       }
     }
   }
@@ -112,11 +112,6 @@ export class Partitions {
       if (other.from > key && other.from < to) to = other.from;
     }
     return { from, to };
-  }
-
-  async #pause(tries: number): Promise<void> {
-    const longest = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** tries);
-    await new Promise<void>((resolve) => this.#clock.after((longest / 2) * (1 + this.#random.next()), resolve));
   }
 
   /** Of this table, as it is now. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createServer, type TLSSocket } from "node:tls";
-import { Session } from "../../../src/carriers/smpp/session/session.ts";
+import { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { newService } from "../../cli/in-process.ts";
 import { runProgram, startChild } from "../../support/child.ts";
@@ -23,7 +23,7 @@ async function behindTls(t: TestContext): Promise<{ data: string; bound: string[
   const sockets = new Set<TLSSocket>();
   const server = createServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
     sockets.add(socket);
-    new Session(socket, {
+    new SmppSession(socket, {
       role: "smsc",
       clock: systemClock,
       onBind: (pdu) => {

@@ -13,7 +13,7 @@ import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import type { Reply } from "../../../src/carriers/smpp/session/contract.ts";
-import { Session } from "../../../src/carriers/smpp/session/session.ts";
+import { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import type { IncomingPart } from "../../../src/message/incoming.ts";
 import type { Receipt } from "../../../src/message/receipt.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
@@ -29,7 +29,7 @@ import { eventually, temporaryDirectory } from "../../support/service.ts";
 class Network {
   readonly submits: Pdu<"submit_sm">[] = [];
   readonly binds: string[] = [];
-  sessions: Session[] = [];
+  sessions: SmppSession[] = [];
   bindStatus = 0;
   answer: (pdu: Pdu<"submit_sm">, count: number) => Reply | Promise<Reply> = (_, count) => ({
     command: "submit_sm_resp",
@@ -42,7 +42,7 @@ class Network {
 
   private constructor(tls: boolean) {
     const onSocket = (socket: Socket): void => {
-      const session: Session = new Session(socket, {
+      const session: SmppSession = new SmppSession(socket, {
         role: "smsc",
         clock: systemClock,
         onBind: (pdu) => {

@@ -1,7 +1,7 @@
 /** PDUs of every command with any values that fit, for fast-check. */
 import fc from "fast-check";
-import { COMMANDS, type CommandName } from "../../../src/carriers/smpp/codec/commands.ts";
-import type { Destination, Field, UnsuccessfulDestination } from "../../../src/carriers/smpp/codec/fields.ts";
+import { COMMANDS, type PduName } from "../../../src/carriers/smpp/codec/commands.ts";
+import type { Field, PduDestination, UnsuccessfulDestination } from "../../../src/carriers/smpp/codec/fields.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import type { Tlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 
@@ -36,7 +36,7 @@ const LATIN_1: Range = { min: 1, max: 0xff };
 
 function valuesOf(name: string, field: Field<unknown>, { min, max }: Range): fc.Arbitrary<unknown> {
   const address = { ton: octet, npi: octet, address: characters(min, max, 20) };
-  const destination: fc.Arbitrary<Destination> = fc.oneof(
+  const destination: fc.Arbitrary<PduDestination> = fc.oneof(
     fc.record({ kind: fc.constant("address" as const), ...address }, PLAIN),
     fc.record({ kind: fc.constant("list" as const), name: characters(min, max, 20) }, PLAIN),
   );
@@ -48,7 +48,7 @@ function valuesOf(name: string, field: Field<unknown>, { min, max }: Range): fc.
   return octetsUpTo(254);
 }
 
-export function pduOf(command: CommandName, range: Range = LATIN_1): fc.Arbitrary<Pdu> {
+export function pduOf(command: PduName, range: Range = LATIN_1): fc.Arbitrary<Pdu> {
   const { fields } = COMMANDS[command];
   const body = Object.entries<Field<unknown>>(fields).map(([name, field]) => [name, valuesOf(name, field, range)]);
   const record = {
@@ -61,6 +61,6 @@ export function pduOf(command: CommandName, range: Range = LATIN_1): fc.Arbitrar
   return fc.record(record, PLAIN) as unknown as fc.Arbitrary<Pdu>;
 }
 
-export const commandName = fc.constantFrom(...(Object.keys(COMMANDS) as CommandName[]));
+export const commandName = fc.constantFrom(...(Object.keys(COMMANDS) as PduName[]));
 
 export const anyPdu: fc.Arbitrary<Pdu> = commandName.chain((command) => pduOf(command));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import smpp from "smpp";
-import type { CommandName } from "../../../src/carriers/smpp/codec/commands.ts";
+import type { PduName } from "../../../src/carriers/smpp/codec/commands.ts";
 import { type Decoded, decodePdu, type FramingLost, readByTable } from "../../../src/carriers/smpp/codec/decode.ts";
 import { boundOf, encodePdu, writeByTable } from "../../../src/carriers/smpp/codec/encode.ts";
 import { HOT } from "../../../src/carriers/smpp/codec/hot.ts";
@@ -42,7 +42,7 @@ test("every PDU that can be written is read as it was, and is no longer than its
 });
 
 test("the shapes that are written out do as the table says: the same octets, the same PDU, the same faults", () => {
-  const hot = fc.constantFrom(...(Object.keys(HOT) as CommandName[])).chain((command) => pduOf(command));
+  const hot = fc.constantFrom(...(Object.keys(HOT) as PduName[])).chain((command) => pduOf(command));
   fc.assert(
     fc.property(hot, fc.nat(400), (pdu, cut) => {
       const { read, write } = HOT[pdu.command]!;

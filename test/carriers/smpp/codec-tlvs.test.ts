@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statusCode, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
-import { hasTlv, makeTlv, NO_TLVS, readTlv, TLVS } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import { makeTlv, NO_TLVS, readTlv, TLVS } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import { hasTlv } from "../../support/tlvs.ts";
 import { octets } from "./codec-octets.ts";
 
 test("a parameter made by name has the standard's tag and octets, and is read by that name", () => {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COMMANDS, type CommandName } from "../../../src/carriers/smpp/codec/commands.ts";
+import { COMMANDS, type PduName } from "../../../src/carriers/smpp/codec/commands.ts";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -411,7 +411,7 @@ for (const { octets: text, pdu } of VECTORS) {
 }
 
 test("there are octets for every command", () => {
-  const covered = new Set<CommandName>(VECTORS.map(({ pdu }) => pdu.command));
+  const covered = new Set<PduName>(VECTORS.map(({ pdu }) => pdu.command));
   assert.deepEqual([...covered].sort(), Object.keys(COMMANDS).sort());
 });
 

@@ -8,19 +8,15 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import {
-  type CommandName,
-  isResponse,
-  type RequestName,
-  responseTo,
-} from "../../../src/carriers/smpp/codec/commands.ts";
+import { isResponse, type PduName, type RequestName, responseTo } from "../../../src/carriers/smpp/codec/commands.ts";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
-import { hasTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import { readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { Smsc } from "../../../src/smsc/smsc.ts";
 import { startSmsc } from "../../support/smsc.ts";
+import { hasTlv } from "../../support/tlvs.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { carrierAgainstPeer, submitHello } from "./carrier-support.ts";
 import { MEANT } from "./foreign-meant.ts";
@@ -29,7 +25,7 @@ import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair, until 
 interface ForeignPdu {
   readonly stack: string;
   readonly role: "client" | "server";
-  readonly command: CommandName;
+  readonly command: PduName;
   readonly hex: string;
 }
 
@@ -105,7 +101,7 @@ function messageOf(pdu: Pdu): string {
 // A client's requests, to the simulated carrier.
 
 /** What answers each. About ids of another carrier's messages nothing is known here, and a deliver_sm is not a client's to send. */
-const TO_SMSC: Partial<Record<CommandName, CommandStatus>> = {
+const TO_SMSC: Partial<Record<PduName, CommandStatus>> = {
   bind_receiver: "ESME_ROK",
   bind_transmitter: "ESME_ROK",
   bind_transceiver: "ESME_ROK",

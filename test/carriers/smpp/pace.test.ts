@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Pace } from "../../../src/carriers/smpp/pace.ts";
+import { CarrierPace } from "../../../src/carriers/smpp/carrier-pace.ts";
 import { SentLog } from "../../../src/carriers/smpp/sent-log.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -19,12 +19,12 @@ function busiestSecond(times: readonly number[]): number {
 }
 
 /** One part, written at once. */
-function send(pace: Pace): void {
+function send(pace: CarrierPace): void {
   pace.gathered();
   pace.written(1);
 }
 
-const untilEmpty = (pace: Pace, sent: () => void): void => {
+const untilEmpty = (pace: CarrierPace, sent: () => void): void => {
   while (pace.room() > 0) {
     send(pace);
     sent();
@@ -40,7 +40,7 @@ test("over any second no more parts are written than the profile allows, whateve
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 40 }), async (limit, steps) => {
       const clock = new VirtualClock();
-      const pace = new Pace(limit, clock);
+      const pace = new CarrierPace(limit, clock);
       const times: number[] = [];
       let going = 0;
       const write = (count: number): void => {
@@ -71,10 +71,10 @@ test("a limit that changes holds from the next part on, also where the carrier i
     fc.asyncProperty(fc.array(change, { maxLength: 8 }), async (changes) => {
       const clock = new VirtualClock();
       const log = new SentLog();
-      let pace = new Pace(30, clock, log);
+      let pace = new CarrierPace(30, clock, log);
       const times: number[] = [];
       for (const { forMs, limit, isReplaced } of changes) {
-        if (isReplaced) pace = new Pace(limit, clock, log);
+        if (isReplaced) pace = new CarrierPace(limit, clock, log);
         else pace.limit = limit;
         const endMs = clock.monotonic() + forMs;
         while (clock.monotonic() < endMs) {
@@ -94,7 +94,7 @@ test("a limit that changes holds from the next part on, also where the carrier i
 
 test("what waits to be written counts as going now, and again as gone when it is written", async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(10, clock);
+  const pace = new CarrierPace(10, clock);
   while (pace.room() > 0) pace.gathered();
   await clock.advance(5_000);
   assert.equal(pace.room(), 0, "none of them has gone: they may go at any moment");
@@ -108,19 +108,19 @@ test("what waits to be written counts as going now, and again as gone when it is
 test("a carrier that is set up anew does not begin its second anew", async () => {
   const clock = new VirtualClock();
   const log = new SentLog();
-  const before = new Pace(20, clock, log);
+  const before = new CarrierPace(20, clock, log);
   for (let part = 0; part < 15; part++) send(before);
   await clock.advance(500);
-  assert.equal(new Pace(20, clock, log).room(), 5);
-  assert.equal(new Pace(10, clock, log).room(), 0);
-  const unlimited = new Pace(Number.POSITIVE_INFINITY, clock, log);
+  assert.equal(new CarrierPace(20, clock, log).room(), 5);
+  assert.equal(new CarrierPace(10, clock, log).room(), 0);
+  const unlimited = new CarrierPace(Number.POSITIVE_INFINITY, clock, log);
   for (let part = 0; part < 100; part++) send(unlimited);
-  assert.equal(new Pace(50, clock, log).room(), 0, "nor after one without a limit");
+  assert.equal(new CarrierPace(50, clock, log).room(), 0, "nor after one without a limit");
 });
 
 test("waiting as long as it says brings room, and the pace is used but for its margin", async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(10, clock);
+  const pace = new CarrierPace(10, clock);
   let sent = 0;
   while (clock.monotonic() < 10_000) {
     untilEmpty(pace, () => sent++);
@@ -132,7 +132,7 @@ test("waiting as long as it says brings room, and the pace is used but for its m
 
 test("without a limit there is always room, until the carrier throttles", async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(Number.POSITIVE_INFINITY, clock);
+  const pace = new CarrierPace(Number.POSITIVE_INFINITY, clock);
   for (let part = 0; part < 10_000; part++) send(pace);
   assert.equal(pace.room(), Number.POSITIVE_INFINITY);
   for (let turn = 0; turn < 30; turn++) {
@@ -149,7 +149,7 @@ test("without a limit there is always room, until the carrier throttles", async 
 
 test("a share of less than one a second is one in so many seconds, and a larger share is used at once", async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(20, clock);
+  const pace = new CarrierPace(20, clock);
   pace.limit = 0.25;
   const times: number[] = [];
   for (let turn = 0; turn < 5; turn++) {
@@ -163,7 +163,7 @@ test("a share of less than one a second is one in so many seconds, and a larger 
 
 test("a second's parts go evenly, but for a few at once after a pause", async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(500, clock);
+  const pace = new CarrierPace(500, clock);
   const times: number[] = [];
   while (clock.monotonic() < 3_000) {
     untilEmpty(pace, () => times.push(clock.monotonic()));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
 import { readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import type { Problem } from "../../../src/carriers/smpp/session/contract.ts";
+import type { SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
 import type { BindKind, SessionState } from "../../../src/carriers/smpp/session/states.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import {
@@ -73,7 +73,7 @@ test("where nobody decides about binds, nobody may bind", async (t) => {
 });
 
 test("a decision that fails refuses the bind with a system error, and is told", async (t) => {
-  const problems: Problem[] = [];
+  const problems: SessionProblem[] = [];
   const [client, server] = await socketPair(t);
   makeSession(t, server, {
     role: "smsc",

@@ -5,7 +5,7 @@ import { COMMANDS } from "../../../src/carriers/smpp/codec/commands.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
-import type { Problem, Reply } from "../../../src/carriers/smpp/session/contract.ts";
+import type { Reply, SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { octets } from "./codec-octets.ts";
 import { bothEnds, esmeAgainstPeer, smscAgainstPeer, until } from "./session-support.ts";
@@ -140,7 +140,7 @@ test("two ends with full windows both ways, and neither quick to answer, do not 
 });
 
 test("a handler that throws or rejects, or whose answer cannot be encoded, answers with a system error; the session goes on", async (t) => {
-  const problems: Problem[] = [];
+  const problems: SessionProblem[] = [];
   const replies: readonly (() => Reply | Promise<Reply>)[] = [
     () => {
       throw new Error("at once");
@@ -218,7 +218,7 @@ test("PDUs torn octet by octet and PDUs glued together are the same to it", asyn
 });
 
 test("a malformed request and an unknown command are answered and told, and the session goes on", async (t) => {
-  const problems: Problem[] = [];
+  const problems: SessionProblem[] = [];
   const { session, peer } = await esmeAgainstPeer(t, { onProblem: (problem) => problems.push(problem) });
   peer.socket.write(octets("00000012 00000005 00000000 00000007 0000"));
   const malformed = await peer.take("deliver_sm_resp");

@@ -8,7 +8,7 @@ import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { connectSocket } from "../../../src/carriers/smpp/session/connect.ts";
 import type { MessageRequestName } from "../../../src/carriers/smpp/session/contract.ts";
-import type { Session } from "../../../src/carriers/smpp/session/session.ts";
+import type { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { listen, makeSession, type Options, until } from "./session-support.ts";
 
@@ -20,7 +20,7 @@ async function ourEsme(
   t: TestContext,
   serve: (session: TheirSession) => void,
   options: Options = {},
-): Promise<Session> {
+): Promise<SmppSession> {
   const server = smpp.createServer((session) => {
     session.on("error", () => {});
     t.after(() => session.destroy());
@@ -36,8 +36,8 @@ async function ourEsme(
 }
 
 /** Our SMSC, and the library connected to it. */
-async function theirEsme(t: TestContext, options: Options): Promise<{ them: TheirSession; us: Session }> {
-  const accepted = Promise.withResolvers<Session>();
+async function theirEsme(t: TestContext, options: Options): Promise<{ them: TheirSession; us: SmppSession }> {
+  const accepted = Promise.withResolvers<SmppSession>();
   const port = await listen(t, (socket) => {
     accepted.resolve(makeSession(t, socket, { role: "smsc", clock: systemClock, ...options }));
   });

@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import type { Answer, Problem } from "../../../src/carriers/smpp/session/contract.ts";
-import type { Session } from "../../../src/carriers/smpp/session/session.ts";
+import type { SessionAnswer, SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
+import type { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import { bothEnds, esmeAgainstPeer, until } from "./session-support.ts";
 
-function submit(session: Session, destinationAddr = "41791234567"): Promise<Answer<"submit_sm">> {
+function submit(session: SmppSession, destinationAddr = "41791234567"): Promise<SessionAnswer<"submit_sm">> {
   return session.request({ command: "submit_sm", destinationAddr });
 }
 
-function submitMany(session: Session, count: number): Promise<Answer<"submit_sm">>[] {
+function submitMany(session: SmppSession, count: number): Promise<SessionAnswer<"submit_sm">>[] {
   return Array.from({ length: count }, (_, index) => submit(session, String(index)));
 }
 
@@ -221,7 +221,7 @@ test("a close of our own leaves no request in silence either, and can be repeate
 });
 
 test("what cannot be encoded is not sent, is told, and takes no place in the window", async (t) => {
-  const problems: Problem[] = [];
+  const problems: SessionProblem[] = [];
   const { session, peer } = await esmeAgainstPeer(t, { window: 1, onProblem: (problem) => problems.push(problem) });
   assert.deepEqual(await submit(session, "4".repeat(50)), { kind: "unsent", why: "unencodable" });
   assert.deepEqual(
@@ -239,7 +239,7 @@ test("a peer that does not read makes room vanish, and reading brings it back; n
   const { session, peer } = await esmeAgainstPeer(t, { window: count, onRoom: () => announced++, idleMs: 1e9 });
   peer.socket.pause();
   const payload = makeTlv("message_payload", Buffer.alloc(60_000, 0x61));
-  const answers: Promise<Answer<"data_sm">>[] = [];
+  const answers: Promise<SessionAnswer<"data_sm">>[] = [];
   while (session.room > 0) {
     answers.push(session.request({ command: "data_sm", tlvs: [payload] }));
     await new Promise((resolve) => setImmediate(resolve));

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, connect as netConnect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import type { CommandName } from "../../../src/carriers/smpp/codec/commands.ts";
+import type { PduName } from "../../../src/carriers/smpp/codec/commands.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import type { SessionOptions } from "../../../src/carriers/smpp/session/contract.ts";
-import { Session } from "../../../src/carriers/smpp/session/session.ts";
+import { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../../src/carriers/smpp/session/states.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -84,14 +84,14 @@ export class Peer {
   }
 
   /** The next PDU, which must be of that command. */
-  async take<Name extends CommandName>(command: Name): Promise<Pdu<Name>> {
+  async take<Name extends PduName>(command: Name): Promise<Pdu<Name>> {
     await until(() => this.received.length > 0);
     const pdu = this.received.shift()!;
     assert.equal(pdu.command, command);
     return pdu as Pdu<Name>;
   }
 
-  async takeMany<Name extends CommandName>(count: number, command: Name): Promise<Pdu<Name>[]> {
+  async takeMany<Name extends PduName>(count: number, command: Name): Promise<Pdu<Name>[]> {
     const taken: Pdu<Name>[] = [];
     while (taken.length < count) taken.push(await this.take(command));
     return taken;
@@ -101,8 +101,8 @@ export class Peer {
 export type Options = Partial<Omit<SessionOptions, "role" | "clock">>;
 
 /** Every session that a test makes is closed in the end, and must then have let go of its timers. */
-export function makeSession(t: TestContext, socket: Socket, options: SessionOptions): Session {
-  const session = new Session(socket, options);
+export function makeSession(t: TestContext, socket: Socket, options: SessionOptions): SmppSession {
+  const session = new SmppSession(socket, options);
   t.after(async () => {
     await session.close();
     const { clock } = options;
@@ -122,7 +122,7 @@ function closedOf(clock: VirtualClock): { made: number; count: number } {
 }
 
 export interface Against {
-  readonly session: Session;
+  readonly session: SmppSession;
   readonly peer: Peer;
   readonly clock: VirtualClock;
 }
@@ -163,8 +163,8 @@ export async function smscAgainstPeer(
 export const ACCEPT = () => ({ kind: "accept", systemId: "smsc" }) as const;
 
 export interface Both {
-  readonly esme: Session;
-  readonly smsc: Session;
+  readonly esme: SmppSession;
+  readonly smsc: SmppSession;
   readonly clock: VirtualClock;
 }
 

@@ -5,10 +5,11 @@
 
 import { passwordFrom } from "../../../src/admin/passwords.ts";
 import { readBasic, readToken } from "../../../src/api/auth.ts";
-import { parseForm, parseJson, refuseBadText } from "../../../src/api/body.ts";
+import { parseForm, parseJson, refuseBadText } from "../../../src/api/body-parsers.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
 import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
 import { headerText } from "../../../src/api/parameters.ts";
+import { routedPath } from "../../../src/api/paths.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
 import { storedForm } from "../../../src/auth/api-keys.ts";
@@ -36,6 +37,7 @@ import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { boundedText } from "../../../src/runtime/text.ts";
+import { MAX_URL_LENGTH, parseHttpUrl, urlProblem } from "../../../src/runtime/urls.ts";
 import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime } from "../../../src/schedule/date-time.ts";
 import { handsetOf, isErrorName } from "../../../src/simulator/handsets.ts";
@@ -115,15 +117,15 @@ export const READERS: Readonly<Record<string, Reader>> = {
     readBasic(`Basic ${octets.toString("base64")}`),
   ],
   "src/api/auth.ts readToken": (text) => [readToken(text), readToken(`IBSSO ${text}`), readToken(`IBSSO${text} `)],
-  "src/api/body.ts parseJson": (text, octets) => {
+  "src/api/body-parsers.ts parseJson": (text, octets) => {
     for (const body of [octets, Buffer.from(JSON.stringify([text])), Buffer.from(JSON.stringify({ [text]: "\0" }))])
       attempt(() => parseJson(body));
   },
-  "src/api/body.ts parseForm": (text, octets) => {
+  "src/api/body-parsers.ts parseForm": (text, octets) => {
     for (const body of [octets, Buffer.from(`${text}=1&`.slice(0, text.length)), Buffer.from(`a=${text}`)])
       attempt(() => parseForm(body));
   },
-  "src/api/body.ts refuseBadText": (text) => refuseBadText({ [text]: [text, { a: text }] }),
+  "src/api/body-parsers.ts refuseBadText": (text) => refuseBadText({ [text]: [text, { a: text }] }),
   "src/api/errors.ts badField": (text) => badField(text, text).body(),
   "src/api/errors.ts ApiError": (text) =>
     new ApiError("badRequest", { variables: [...text], description: text }).body(),
@@ -131,6 +133,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/negotiation.ts checkContentType": (text) => checkContentType(text, true),
   "src/admin/passwords.ts passwordFrom": passwordFrom,
   "src/api/parameters.ts headerText": headerText,
+  "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts": (text) => {
     const fields = fieldsOf({ a: text, b: text.split(","), limit: text });
     const reads = [
@@ -212,7 +215,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/reports/pushing/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
   "src/reports/pushing/report-request.ts signingKey": signingKey,
   "src/reports/pushing/report-request.ts readTarget": (text) =>
-    [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) => readTarget(url.slice(0, MAX_URL))),
+    [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) =>
+      readTarget(url.slice(0, MAX_URL_LENGTH)),
+    ),
   "src/runtime/networks.ts plainAddress": (text) => [
     plainAddress(text),
     plainAddress(`[${text}]:1`),
@@ -223,6 +228,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/networks.ts storedNetwork": (text) => [storedNetwork(text), storedNetwork(`${text}/1`)],
   "src/runtime/networks.ts siteOf": siteOf,
   "src/runtime/roles.ts parseRoles": parseRoles,
+  "src/runtime/urls.ts parseHttpUrl": (text) => parseHttpUrl(`http://${text}`.slice(0, MAX_URL_LENGTH)),
+  "src/runtime/urls.ts urlProblem": (text) => [urlProblem(text), urlProblem(`http://a/${text}`)],
   "src/schedule/date-time.ts parseDateTime": (text) => [
     parseDateTime(text),
     parseDateTime(`2026-02-12T09:58:20.${text}`),
@@ -281,8 +288,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
 
 /** A text's first word has 64 characters at most, and an operator's keyword 32 (message/incoming.ts, catalogue/numbers.ts). */
 const MAX_WORD = 64;
-/** A client's URL has 2,048 characters at most (intake/content.ts). */
-const MAX_URL = 2_048;
 
 /** Functions with a text first that nobody outside can hand one to. */
 const FILE_NAME = "the name of a file, from the settings or the command line";

@@ -114,24 +114,24 @@ export const COMMANDS = {
   data_sm_resp: { id: 0x80000103, fields: { messageId: MESSAGE_ID } },
 } as const satisfies Record<string, { readonly id: number; readonly fields: Readonly<Record<string, Field<unknown>>> }>;
 
-export type CommandName = keyof typeof COMMANDS;
+export type PduName = keyof typeof COMMANDS;
 /** A request that is answered; outbind and alert_notification are not. */
 export type RequestName = {
-  [Name in CommandName]: Name extends `${infer Request}_resp` ? Request : never;
-}[CommandName] &
-  CommandName;
+  [Name in PduName]: Name extends `${infer Request}_resp` ? Request : never;
+}[PduName] &
+  PduName;
 export type ResponseName = `${RequestName}_resp`;
 
 export const RESPONSE_BIT = 0x80000000;
 
-const NAMES = new Map(Object.entries(COMMANDS).map(([name, { id }]) => [id as number, name as CommandName]));
+const NAMES = new Map(Object.entries(COMMANDS).map(([name, { id }]) => [id as number, name as PduName]));
 
 /** By the request's name. Looked up and not put together each time: names that are one string compare at once. */
 const RESPONSES = new Map(
-  Object.entries(COMMANDS).map(([name, { id }]) => [name as CommandName, NAMES.get(id + RESPONSE_BIT) as ResponseName]),
+  Object.entries(COMMANDS).map(([name, { id }]) => [name as PduName, NAMES.get(id + RESPONSE_BIT) as ResponseName]),
 );
 
-export function commandOf(id: number): CommandName | undefined {
+export function commandOf(id: number): PduName | undefined {
   return NAMES.get(id);
 }
 
@@ -139,10 +139,10 @@ export function responseTo<Name extends RequestName>(request: Name): `${Name}_re
   return RESPONSES.get(request) as `${Name}_resp`;
 }
 
-export function isRequest(command: CommandName): command is RequestName {
+export function isRequest(command: PduName): command is RequestName {
   return RESPONSES.get(command) !== undefined;
 }
 
-export function isResponse(command: CommandName): command is ResponseName | "generic_nack" {
+export function isResponse(command: PduName): command is ResponseName | "generic_nack" {
   return COMMANDS[command].id >= RESPONSE_BIT;
 }

@@ -14,7 +14,7 @@
  * Refused is a request whose fixed fields break off, that has an endless string or a wrong dest_flag, whose message or parameters
  * run past its end by more than one octet, or of which nobody can tell where its message ends. It is malformed, and comes with its octets.
  */
-import { COMMANDS, type CommandName, commandOf, isRequest, RESPONSE_BIT, responseTo } from "./commands.ts";
+import { COMMANDS, commandOf, isRequest, type PduName, RESPONSE_BIT, responseTo } from "./commands.ts";
 import type { Field } from "./fields.ts";
 import { HOT, type ReadBody } from "./hot.ts";
 import { type Mended, type Mending, mend } from "./mend.ts";
@@ -59,7 +59,7 @@ interface Plan {
 
 const PLANS = new Map<number, Plan>(
   Object.entries(COMMANDS).map(([name, { id, fields }]) => {
-    const command = name as CommandName;
+    const command = name as PduName;
     const read = HOT[command]?.read ?? readByTable(command);
     const all: Readonly<Record<string, Field<unknown>>> = fields;
     const { shortMessage, ...fixed } = all;
@@ -110,7 +110,7 @@ function withoutBody(octets: Buffer): Mended {
 }
 
 /** How to read any command, from its fields in the table. */
-export function readByTable(command: CommandName): ReadBody {
+export function readByTable(command: PduName): ReadBody {
   const entries = Object.entries<Field<unknown>>(COMMANDS[command].fields);
   const names = entries.map(([name]) => name);
   const fields = entries.map(([, field]) => field);
@@ -133,7 +133,7 @@ function malformed(octets: Buffer, fault: CommandStatus): Malformed {
 
 function answerTo(commandId: number, sequence: number, fault: CommandStatus): PduDraft | null {
   if (commandId >= RESPONSE_BIT) return null;
-  const command: CommandName | undefined = commandOf(commandId);
+  const command: PduName | undefined = commandOf(commandId);
   const status = statusCode(fault);
   if (command === undefined || !isRequest(command)) return { command: "generic_nack", status, sequence };
   return { command: responseTo(command), status, sequence };

@@ -2,7 +2,7 @@
  * PDU to octets, written straight into one buffer. It is strict where decoding is lenient: a value that has no place in its field
  * is a mistake of the program's, and throws a RangeError that names the field.
  */
-import { COMMANDS, type CommandName, RESPONSE_BIT } from "./commands.ts";
+import { COMMANDS, type PduName, RESPONSE_BIT } from "./commands.ts";
 import { HEADER_OCTETS } from "./decode.ts";
 import type { Field } from "./fields.ts";
 import { HOT, type WriteBody } from "./hot.ts";
@@ -20,12 +20,12 @@ interface Plan {
 
 const PLANS = Object.fromEntries(
   Object.entries(COMMANDS).map(([name, { id, fields }]): [string, Plan] => {
-    const command = name as CommandName;
+    const command = name as PduName;
     const maxOctets = fieldsOf(command).reduce((octets, [, field]) => octets + field.maxOctets, HEADER_OCTETS);
     const write = HOT[command]?.write ?? writeByTable(command);
     return [command, { id, write, names: Object.keys(fields), maxOctets }];
   }),
-) as Record<CommandName, Plan>;
+) as Record<PduName, Plan>;
 
 /** So many octets are enough for it; usually it takes far fewer. */
 export function boundOf(draft: PduDraft): number {
@@ -57,7 +57,7 @@ export function writePdu(writer: Writer, draft: PduDraft, sequence: number): voi
 }
 
 /** How to write any command, from its fields in the table. */
-export function writeByTable(command: CommandName): WriteBody {
+export function writeByTable(command: PduName): WriteBody {
   const entries = fieldsOf(command);
   return (writer, draft) => {
     const values = draft as Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ function culprit(draft: PduDraft): string {
   return status === status >>> 0 ? "tlvs" : "status";
 }
 
-function fieldsOf(command: CommandName): [string, Field<unknown>][] {
+function fieldsOf(command: PduName): [string, Field<unknown>][] {
   return Object.entries<Field<unknown>>(COMMANDS[command].fields);
 }
 

@@ -43,14 +43,14 @@ const LIST_NAME_OCTETS = 21;
 /** 3.4 §4.5.1: number_of_dests and no_unsuccess are an octet each, and at most 254. */
 const DESTINATIONS_MAX = 254;
 
-export type Destination =
+export type PduDestination =
   | { readonly kind: "address"; readonly ton: number; readonly npi: number; readonly address: string }
   | { readonly kind: "list"; readonly name: string };
 
 const DEST_FLAG = { address: 1, list: 2 } as const;
 
 /** number_of_dests and dest_address(es) of submit_multi. */
-export const destinations: Field<readonly Destination[]> = {
+export const destinations: Field<readonly PduDestination[]> = {
   blank: [],
   maxOctets: 1 + DESTINATIONS_MAX * (3 + ADDRESS_OCTETS),
   read: (reader) => readMany(reader, readDestination),
@@ -69,7 +69,7 @@ export const destinations: Field<readonly Destination[]> = {
   },
 };
 
-function readDestination(reader: Reader): Destination {
+function readDestination(reader: Reader): PduDestination {
   const flag = reader.uint8();
   if (flag === DEST_FLAG.list) return { kind: "list", name: reader.cString() };
   if (flag !== DEST_FLAG.address) reader.fail("ESME_RINVDESTFLAG");

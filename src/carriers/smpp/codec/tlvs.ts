@@ -85,10 +85,6 @@ export type TlvValue<Name extends TlvName> = Values[(typeof TLVS)[Name]["kind"]]
 /** What a PDU without optional parameters has. */
 export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
 
-export function hasTlv(tlvs: readonly Tlv[], name: TlvName): boolean {
-  return find(tlvs, TLVS[name].tag) !== undefined;
-}
-
 /** The value of the first of that name; undefined when there is none, or when its octets make no value of its kind. */
 export function readTlv<Name extends TlvName>(tlvs: readonly Tlv[], name: Name): TlvValue<Name> | undefined {
   const { tag, kind } = TLVS[name];

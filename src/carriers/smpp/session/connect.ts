@@ -31,11 +31,11 @@ export interface ConnectTarget {
   readonly signal?: AbortSignal;
 }
 
-export type Connection =
+export type ConnectOutcome =
   | { readonly kind: "connected"; readonly socket: Socket }
   | { readonly kind: "failed"; readonly error: Error };
 
-export function connectSocket(target: ConnectTarget, clock: Clock): Promise<Connection> {
+export function connectSocket(target: ConnectTarget, clock: Clock): Promise<ConnectOutcome> {
   const { host, port, tls, timeoutMs, signal } = target;
   return new Promise((resolve) => {
     const socket =

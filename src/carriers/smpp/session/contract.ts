@@ -6,10 +6,10 @@ import type { Mending } from "../codec/mend.ts";
 import type { Pdu, PduDraft, ResponseTo } from "../codec/pdu.ts";
 import { DEFAULT_MAX_PDU_OCTETS } from "../codec/stream.ts";
 import type { Tlv } from "../codec/tlvs.ts";
-import type { BindName, Role } from "./states.ts";
+import type { BindName, SessionRole } from "./states.ts";
 
 /** What became of a request. It always becomes something: the promise of it never rejects and never stays open. */
-export type Answer<Name extends RequestName> =
+export type SessionAnswer<Name extends RequestName> =
   /** The peer's response, whatever its status, or its generic_nack. */
   | { readonly kind: "answered"; readonly pdu: ResponseTo<Name> }
   /** It did not leave this program. */
@@ -70,7 +70,7 @@ export interface Unreadable extends RequestHead {
 }
 
 /** What is worth a line in the log; the session has dealt with it. Log no request as it is: a bind holds a password. */
-export type Problem =
+export type SessionProblem =
   | { readonly kind: "malformed"; readonly malformed: Malformed }
   /** `onRequest` or `onBind` threw, or what it returned cannot be encoded: the peer was told ESME_RSYSERR. */
   | { readonly kind: "handler"; readonly request: RequestHead; readonly error: unknown }
@@ -141,11 +141,11 @@ export interface SessionHandlers {
   onStrayAnswer?(pdu: Pdu<ResponseName | "generic_nack">): void;
   /** Once, as the last thing, when the socket is closed. */
   onClose?(closed: Closed): void;
-  onProblem?(problem: Problem): void;
+  onProblem?(problem: SessionProblem): void;
 }
 
 export interface SessionOptions extends Partial<SessionSettings>, SessionHandlers {
-  readonly role: Role;
+  readonly role: SessionRole;
   readonly clock: Clock;
 }
 

@@ -6,14 +6,14 @@
 import { responseTo } from "../codec/commands.ts";
 import type { PduDraft } from "../codec/pdu.ts";
 import { statusCode } from "../codec/statuses.ts";
-import type { Problem, Reply, RequestHead } from "./contract.ts";
+import type { Reply, RequestHead, SessionProblem } from "./contract.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface HandlingOptions {
   /** So many requests may be on their way at a time. */
   readonly bound: number;
   readonly outbox: Outbox;
-  readonly onProblem: (problem: Problem) => void;
+  readonly onProblem: (problem: SessionProblem) => void;
   /** A handler that took its time has come to its end. */
   readonly onDone: () => void;
 }

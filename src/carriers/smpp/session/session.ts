@@ -19,7 +19,7 @@
  * session stops reading, and TCP makes the peer wait. It does not stop for requests of our own that the socket does not take:
  * two ends that each wait for the other to read would wait for ever.
  *
- * Nothing here throws at its user, and no error of a socket escapes: what goes wrong is in an Answer, in `onProblem` or in
+ * Nothing here throws at its user, and no error of a socket escapes: what goes wrong is in a SessionAnswer, in `onProblem` or in
  * `onClose`.
  */
 import type { Duplex } from "node:stream";
@@ -34,16 +34,16 @@ import {
 } from "../codec/commands.ts";
 import type { Decoded, FramingLost, Malformed } from "../codec/decode.ts";
 import type { Mending } from "../codec/mend.ts";
-import type { Body, Pdu, PduDraft } from "../codec/pdu.ts";
+import type { Pdu, PduBody, PduDraft } from "../codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../codec/statuses.ts";
 import { answerBind, INTERFACE_VERSION } from "./binding.ts";
 import {
-  type Answer,
   type Closed,
   type CloseReason,
   DEFAULT_SETTINGS,
   type MessageRequestName,
   type SendableName,
+  type SessionAnswer,
   type SessionCounters,
   type SessionOptions,
   type SessionSettings,
@@ -61,13 +61,13 @@ import {
   isBound,
   mayArrive,
   maySend,
-  type Role,
+  type SessionRole,
   type SessionState,
 } from "./states.ts";
 import { Watchdog } from "./watchdog.ts";
 import { Window } from "./window.ts";
 
-export class Session {
+export class SmppSession {
   /** Settled when the socket is closed, at the same time as `onClose`. */
   readonly closed: Promise<Closed>;
   readonly #options: SessionOptions & SessionSettings;
@@ -170,18 +170,18 @@ export class Session {
   }
 
   /** The ESME's: bound when the answer has status 0. */
-  bind(kind: BindKind, fields: Partial<Body<BindName>>): Promise<Answer<BindName>> {
+  bind(kind: BindKind, fields: Partial<PduBody<BindName>>): Promise<SessionAnswer<BindName>> {
     return this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields });
   }
 
   /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
-  outbind(fields: Partial<Body<"outbind">>): boolean {
+  outbind(fields: Partial<PduBody<"outbind">>): boolean {
     if (!maySend(this.#options.role, "outbind", this.#state)) return false;
     this.#state = "outbound";
     return this.send({ command: "outbind", ...fields });
   }
 
-  request<Name extends SendableName>(draft: PduDraft<Name>): Promise<Answer<Name>> {
+  request<Name extends SendableName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
     return this.#ask(draft);
   }
 
@@ -208,7 +208,7 @@ export class Session {
     return this.closed;
   }
 
-  #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<Answer<Name>> {
+  #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
     if (!maySend(this.#options.role, draft.command, this.#state)) return unsent("state");
     if (this.#window.room <= 0) return unsent("full");
     const sequence = this.#window.nextSequence();
@@ -245,7 +245,7 @@ export class Session {
     else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
   }
 
-  get #peer(): Role {
+  get #peer(): SessionRole {
     return this.#options.role === "esme" ? "smsc" : "esme";
   }
 

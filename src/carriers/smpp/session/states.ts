@@ -2,9 +2,9 @@
  * The states of a session and who may send what in each, as a table (3.4 §2.2 and §2.3). Two roles: the SMSC is the carrier's
  * end, the ESME (external short messaging entity) the customer's.
  */
-import type { CommandName } from "../codec/commands.ts";
+import type { PduName } from "../codec/commands.ts";
 
-export type Role = "esme" | "smsc";
+export type SessionRole = "esme" | "smsc";
 
 export type SessionState =
   | "open" // connected, nothing said yet
@@ -21,18 +21,18 @@ export type BindKind = "transmitter" | "receiver" | "transceiver";
 export type BindName = `bind_${BindKind}`;
 export type BoundState = "bound_tx" | "bound_rx" | "bound_trx";
 
-const BOUND_BY: Partial<Record<CommandName, BoundState>> = {
+const BOUND_BY: Partial<Record<PduName, BoundState>> = {
   bind_transmitter_resp: "bound_tx",
   bind_receiver_resp: "bound_rx",
   bind_transceiver_resp: "bound_trx",
 };
 
 /** The state that a response leads to, if it is one to a bind. */
-export function boundBy(response: CommandName): BoundState | undefined {
+export function boundBy(response: PduName): BoundState | undefined {
   return BOUND_BY[response];
 }
 
-export function isBind(command: CommandName): boolean {
+export function isBind(command: PduName): boolean {
   return command.startsWith("bind_");
 }
 
@@ -48,7 +48,7 @@ const ANY: readonly SessionState[] = ["open", "outbound", "bound_tx", "bound_rx"
 const DELIVERING = BOUND;
 
 /** The requests of each role, and the states in which it may send them. */
-const MAY_SEND: Readonly<Record<Role, Partial<Record<CommandName, readonly SessionState[]>>>> = {
+const MAY_SEND: Readonly<Record<SessionRole, Partial<Record<PduName, readonly SessionState[]>>>> = {
   esme: {
     bind_transmitter: UNBOUND,
     bind_receiver: UNBOUND,
@@ -72,12 +72,12 @@ const MAY_SEND: Readonly<Record<Role, Partial<Record<CommandName, readonly Sessi
   },
 };
 
-export function maySend(role: Role, command: CommandName, state: SessionState): boolean {
+export function maySend(role: SessionRole, command: PduName, state: SessionState): boolean {
   return MAY_SEND[role][command]?.includes(state) ?? false;
 }
 
 /** Whether to take it from a peer of that role: while unbinding, it may not yet know, and what it sent is still answered. */
-export function mayArrive(from: Role, command: CommandName, state: SessionState): boolean {
+export function mayArrive(from: SessionRole, command: PduName, state: SessionState): boolean {
   return maySend(from, command, state === "unbinding" ? "bound_trx" : state);
 }
 

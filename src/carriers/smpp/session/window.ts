@@ -5,9 +5,9 @@
 import type { Clock, Timer } from "../../../runtime/clock.ts";
 import { type RequestName, type ResponseName, responseTo } from "../codec/commands.ts";
 import type { Pdu } from "../codec/pdu.ts";
-import type { Answer } from "./contract.ts";
+import type { SessionAnswer } from "./contract.ts";
 
-type AnyAnswer = Answer<RequestName>;
+type AnyAnswer = SessionAnswer<RequestName>;
 
 interface Waiting {
   readonly sequence: number;
@@ -55,7 +55,7 @@ export class Window {
   }
 
   /** `sequence` is what `nextSequence` gave. */
-  add<Name extends RequestName>(command: Name, sequence: number): Promise<Answer<Name>> {
+  add<Name extends RequestName>(command: Name, sequence: number): Promise<SessionAnswer<Name>> {
     const deadlineMs = this.#clock.monotonic() + this.#timeoutMs;
     this.#timer ??= this.#clock.after(this.#timeoutMs, () => this.#expire());
     this.#inFlight++;

@@ -5,42 +5,42 @@
 import type { Socket } from "node:net";
 import { responseTo } from "../carriers/smpp/codec/commands.ts";
 import { encodePdu } from "../carriers/smpp/codec/encode.ts";
-import type { Destination, UnsuccessfulDestination } from "../carriers/smpp/codec/fields.ts";
+import type { PduDestination, UnsuccessfulDestination } from "../carriers/smpp/codec/fields.ts";
 import type { Pdu, PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { statusCode } from "../carriers/smpp/codec/statuses.ts";
 import { makeTlv } from "../carriers/smpp/codec/tlvs.ts";
 import type {
-  Answer,
   BindDecision,
   MessageRequestName,
-  Problem,
   Reply,
+  SessionAnswer,
+  SessionProblem,
   SessionSettings,
 } from "../carriers/smpp/session/contract.ts";
-import { Session } from "../carriers/smpp/session/session.ts";
+import { SmppSession } from "../carriers/smpp/session/session.ts";
 import type { BindKind, BindName } from "../carriers/smpp/session/states.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Timetable } from "../simulator/timetable.ts";
 import type { Receiver } from "./deliveries.ts";
 import { type LostLength, statusOf } from "./faults.ts";
-import type { Network, Taking } from "./network.ts";
+import type { SmscNetwork, Taking } from "./network.ts";
 import type { Address, SubmitPdu, TakenPart } from "./part.ts";
 import { Wire } from "./wire.ts";
 
 /** What a connection is told by the network's end of it. */
-export interface ConnectionOptions {
+export interface EsmeConnectionOptions {
   readonly id: number;
   readonly clock: Clock;
   readonly timetable: Timetable<() => void>;
-  readonly network: Network;
+  readonly network: SmscNetwork;
   readonly session: Partial<SessionSettings>;
   /** Who may bind; null for anyone. */
   readonly systemId: string | null;
   readonly password: string | null;
-  onReceiver(connection: Connection): void;
-  onRoom(connection: Connection): void;
-  onClose(connection: Connection): void;
-  onProblem(problem: Problem): void;
+  onReceiver(connection: EsmeConnection): void;
+  onRoom(connection: EsmeConnection): void;
+  onClose(connection: EsmeConnection): void;
+  onProblem(problem: SessionProblem): void;
 }
 
 type SubmitResponse = PduDraft<"submit_sm_resp" | "data_sm_resp" | "submit_multi_resp">;
@@ -51,7 +51,7 @@ const CUTS = {
   dropConnection: (connection) => connection.drop(),
   unbind: (connection) => connection.sayGoodbye(),
   lostFraming: (connection) => connection.loseFraming(),
-} as const satisfies Record<string, (connection: Connection) => void>;
+} as const satisfies Record<string, (connection: EsmeConnection) => void>;
 
 type CutName = keyof typeof CUTS;
 const CUT_NAMES = Object.keys(CUTS) as CutName[];
@@ -72,22 +72,22 @@ const BIND_KINDS: Readonly<Record<BindName, BindKind>> = {
 
 const SMSC_SYSTEM_ID = "heliograph";
 
-export class Connection implements Receiver {
+export class EsmeConnection implements Receiver {
   readonly id: number;
-  readonly #options: ConnectionOptions;
+  readonly #options: EsmeConnectionOptions;
   readonly #wire: Wire;
-  readonly session: Session;
+  readonly session: SmppSession;
   #systemId = "";
   #kind: BindKind | null = null;
   /** It has been cut: what comes is neither taken nor answered. */
   #isCut = false;
 
-  constructor(socket: Socket, options: ConnectionOptions) {
+  constructor(socket: Socket, options: EsmeConnectionOptions) {
     const { clock, network } = options;
     this.id = options.id;
     this.#options = options;
     this.#wire = new Wire(socket, clock, () => network.faults);
-    this.session = new Session(this.#wire, {
+    this.session = new SmppSession(this.#wire, {
       ...options.session,
       role: "smsc",
       clock,
@@ -123,7 +123,7 @@ export class Connection implements Receiver {
     return this.#isCut ? 0 : this.session.room;
   }
 
-  deliver(pdu: PduDraft<"deliver_sm">): Promise<Answer<"deliver_sm">> {
+  deliver(pdu: PduDraft<"deliver_sm">): Promise<SessionAnswer<"deliver_sm">> {
     return this.session.request(pdu);
   }
 
@@ -286,6 +286,6 @@ const NOT_TAKEN: Taking = { kind: "cut" };
 const NO_LISTS: Taking = { kind: "refused", status: statusCode("ESME_RINVDLNAME") };
 
 /** A distribution list has a name where others have a number. */
-function addressOf(destination: Destination): Address {
+function addressOf(destination: PduDestination): Address {
   return destination.kind === "address" ? destination : { ton: 0, npi: 0, address: destination.name };
 }

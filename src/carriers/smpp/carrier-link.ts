@@ -7,6 +7,7 @@
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
+import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, Interval, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
@@ -17,8 +18,8 @@ import { statusName } from "./codec/statuses.ts";
 import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { connectSocket } from "./session/connect.ts";
-import type { Answer, SessionHandlers } from "./session/contract.ts";
-import { Session } from "./session/session.ts";
+import type { SessionAnswer, SessionHandlers } from "./session/contract.ts";
+import { SmppSession } from "./session/session.ts";
 import type { BindKind } from "./session/states.ts";
 
 export interface LinkParts {
@@ -45,8 +46,7 @@ export interface LinkParts {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LEASE_LOOK_MS = 250;
-const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_SECONDS = 60;
+const RECONNECT: Backoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
 export const WINDOW = 10;
@@ -55,10 +55,10 @@ const MAX_UNANSWERED = 1_000;
 /** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
 const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
 
-export class Link {
+export class CarrierLink {
   readonly #parts: LinkParts;
   readonly #aborting = new AbortController();
-  #session: Session | null = null;
+  #session: SmppSession | null = null;
   #sleep: { timer: Timer; wake: () => void } | null = null;
   #running: Promise<void> = Promise.resolve();
   #failures = 0;
@@ -78,7 +78,7 @@ export class Link {
     return this.canSubmit ? this.#session!.room : 0;
   }
 
-  submit(draft: PduDraft<"submit_sm">): Promise<Answer<"submit_sm">> {
+  submit(draft: PduDraft<"submit_sm">): Promise<SessionAnswer<"submit_sm">> {
     return this.#session?.request(draft) ?? Promise.resolve({ kind: "unsent", why: "state" });
   }
 
@@ -101,7 +101,7 @@ export class Link {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       if (!this.#parts.lease.holds()) {
-        await this.#sleepFor(FIRST_WAIT_MS);
+        await this.#sleepFor(RECONNECT.firstMs);
         continue;
       }
       const status = await this.#useOnce().catch((error: Error) => {
@@ -127,7 +127,7 @@ export class Link {
       return 0;
     }
     let isNoted = false;
-    const session = new Session(connection.socket, {
+    const session = new SmppSession(connection.socket, {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
@@ -208,11 +208,9 @@ export class Link {
 
   #wait(status: number): Promise<void> {
     const { profile, random } = this.#parts;
-    const longestMs = (profile.reconnectSeconds ?? MAX_WAIT_SECONDS) * 1_000;
-    const grownMs = FIRST_WAIT_MS * 2 ** Math.min(Math.max(this.#failures - 1, 0), 20);
-    const waitMs = WRONG_CREDENTIALS.has(status) ? longestMs : Math.min(grownMs, longestMs);
-    // Half of it for sure, the other half by chance.
-    return this.#sleepFor(waitMs * (0.5 + random.next() / 2));
+    const maxMs = profile.reconnectSeconds === undefined ? RECONNECT.maxMs : profile.reconnectSeconds * 1_000;
+    const failures = WRONG_CREDENTIALS.has(status) ? Number.POSITIVE_INFINITY : this.#failures;
+    return this.#sleepFor(backoffMs({ ...RECONNECT, maxMs }, failures, random));
   }
 
   #sleepFor(waitMs: number): Promise<void> {

@@ -15,7 +15,7 @@ import { TLSSocket } from "node:tls";
 import { type Clock, Interval } from "../runtime/clock.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
-import { Connection, isLate, peerOf, RANKS, Site, type Who } from "./connection.ts";
+import { ClientConnection, isLate, peerOf, RANKS, Site, type Who } from "./client-connection.ts";
 
 export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
@@ -41,23 +41,23 @@ const MAX_LINGER_MS = 5_000;
 /** Visitors may have one in so many of the places for requests, so that they never keep out whoever shows who it is. */
 const VISITORS_SHARE = 4;
 
-export class Connections {
+export class ClientConnections {
   readonly #bounds: ConnectionBounds;
   readonly #clock: Clock;
-  readonly #all = new Set<Connection>();
+  readonly #all = new Set<ClientConnection>();
   readonly #sites = new Map<string, Site>();
-  readonly #bySocket = new WeakMap<Socket, Connection>();
+  readonly #bySocket = new WeakMap<Socket, ClientConnection>();
   /** By the other side's address and port: with TLS one socket lies upon another, and both have the same. */
-  readonly #byPeer = new Map<string, Connection>();
+  readonly #byPeer = new Map<string, ClientConnection>();
   /** Stands for all addresses together. */
   readonly everybody = new Site("");
   readonly #sweeping: Interval;
   /** Tells the client that its request came too slowly. */
-  readonly #tellLate: (connection: Connection) => void;
+  readonly #tellLate: (connection: ClientConnection) => void;
   /** Connections that had to make room. */
   #evicted = 0;
 
-  constructor(bounds: ConnectionBounds, clock: Clock, tellLate: (connection: Connection) => void) {
+  constructor(bounds: ConnectionBounds, clock: Clock, tellLate: (connection: ClientConnection) => void) {
     this.#bounds = bounds;
     this.#clock = clock;
     this.#tellLate = tellLate;
@@ -91,7 +91,7 @@ export class Connections {
       return;
     }
     const site = this.siteAt(remoteAddress);
-    const connection = new Connection(socket, site, this.nowMs());
+    const connection = new ClientConnection(socket, site, this.nowMs());
     this.#all.add(connection);
     site.connections.add(connection);
     this.#byPeer.set(connection.peer, connection);
@@ -117,14 +117,14 @@ export class Connections {
     this.#attach(connection, socket);
   }
 
-  #attach(connection: Connection, socket: Socket): void {
+  #attach(connection: ClientConnection, socket: Socket): void {
     this.#bySocket.set(socket, connection);
     socket.once("close", () => {
       if (connection.socket === socket) this.#remove(connection);
     });
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: ClientConnection): void {
     if (!this.#all.delete(connection)) return;
     const { site } = connection;
     site.connections.delete(connection);
@@ -134,12 +134,12 @@ export class Connections {
     this.tidy(site);
   }
 
-  find(socket: Socket): Connection | undefined {
+  find(socket: Socket): ClientConnection | undefined {
     return this.#bySocket.get(socket);
   }
 
   /** The connection of a request; null where no more is heard of it. Under the name localhost a second server listens, whose sockets come here first. */
-  of(socket: Socket): Connection | null {
+  of(socket: Socket): ClientConnection | null {
     if (socket.destroyed) return null;
     if (!this.#bySocket.has(socket)) this.open(socket);
     const connection = this.#bySocket.get(socket);
@@ -192,7 +192,7 @@ export class Connections {
   }
 
   /** It is told that it is late, if it listens, and closed at once. */
-  dismiss(connection: Connection): void {
+  dismiss(connection: ClientConnection): void {
     this.#evicted++;
     this.#tellLate(connection);
     for (const progress of [...connection.underWay]) progress.end();
@@ -201,8 +201,8 @@ export class Connections {
   }
 
   /** False when none of them can make room. */
-  #evict(connections: Iterable<Connection>): boolean {
-    const candidates: { readonly rank: number; readonly connection: Connection }[] = [];
+  #evict(connections: Iterable<ClientConnection>): boolean {
+    const candidates: { readonly rank: number; readonly connection: ClientConnection }[] = [];
     for (const connection of connections) {
       const rank = connection.rank();
       if (rank !== null) candidates.push({ rank: RANKS.indexOf(rank), connection });
@@ -217,7 +217,7 @@ export class Connections {
   }
 
   /** Whatever is still said on it, it ends. */
-  doom(connection: Connection, lingerMs = Math.min(MAX_LINGER_MS, this.#bounds.headersTimeoutMs)): void {
+  doom(connection: ClientConnection, lingerMs = Math.min(MAX_LINGER_MS, this.#bounds.headersTimeoutMs)): void {
     connection.doomedAtMs = Math.min(connection.doomedAtMs, this.nowMs() + lingerMs);
   }
 
@@ -240,7 +240,7 @@ export class Connections {
     }
   }
 
-  #isHandshaking({ socket }: Connection): boolean {
+  #isHandshaking({ socket }: ClientConnection): boolean {
     return this.#bounds.tls && !(socket instanceof TLSSocket);
   }
 

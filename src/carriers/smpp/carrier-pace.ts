@@ -24,7 +24,7 @@ const FOUND_BURST_SECONDS = 0.01;
 /** Of times that are sums of fractions. */
 const ROUNDING = 1e-6;
 
-export class Pace {
+export class CarrierPace {
   readonly #clock: Clock;
   readonly #finder: RateFinder;
   readonly #congestion: Congestion;

@@ -1,4 +1,4 @@
-/** One connection, the requests on it that are under way, and the address that both belong to. Who makes room for whom is in connections.ts. */
+/** One connection, the requests on it that are under way, and the address that both belong to. Who makes room for whom is in client-connections.ts. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { SeenCaller } from "./auth.ts";
@@ -24,7 +24,7 @@ const nobody = (): Record<Who, number> => ({ watcher: 0, visitor: 0, stranger: 0
 /** What one address has here. */
 export class Site {
   readonly name: string;
-  readonly connections = new Set<Connection>();
+  readonly connections = new Set<ClientConnection>();
   /** Under way. */
   readonly requests = nobody();
   relievedAtMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class Site {
   }
 }
 
-/** What a request has to know of the table of all connections (connections.ts). */
+/** What a request has to know of the table of all connections (client-connections.ts). */
 interface Table {
   /** Stands for all addresses together. */
   readonly everybody: Site;
@@ -43,10 +43,10 @@ interface Table {
 }
 
 /** A request under way: however it ends, answered or abandoned, it ends once. */
-export class Progress {
+export class RequestProgress {
   /** The path of its route; undefined where there is none. */
   readonly route: string | undefined;
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly site: Site;
   readonly response: ServerResponse;
   readonly startedMs: number;
@@ -57,7 +57,7 @@ export class Progress {
 
   constructor(
     table: Table,
-    connection: Connection,
+    connection: ClientConnection,
     site: Site,
     response: ServerResponse,
     route: string | undefined,
@@ -133,13 +133,13 @@ export class Progress {
 export const RANKS = ["silent", "slow stranger", "idle stranger", "idle caller"] as const;
 type Rank = (typeof RANKS)[number];
 
-export class Connection {
+export class ClientConnection {
   readonly site: Site;
   /** The other side's address and port, which a socket that is closed does not know any more. */
   readonly peer: string;
   socket: Socket;
   /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
-  readonly underWay: Progress[] = [];
+  readonly underWay: RequestProgress[] = [];
   /** The newest answer on it, begun or not. */
   newest: ServerResponse | null = null;
   caller: SeenCaller | null = null;
@@ -167,12 +167,12 @@ export class Connection {
     return this.underWay[0]?.startedMs ?? this.#sinceMs;
   }
 
-  begin(progress: Progress): void {
+  begin(progress: RequestProgress): void {
     this.underWay.push(progress);
     this.newest = progress.response;
   }
 
-  end(progress: Progress, nowMs: number): void {
+  end(progress: RequestProgress, nowMs: number): void {
     this.underWay.splice(this.underWay.indexOf(progress), 1);
     this.#sinceMs = nowMs;
   }
@@ -231,7 +231,7 @@ export class Connection {
 }
 
 /** A stranger's body has as long as the head of a request. */
-export function isLate({ isCaller, response, startedMs }: Progress, nowMs: number, timeoutMs: number): boolean {
+export function isLate({ isCaller, response, startedMs }: RequestProgress, nowMs: number, timeoutMs: number): boolean {
   return !isCaller && !response.req.complete && nowMs - startedMs > timeoutMs;
 }
 
