@@ -3,7 +3,6 @@
  * does as much of it as its roles say; the rounds are made by whichever node leads.
  */
 import type { Carrier } from "./carriers/port.ts";
-import { type PhoneMessage, SimulatedCarrier } from "./carriers/simulator/simulator.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import type { SentLog } from "./carriers/smpp/sent-log.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
@@ -11,15 +10,16 @@ import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
-import { Rounds } from "./dispatch/rounds.ts";
+import { Maintenance } from "./dispatch/rounds.ts";
 import { Push } from "./reports/push.ts";
 import { PUSH_DEFAULTS } from "./reports/settings.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
-import { counter, type Figure, gauge } from "./runtime/metrics.ts";
+import { counter, gauge, type Metric } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
+import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
 import { type Feed, type LaneName, type Store, StoreUnavailable } from "./store/port.ts";
 
@@ -40,7 +40,7 @@ const REPORT_STOP_MS = 2_000;
 export class Delivery {
   readonly #parts: DeliveryParts;
   readonly #catalogue: Catalogue;
-  readonly #rounds: Rounds;
+  readonly #rounds: Maintenance;
   readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
   readonly #push: Push | null;
   readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 };
@@ -53,7 +53,7 @@ export class Delivery {
     this.#catalogue = new Catalogue(store, log);
     const roles = rolesOf(settings);
     const { retentionDays } = settings.store;
-    this.#rounds = new Rounds({ store, clock, log, settings: dispatchSettings(settings), retentionDays });
+    this.#rounds = new Maintenance({ store, clock, log, settings: dispatchSettings(settings), retentionDays });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }
@@ -107,14 +107,14 @@ export class Delivery {
     });
   }
 
-  async start(spilled: readonly LaneName[]): Promise<void> {
+  async start(overflowed: readonly LaneName[]): Promise<void> {
     this.#rounds.start();
     if (this.#dispatching !== null) {
       const { dispatcher, binds } = this.#dispatching;
       await this.#catalogue.start(this.#parts.clock);
       await binds.start(this.#carriers(this.#catalogue.current));
       this.#catalogue.onChange((snapshot) => void binds.set(this.#carriers(snapshot)));
-      dispatcher.start(spilled);
+      dispatcher.start(overflowed);
     }
     this.#push?.start();
   }
@@ -157,13 +157,13 @@ export class Delivery {
     return true;
   }
 
-  figures(): Figure[] {
+  metrics(): Metric[] {
     const { dispatcher } = this.#dispatching ?? {};
     return [
-      ...(dispatcher === undefined ? [] : dispatchFigures(dispatcher, this.#rounds.counts.incomingUnmatched)),
-      ...(dispatcher === undefined ? [] : smppFigures(this.#smppCounts)),
-      ...roundsFigures(this.#rounds),
-      ...(this.#push === null ? [] : pushFigures(this.#push)),
+      ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#rounds.counts.incomingUnmatched)),
+      ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
+      ...roundsMetrics(this.#rounds),
+      ...(this.#push === null ? [] : pushMetrics(this.#push)),
     ];
   }
 
@@ -189,7 +189,7 @@ function dispatchSettings({ dispatch }: Settings): DispatchSettings {
   return { claimCount, laneMessages, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
 }
 
-function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Figure[] {
+function dispatchMetrics({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Metric[] {
   return [
     counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
     counter(
@@ -242,7 +242,7 @@ function dispatchFigures({ counts, inMemory, inDoubt }: Dispatcher, unmatched: n
   ];
 }
 
-function smppFigures({ unusableIds, problems, mended }: SmppCounts): Figure[] {
+function smppMetrics({ unusableIds, problems, mended }: SmppCounts): Metric[] {
   return [
     counter("smpp_unusable_ids_total", "Ids in a carrier's answers under which no part can be kept", unusableIds),
     counter("smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
@@ -250,7 +250,7 @@ function smppFigures({ unusableIds, problems, mended }: SmppCounts): Figure[] {
   ];
 }
 
-function roundsFigures({ counts }: Rounds): Figure[] {
+function roundsMetrics({ counts }: Maintenance): Metric[] {
   return [
     counter(
       "unmatched_dropped_total",
@@ -261,11 +261,11 @@ function roundsFigures({ counts }: Rounds): Figure[] {
   ];
 }
 
-function pushFigures({ counters }: Push): Figure[] {
+function pushMetrics({ counters }: Push): Metric[] {
   return Object.entries(counters).map(([name, value]) => {
     const now = name.endsWith("Now");
     const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const figure = now ? gauge : counter;
-    return figure(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
+    const metric = now ? gauge : counter;
+    return metric(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
   });
 }

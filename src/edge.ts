@@ -1,21 +1,21 @@
 /** The edge side of the service: the HTTP API with what it needs, over a store that may be on another thread. */
 import type { AddressInfo } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { ApiKeys } from "./accounts/api-keys.ts";
-import { LoginAttempts } from "./accounts/attempts.ts";
-import { Credentials } from "./accounts/credentials.ts";
-import { LoginLog } from "./accounts/login-log.ts";
-import { SESSION_LONGEST_MS, Sessions } from "./accounts/sessions.ts";
 import { Certificate } from "./api/certificate.ts";
 import { RateLimits } from "./api/rate-limits.ts";
 import type { SandboxParts } from "./api/sandbox.ts";
 import { type ApiServer, buildServer } from "./api/server.ts";
+import { ApiKeys } from "./auth/api-keys.ts";
+import { LoginAttempts } from "./auth/attempts.ts";
+import { Credentials } from "./auth/credentials.ts";
+import { LoginLog } from "./auth/login-log.ts";
+import { SESSION_LONGEST_MS, Sessions } from "./auth/sessions.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
-import { type Clock, Repeating } from "./runtime/clock.ts";
+import { type Clock, Interval } from "./runtime/clock.ts";
 import type { IdSource } from "./runtime/ids.ts";
 import { type Log, LogLimiter } from "./runtime/log.ts";
-import { type Figure, Metrics } from "./runtime/metrics.ts";
+import { type Metric, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import type { Store } from "./store/port.ts";
@@ -29,15 +29,15 @@ export interface EdgeParts {
   readonly ids: IdSource;
   /** In the sandbox: lets a simulated phone write to a number of ours. */
   readonly write: SandboxParts["write"] | null;
-  /** The figures of the other side. */
-  readonly figures: () => Promise<readonly Figure[]>;
+  /** The metrics of the other side. */
+  readonly metrics: () => Promise<readonly Metric[]>;
 }
 
 /** Idempotency keys are kept this long. */
 const REPLAY_MS = 24 * 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-const FORGET_EVERY_MS = 10 * 60_000;
-const FORGET_ROWS = 1_000;
+const PURGE_EVERY_MS = 10 * 60_000;
+const PURGE_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
 /** An attack comes from many addresses; whoever looks into it wants to see some of them. */
 const LOGIN_LINES_A_MINUTE = 60;
@@ -68,15 +68,15 @@ export class Edge {
   readonly #readiness = new SharedQuestion(() => this.#ready());
   readonly #page = new SharedQuestion(async () =>
     this.#metrics.page([
-      ...(await this.#parts.figures()),
-      ...(this.#server?.figures() ?? []),
-      ...(this.#logins?.figures() ?? []),
+      ...(await this.#parts.metrics()),
+      ...(this.#server?.metrics() ?? []),
+      ...(this.#logins?.metrics() ?? []),
     ]),
   );
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
-  #forgetting: Repeating | null = null;
-  #counting: Repeating | null = null;
+  #purging: Interval | null = null;
+  #counting: Interval | null = null;
   #certificate: Certificate | null = null;
 
   constructor(parts: EdgeParts) {
@@ -135,14 +135,14 @@ export class Edge {
       metrics: () => this.#page.ask(),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
-    this.#forgetting = new Repeating(clock, FORGET_EVERY_MS, async () => {
+    this.#purging = new Interval(clock, PURGE_EVERY_MS, async () => {
       try {
         // One node does it for all.
         if (!(await store.cluster()).leads) return;
         const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
-        while ((await store.forget({ ...tooOld, limit: FORGET_ROWS })).more);
+        while ((await store.purgeExpired({ ...tooOld, limit: PURGE_ROWS })).more);
         const beforeMs = clock.now() - settings.access.loginAuditDays * DAY_MS;
-        while ((await store.purgeLoginEvents({ beforeMs, limit: FORGET_ROWS })).more);
+        while ((await store.purgeLoginEvents({ beforeMs, limit: PURGE_ROWS })).more);
       } catch (error) {
         log.warn({ err: error }, "old sessions, replays and logins could not be forgotten");
       }
@@ -167,7 +167,7 @@ export class Edge {
     };
     await count();
     // An account may be given a limit at any time; until one has, nobody is there to share anything.
-    this.#counting = new Repeating(clock, COUNT_NODES_EVERY_MS, async () => {
+    this.#counting = new Interval(clock, COUNT_NODES_EVERY_MS, async () => {
       if (limits.any) await count();
     });
     return limits;
@@ -193,7 +193,7 @@ export class Edge {
     await api?.close();
     impatient.cancel();
     await this.#server?.stop();
-    await this.#forgetting?.stop();
+    await this.#purging?.stop();
     await this.#counting?.stop();
     await this.#certificate?.stop();
     await this.#catalogue.stop();

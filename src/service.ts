@@ -11,18 +11,18 @@ import { systemClock } from "./runtime/clock.ts";
 import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
 import { createLog } from "./runtime/log.ts";
-import type { Figure } from "./runtime/metrics.ts";
+import type { Metric } from "./runtime/metrics.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { storeOver } from "./store/group.ts";
+import { packInput } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
-import { packInput } from "./threads/forms.ts";
 import { Caller } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
   readonly sandbox: boolean;
-  /** A thread died, or other nodes have taken over (Deposed), or nothing can be kept (StoreLost): nothing works any more, and the process should end. */
+  /** A thread died, or other nodes have taken over (Fenced), or nothing can be kept (StoreLost): nothing works any more, and the process should end. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Service {
 export class StartFault extends Error {}
 
 /** Other nodes have taken over what this one had. It may do nothing any more, and should be started anew, as another node. */
-export class Deposed extends Error {}
+export class Fenced extends Error {}
 
 /** The service has stopped, and carriers did not say what became of some messages, or the store could not be told. They go again with the next start. */
 export class LeftInDoubt extends Error {
@@ -51,10 +51,10 @@ export class LeftInDoubt extends Error {
 /** The store can keep nothing more, and may be able to after a new start. */
 export class StoreLost extends Error {}
 
-const ENDS: Readonly<Record<StoreNews["kind"], new (reason: string) => Error>> = { deposed: Deposed, lost: StoreLost };
+const ENDS: Readonly<Record<StoreNews["kind"], new (reason: string) => Error>> = { fenced: Fenced, lost: StoreLost };
 
-/** Listens to what the store's thread says after its greeting. From the first word of being deposed, or of a lost store, on nothing is sent. */
-export function heedStore(thread: Pick<Worker, "on">, lease: Lease, onEnd: (error: Error) => void): void {
+/** Listens to what the store's thread says after its greeting. From the first word of being fenced, or of a lost store, on nothing is sent. */
+export function watchStoreThread(thread: Pick<Worker, "on">, lease: Lease, onEnd: (error: Error) => void): void {
   thread.on("message", (news: StoreNews) => {
     const End = ENDS[news.kind];
     if (End === undefined) return;
@@ -115,7 +115,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     await storeThread.terminate();
     throw new StartFault(greeting.reason);
   }
-  heedStore(storeThread, lease, (error) => {
+  watchStoreThread(storeThread, lease, (error) => {
     // A stop that is under way ends the process too.
     if (!stopping) onFailure(error);
   });
@@ -125,7 +125,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     {
       settings,
       sandbox,
-      spilled: greeting.spilled,
+      overflowed: greeting.overflowed,
       lease: lease.memory,
       store: deliveryToStore.port1,
       control: control.port2,
@@ -142,7 +142,7 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     settings,
     ids: new IdSource(systemClock, greeting.ids.node, 0n, greeting.ids.memory),
     write: sandbox ? (message) => delivery.call("write", message) as Promise<boolean> : null,
-    figures: () => delivery.call("figures", null) as Promise<Figure[]>,
+    metrics: () => delivery.call("metrics", null) as Promise<Metric[]>,
   });
 
   const stop = async (): Promise<void> => {

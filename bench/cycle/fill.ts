@@ -9,7 +9,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { silentLog } from "../../src/runtime/log.ts";
-import { catchUp } from "../../src/store/sqlite/journal.ts";
+import { replayJournal } from "../../src/store/sqlite/journal.ts";
 
 export interface FillOrder {
   /** Whose messages are copied, all that there are. */
@@ -99,11 +99,11 @@ export async function fill(store: Fillable, { accountKey, messages, overMs, onPr
     await store.run("COMMIT");
     onProgress(last * request);
   }
-  // The books: what the copies cost has left the account's purse for the service's.
+  // The books: what the copies cost has left the account's wallet for the service's.
   await store.run(
-    `UPDATE purse SET balance_micros = balance_micros + ${copies} * (
-       coalesce((SELECT sum(amount_micros) FROM original_posting WHERE to_purse = purse.id), 0) -
-       coalesce((SELECT sum(amount_micros) FROM original_posting WHERE from_purse = purse.id), 0))`,
+    `UPDATE wallet SET balance_micros = balance_micros + ${copies} * (
+       coalesce((SELECT sum(amount_micros) FROM original_posting WHERE to_wallet = wallet.id), 0) -
+       coalesce((SELECT sum(amount_micros) FROM original_posting WHERE from_wallet = wallet.id), 0))`,
   );
   await store.settle();
 }
@@ -111,7 +111,7 @@ export async function fill(store: Fillable, { accountKey, messages, overMs, onPr
 export function sqliteFillable(directory: string): Fillable {
   const file = join(directory, "heliograph.sqlite");
   const db = new Sqlite(file);
-  catchUp(db);
+  replayJournal(db);
   // Nobody else is there, and if this fails the store is thrown away.
   for (const setting of ["journal_mode = OFF", "synchronous = OFF", "foreign_keys = OFF", "cache_size = -524288"])
     db.pragma(setting);

@@ -18,7 +18,7 @@ const OTHER_ACCOUNT = "OTHER";
 const FUNDS = "10000000";
 const DELIVERED_MS = 30_000;
 /** A carrier with a rate of its own answers nothing while others have their turn; that is no reason to connect anew. */
-const LONGEST_TURN_SECONDS = 600;
+const MAX_TURN_SECONDS = 600;
 const HOUR_MS = 3_600_000;
 /** What is stored came in the last days; what waits, in the last hour, and is far from too old to be sent. */
 const STORED_OVER_MS = 7 * 24 * HOUR_MS;
@@ -251,7 +251,7 @@ systemId = "heliograph"
 password = "secret"
 window = ${window}
 binds = ${binds}
-answerSeconds = ${LONGEST_TURN_SECONDS}
+answerSeconds = ${MAX_TURN_SECONDS}
 ${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}
 
 [[route]]

@@ -35,7 +35,7 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n");
 const LENGTH = Buffer.from("ength: ");
 const ANSWER = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
 /** A request longer than this is none of the service's. */
-const LONGEST_REQUEST = 64 * 1024 * 1024;
+const MAX_REQUEST = 64 * 1024 * 1024;
 
 const seen = new Seen();
 const count = new Count();
@@ -94,7 +94,7 @@ function serve(socket: Socket): void {
     gathered = 0;
     while (at < bytes.length) {
       const length = requestLength(bytes, at);
-      if (length > LONGEST_REQUEST || Number.isNaN(length)) throw new Error("a request that is none of the service's");
+      if (length > MAX_REQUEST || Number.isNaN(length)) throw new Error("a request that is none of the service's");
       if (length < 0 || at + length > bytes.length) {
         pieces = [bytes.subarray(at)];
         gathered = bytes.length - at;

@@ -51,7 +51,7 @@ const ANSWER_BIT = 0x80000000;
 const ESME_RINVCMDID = 3;
 const ESME_RBINDFAIL = 13;
 const HEAD = 16;
-const LARGEST_PDU = 64 * 1024;
+const MAX_PDU = 64 * 1024;
 const OUT_BYTES = 256 * 1024;
 
 /** Receipts on their way to one connection that it has not answered. */
@@ -305,7 +305,7 @@ class Connection {
     let at = 0;
     while (at + HEAD <= bytes.length) {
       const length = bytes.readUInt32BE(at);
-      if (length < HEAD || length > LARGEST_PDU) throw new Error(`a PDU of ${length} octets`);
+      if (length < HEAD || length > MAX_PDU) throw new Error(`a PDU of ${length} octets`);
       if (at + length > bytes.length) break;
       this.#take(bytes, at, atMs);
       at += length;

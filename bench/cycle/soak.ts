@@ -32,9 +32,9 @@ interface Sample {
 const SAMPLE_MS = 1_000;
 const SAMPLES_A_MINUTE = 60_000 / SAMPLE_MS;
 /** The last quarter against the second: the first is for the service to find its size. */
-const MOST_MEMORY_GROWTH = 1.1;
+const MAX_MEMORY_GROWTH = 1.1;
 /** A backlog of this much more work than before is one that grows. */
-const MOST_BACKLOG_GROWTH_SECONDS = 1;
+const MAX_BACKLOG_GROWTH_SECONDS = 1;
 
 export async function soak(
   rig: Rig,
@@ -104,7 +104,7 @@ function memoryCheck(samples: readonly Sample[]): Check {
   const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`;
   return {
     what: "memory is level",
-    holds: last! <= second! * MOST_MEMORY_GROWTH,
+    holds: last! <= second! * MAX_MEMORY_GROWTH,
     found: `${megabytes(second!)} in the second quarter, ${megabytes(last!)} in the last`,
   };
 }
@@ -113,7 +113,7 @@ function backlogCheck(samples: readonly Sample[], messagesPerSecond: number): Ch
   const [second, last] = [2, 4].map((number) => quarter(samples, number, ({ backlog }) => backlog));
   return {
     what: "the backlog does not grow",
-    holds: last! <= second! + MOST_BACKLOG_GROWTH_SECONDS * messagesPerSecond,
+    holds: last! <= second! + MAX_BACKLOG_GROWTH_SECONDS * messagesPerSecond,
     found: `${Math.round(second!)} messages in the second quarter, ${Math.round(last!)} in the last`,
   };
 }

@@ -3,11 +3,11 @@
  * wherever Basic is taken. The password of a user with a second factor is good for opening a session, together with a code, and for
  * nothing else.
  */
-import type { ApiKeys } from "../accounts/api-keys.ts";
-import { type LoginAttempts, TooManyAttempts } from "../accounts/attempts.ts";
-import type { Credentials } from "../accounts/credentials.ts";
-import { isTooLong, TooManyLogins } from "../accounts/passwords.ts";
-import type { Sessions } from "../accounts/sessions.ts";
+import type { ApiKeys } from "../auth/api-keys.ts";
+import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
+import type { Credentials } from "../auth/credentials.ts";
+import { isTooLong, TooManyLogins } from "../auth/passwords.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port.ts";

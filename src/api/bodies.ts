@@ -3,7 +3,7 @@
  * hundred times their size if they were kept one by one. All bodies together have a budget; strangers have a small one of their own, in which the oldest makes room for the newest.
  */
 import type { IncomingMessage } from "node:http";
-import { type Figure, gauge } from "../runtime/metrics.ts";
+import { gauge, type Metric } from "../runtime/metrics.ts";
 import { MemoryBudget, Share } from "./budget.ts";
 import { ApiError } from "./errors.ts";
 
@@ -35,7 +35,7 @@ export class Bodies {
     this.#budget = new MemoryBudget(totalOctets);
   }
 
-  figures(): Figure[] {
+  metrics(): Metric[] {
     return [gauge("http_body_octets", "Octets of request bodies in memory", this.#budget.held)];
   }
 

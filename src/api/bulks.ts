@@ -5,9 +5,9 @@ import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
 import type { Bulk, BulkChange, BulkName, BulkStatus, Store } from "../store/port.ts";
 import { ApiError, badField } from "./errors.ts";
+import { Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import * as schemas from "./schemas.ts";
-import { Turns } from "./turns.ts";
 
 export interface BulkParts {
   readonly store: Pick<Store, "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus">;
@@ -21,7 +21,7 @@ const PAGE_MESSAGES = 1_000;
 
 export function bulkOperations(api: Api, { store, clock, settings }: BulkParts): void {
   // However many large bulks are asked about, the store has one page of them at a time.
-  const turns = new Turns();
+  const mutex = new Mutex();
 
   api.get(
     "/sms/1/bulks",
@@ -106,7 +106,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
 
   /** For a bulk that was sent at once. Page by page, so that nobody waits for a large one, and no longer than somebody wants to know. */
   function statusByMessages(name: BulkName, caller: { readonly destroyed: boolean }): Promise<BulkStatus> {
-    return turns.search(name.accountId, async (take) => {
+    return mutex.search(name.accountId, async (take) => {
       let sent = false;
       for (let afterKey: string | null = "0"; afterKey !== null && !caller.destroyed; ) {
         const place = { ...name, afterKey, limit: PAGE_MESSAGES };

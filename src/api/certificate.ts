@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import { readSmallFile } from "../runtime/files.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -25,7 +25,7 @@ export class Certificate {
   #pair: Pair;
   /** What the last look found: new files, or what is wrong with them. */
   #last: string;
-  #looking: Repeating | null = null;
+  #looking: Interval | null = null;
 
   private constructor(server: Settings["server"], pair: Pair) {
     this.#server = server;
@@ -55,7 +55,7 @@ export class Certificate {
 
   /** From now on new connections get whatever the files have. */
   watch(server: Pick<Server, "setSecureContext">, clock: Clock, log: Log): void {
-    this.#looking = new Repeating(clock, LOOK_EVERY_MS, () => this.#look(server, log));
+    this.#looking = new Interval(clock, LOOK_EVERY_MS, () => this.#look(server, log));
   }
 
   async #look(server: Pick<Server, "setSecureContext">, log: Log): Promise<void> {

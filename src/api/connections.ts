@@ -12,8 +12,8 @@
  */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { type Clock, Repeating } from "../runtime/clock.ts";
-import { counter, type Figure, gauge } from "../runtime/metrics.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
+import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import { Connection, isLate, peerOf, RANKS, Site, type Who } from "./connection.ts";
 
@@ -51,7 +51,7 @@ export class Connections {
   readonly #byPeer = new Map<string, Connection>();
   /** Stands for all addresses together. */
   readonly everybody = new Site("");
-  readonly #sweeping: Repeating;
+  readonly #sweeping: Interval;
   /** Tells the client that its request came too slowly. */
   readonly #tellLate: (connection: Connection) => void;
   /** Connections that had to make room. */
@@ -62,14 +62,14 @@ export class Connections {
     this.#clock = clock;
     this.#tellLate = tellLate;
     const everyMs = Math.max(50, Math.min(1_000, bounds.headersTimeoutMs / 10));
-    this.#sweeping = new Repeating(clock, everyMs, async () => this.#sweep());
+    this.#sweeping = new Interval(clock, everyMs, async () => this.#sweep());
   }
 
   nowMs(): number {
     return this.#clock.monotonic();
   }
 
-  figures(): Figure[] {
+  metrics(): Metric[] {
     const { visitor, stranger, caller } = this.everybody.requests;
     return [
       gauge("http_connections", "Connections", this.#all.size),

@@ -5,7 +5,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import type { Store } from "../store/port.ts";
 import { badField } from "./errors.ts";
 import { type Api, operation } from "./operation.ts";
-import { DEFAULT_LIMIT, fieldsOf, LARGEST_LIMIT, readForm, readLimit, readText } from "./query.ts";
+import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
 export interface DeadLetterParts {
@@ -14,7 +14,7 @@ export interface DeadLetterParts {
 }
 
 /** Replayed in one call; the answer says how many it was, so that the next call can go on. */
-const LARGEST_REPLAY = 10_000;
+const MAX_REPLAY = 10_000;
 /** So many ids of 19 digits, with quotes, commas and some space. */
 const REPLAY_OCTETS = 524_288;
 const MAX_URL = 2_048;
@@ -25,11 +25,11 @@ const DeadLetterQuery = Type.Object({
   accountKey: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),
   before: Type.Optional(Type.String({ description: "The id of the last one of the page before." })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
 });
 
 const ReplayRequest = Type.Object({
-  ids: Type.Optional(Type.Array(Type.String({ pattern: REPORT_ID.source }), { minItems: 1, maxItems: LARGEST_REPLAY })),
+  ids: Type.Optional(Type.Array(Type.String({ pattern: REPORT_ID.source }), { minItems: 1, maxItems: MAX_REPLAY })),
   accountKey: Type.Optional(Type.String({ maxLength: 64 })),
   url: Type.Optional(Type.String({ maxLength: MAX_URL })),
   all: Type.Optional(Type.Boolean({ description: "Needed to replay without any other filter." })),
@@ -80,7 +80,7 @@ export function deadLetterOperations(api: Api, { store, clock }: DeadLetterParts
       if (ids === undefined && accountKey === null && url === null && !all) {
         throw badField("ids", "is missing: name ids, an accountKey or a url, or say all");
       }
-      const when = { nowMs: clock.now(), limit: LARGEST_REPLAY };
+      const when = { nowMs: clock.now(), limit: MAX_REPLAY };
       return store.replayDeadLetters(ids === undefined ? { accountKey, url, ...when } : { ids, ...when });
     },
   );

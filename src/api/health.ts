@@ -1,4 +1,4 @@
-/** For whoever watches the service: is the process up, can it take work, and its figures. */
+/** For whoever watches the service: is the process up, can it take work, and its metrics. */
 import { type TSchema, Type } from "typebox";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { ApiError } from "./errors.ts";
@@ -40,7 +40,7 @@ export function healthOperations(api: Api, { ready, metrics, settings }: HealthP
       config: { auth: "none", always: true },
       onRequest: async (request) => {
         if (!readers.has(request.ip))
-          throw new ApiError("forbidden", { description: "The figures are not for this address." });
+          throw new ApiError("forbidden", { description: "The metrics are not for this address." });
       },
       schema: {
         tags: ["Health"],

@@ -4,10 +4,10 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
+import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { readLimit } from "./query.ts";
 import * as schemas from "./schemas.ts";
-import { FETCHES_AT_A_TIME, Turns } from "./turns.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "fetchIncoming" | "confirmIncoming">;
@@ -17,7 +17,7 @@ export interface InboxParts {
 
 export function inboxOperations(api: Api, { store, clock, log }: InboxParts): void {
   const confirmations = new Confirmations(api, log);
-  const turns = new Turns(FETCHES_AT_A_TIME);
+  const mutex = new Mutex(FETCHES_AT_A_TIME);
 
   api.get(
     "/sms/1/inbox/reports",
@@ -37,7 +37,7 @@ export function inboxOperations(api: Api, { store, clock, log }: InboxParts): vo
       const limit = readLimit(request.query);
       const nowMs = clock.now();
       const fetch = { accountId: accountOf(request).id, limit, nowMs, againAtMs: nowMs + AGAIN_AFTER_MS };
-      const { messages, pending } = await turns.search(fetch.accountId, (take) =>
+      const { messages, pending } = await mutex.search(fetch.accountId, (take) =>
         take(() => store.fetchIncoming(fetch)),
       );
       const keys = messages.map(({ messageId }) => messageId);

@@ -1,6 +1,6 @@
 /** API keys as they are asked for and shown, and what goes into a new one: never more than its maker has. */
 import { type Static, Type } from "typebox";
-import { newApiKey, storedForm } from "../accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { areWithin, type Network, parseNetwork } from "../runtime/networks.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { type Account, type Actor, type ApiKey, SCOPES, type Scope, type Store } from "../store/port.ts";

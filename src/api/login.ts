@@ -3,8 +3,8 @@
  * and address, so that whoever has found out one of the two cannot try out the other.
  */
 import type { FastifyRequest } from "fastify";
-import type { LoginLog } from "../accounts/login-log.ts";
-import { MAX_CODE_CHARACTERS, proofOf } from "../accounts/second-factor.ts";
+import type { LoginLog } from "../auth/login-log.ts";
+import { MAX_CODE_CHARACTERS, proofOf } from "../auth/second-factor.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account, FactorProof, Store, User } from "../store/port.ts";
 import { type AuthParts, attemptAs, type NamedPassword } from "./auth.ts";

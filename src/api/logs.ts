@@ -6,10 +6,10 @@ import { STATUS } from "../sms/statuses.ts";
 import { searchLogs } from "../store/log-search.ts";
 import { LOG_PAGE_ROWS, type LogFilter, type Store } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
+import { Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readForm, readIds, readLimit, readMoment, readText, readWord } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
-import { Turns } from "./turns.ts";
 
 export interface LogParts {
   readonly store: Pick<Store, "logs">;
@@ -52,7 +52,7 @@ function tooMuch(messages: number): ApiError {
 
 export function logOperations(api: Api, { store, clock, settings }: LogParts): void {
   // A filter that matches rarely goes through many pages. However many such requests there are, the store has one page at a time.
-  const turns = new Turns();
+  const mutex = new Mutex();
   const most = settings.limits.searchMessages;
 
   api.get(
@@ -69,7 +69,7 @@ export function logOperations(api: Api, { store, clock, settings }: LogParts): v
       const filter = readFilter(request.query, clock.now());
       const limit = readLimit(request.query);
       const accountId = accountOf(request).id;
-      return turns.search(accountId, async (take) => {
+      return mutex.search(accountId, async (take) => {
         let looked = 0;
         const messages = await searchLogs({
           query: { ...filter, accountId, limit },

@@ -1,7 +1,7 @@
 /** Balance, and what a reseller does about it: add funds. */
 import type { FastifyRequest } from "fastify";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { LARGEST_AMOUNT, microsToNumber, parseMicros } from "../ledger/money.ts";
+import { MAX_AMOUNT, microsToNumber, parseMicros } from "../money/amounts.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey } from "../store/names.ts";
 import type { FundingOutcome, Store } from "../store/port.ts";
@@ -35,7 +35,7 @@ function readFunds(request: FastifyRequest): FundsFields {
   const amountMicros = typeof ammount === "number" || typeof ammount === "string" ? parseMicros(String(ammount)) : null;
   if (amountMicros === null) throw badField("ammount", "must be a decimal number with at most 6 places");
   if (amountMicros === 0n) throw badField("ammount", "must not be zero");
-  if (amountMicros > LARGEST_AMOUNT || amountMicros < -LARGEST_AMOUNT) throw badField("ammount", "is too large");
+  if (amountMicros > MAX_AMOUNT || amountMicros < -MAX_AMOUNT) throw badField("ammount", "is too large");
   if (currencycode !== undefined && (typeof currencycode !== "string" || !/^[A-Za-z]{3}$/.test(currencycode))) {
     throw badField("currencycode", "must be an ISO 4217 code of three letters");
   }

@@ -4,9 +4,9 @@ import { refuseBadText } from "./body.ts";
 import { badField } from "./errors.ts";
 
 export const DEFAULT_LIMIT = 50;
-export const LARGEST_LIMIT = 1_000;
+export const MAX_LIMIT = 1_000;
 /** Ids that one request may ask for. */
-export const MOST_IDS = 500;
+export const MAX_IDS = 500;
 /** The longest thing that a query asks for is a URL. */
 const MAX_TEXT = 2_048;
 
@@ -58,7 +58,7 @@ export function readIds(fields: Fields, name: string): string[] | null {
   if (values.length === 0) return null;
   const ids = values.flatMap((value) => String(value).split(","));
   if (ids.includes("")) throw badField(name, "must not be empty");
-  if (ids.length > MOST_IDS) throw badField(name, `must have at most ${MOST_IDS} items`);
+  if (ids.length > MAX_IDS) throw badField(name, `must have at most ${MAX_IDS} items`);
   return ids;
 }
 
@@ -67,8 +67,8 @@ export function readLimit(query: unknown): number {
   const { limit } = query as { limit?: unknown };
   if (limit === undefined) return DEFAULT_LIMIT;
   const value = typeof limit === "string" && /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
-  if (value < 1 || value > LARGEST_LIMIT) {
-    throw badField("limit", `must be a whole number from 1 to ${LARGEST_LIMIT}`);
+  if (value < 1 || value > MAX_LIMIT) {
+    throw badField("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
   }
   return value;
 }

@@ -37,7 +37,7 @@ interface Bucket {
 
 const SECOND_MS = 1_000;
 /** Buckets at a time. The one used longest ago makes room, and is full again for who comes back. */
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 /** Tokens come in fractions, whose sum is a little off. */
 const ROUNDING = 1e-6;
 
@@ -92,7 +92,7 @@ export class Buckets<Name> {
     bucket.movedAtMs = nowMs;
     this.#buckets.delete(name);
     this.#buckets.set(name, bucket);
-    if (this.#buckets.size > MOST_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!);
+    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!);
     return bucket;
   }
 }

@@ -9,10 +9,10 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { REPORT_FETCH_MS, type Store } from "../store/port.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
+import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { fieldsOf, readIds, readLimit } from "./query.ts";
 import * as schemas from "./tracking-schemas.ts";
-import { FETCHES_AT_A_TIME, Turns } from "./turns.ts";
 
 export interface ReportParts {
   readonly store: Pick<Store, "fetchReports" | "confirmReports">;
@@ -29,7 +29,7 @@ const PAGE_NAMES = 50;
 
 export function reportOperations(api: Api, { store, clock, log }: ReportParts): void {
   const confirmations = new Confirmations(api, log);
-  const turns = new Turns(FETCHES_AT_A_TIME);
+  const mutex = new Mutex(FETCHES_AT_A_TIME);
 
   api.get(
     "/sms/1/reports",
@@ -53,7 +53,7 @@ export function reportOperations(api: Api, { store, clock, log }: ReportParts): 
       const accountId = accountOf(request).id;
       const nowMs = clock.now();
       const moments = { nowMs, sinceMs: nowMs - REPORT_FETCH_MS, againAtMs: nowMs + AGAIN_AFTER_MS };
-      return turns.search(accountId, async (take) => {
+      return mutex.search(accountId, async (take) => {
         const found: Fetched[] = [];
         for (const names of pagesOf(messageIds)) {
           for (let wanted = limit - found.length; wanted > 0; wanted = limit - found.length) {

@@ -3,7 +3,7 @@ import { type TProperties, type TSchema, Type } from "typebox";
 import { DAYS } from "../schedule/window.ts";
 import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port.ts";
-import { DEFAULT_LIMIT, LARGEST_LIMIT } from "./query.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "./query.ts";
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */
 function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
@@ -158,7 +158,7 @@ export const LimitQuery = Type.Object({
   limit: optional(
     Type.Integer({
       minimum: 1,
-      maximum: LARGEST_LIMIT,
+      maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
       description: "How many to answer with at most.",
     }),

@@ -1,8 +1,8 @@
 /** A user's second factor: enrolled, put in force with a first code, and taken away with another. */
 import type { FastifyRequest } from "fastify";
-import { Allowance } from "../accounts/allowance.ts";
-import { factorUri, newFactorSecret, newRecoveryCodes, proofOf } from "../accounts/second-factor.ts";
-import { tokenHashOf } from "../accounts/sessions.ts";
+import { Allowance } from "../auth/allowance.ts";
+import { factorUri, newFactorSecret, newRecoveryCodes, proofOf } from "../auth/second-factor.ts";
+import { tokenHashOf } from "../auth/sessions.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Store, User } from "../store/port.ts";
 import { attemptAs, checkPassword, isFactorRequired, readBasic, readToken } from "./auth.ts";

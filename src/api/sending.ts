@@ -8,16 +8,16 @@ import { ApiError } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import * as schemas from "./schemas.ts";
 
-const LONGEST_IDEMPOTENCY_KEY = 255;
+const MAX_IDEMPOTENCY_KEY = 255;
 
 /** The Idempotency-Key header, if there is one. */
 export function idempotencyKey(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
-  if (typeof key !== "string" || key.length === 0 || key.length > LONGEST_IDEMPOTENCY_KEY) {
+  if (typeof key !== "string" || key.length === 0 || key.length > MAX_IDEMPOTENCY_KEY) {
     throw new ApiError("badRequest", {
       variables: ["Idempotency-Key"],
-      description: `Idempotency-Key must be 1 to ${LONGEST_IDEMPOTENCY_KEY} characters long.`,
+      description: `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY} characters long.`,
     });
   }
   return key;

@@ -7,7 +7,7 @@ import Fastify, { type FastifyContextConfig, type FastifyError, type FastifyRepl
 import type { Intake } from "../intake/intake.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Figure } from "../runtime/metrics.ts";
+import type { Metric } from "../runtime/metrics.ts";
 import { maxOpenFiles } from "../runtime/open-files.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
 import { type Account, StoreUnavailable } from "../store/port.ts";
@@ -62,14 +62,14 @@ export interface ApiParts
   readonly settings: Settings;
   /** Null where the API is served without TLS. */
   readonly certificate: Certificate | null;
-  /** A node that leaves requests to others serves health and figures only. */
+  /** A node that leaves requests to others serves health and metrics only. */
   readonly takesRequests: boolean;
   readonly log: Log;
   readonly intake: Pick<Intake, "send">;
   readonly rateLimits: RateLimits;
   /** Null outside the sandbox. */
   readonly write: SandboxParts["write"] | null;
-  /** Told of every answer, for the figures. */
+  /** Told of every answer, for the metrics. */
   readonly onAnswer: (route: string, status: number, durationMs: number) => void;
 }
 
@@ -82,7 +82,7 @@ export interface ApiServer {
   /** From now on every new request is told that the service stops. */
   drain(): void;
   /** What strangers and callers have of it now, for the metrics. */
-  figures(): Figure[];
+  metrics(): Metric[];
   /** Ends what goes on beside the requests. */
   stop(): Promise<void>;
 }
@@ -305,7 +305,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       draining = true;
       connections.closeUnused();
     },
-    figures: () => [...connections.figures(), ...bodies.figures()],
+    metrics: () => [...connections.metrics(), ...bodies.metrics()],
     stop: () => connections.stop(),
   };
 }

@@ -1,5 +1,5 @@
 /** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. */
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";
 import { Snapshot } from "./snapshot.ts";
@@ -12,7 +12,7 @@ export class Catalogue {
   readonly #log: Log;
   #current = new Snapshot([]);
   #changes = -1;
-  #following: Repeating | null = null;
+  #following: Interval | null = null;
 
   constructor(store: Pick<Store, "catalogue" | "changeCounter">, log: Log) {
     this.#store = store;
@@ -30,7 +30,7 @@ export class Catalogue {
 
   async start(clock: Clock): Promise<void> {
     await this.look();
-    this.#following = new Repeating(clock, LOOK_EVERY_MS, async () => {
+    this.#following = new Interval(clock, LOOK_EVERY_MS, async () => {
       try {
         await this.look();
       } catch (error) {

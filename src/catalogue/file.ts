@@ -2,10 +2,10 @@
 import { parse } from "smol-toml";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
-import { HANDSET_OUTCOMES, isErrorName } from "../carriers/simulator/handsets.ts";
 import { OCTETS_PATTERN, SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
-import { parseMicros } from "../ledger/money.ts";
 import type { NumberRule } from "../message/incoming.ts";
+import { parseMicros } from "../money/amounts.ts";
+import { HANDSET_OUTCOMES, isErrorName } from "../simulator/handsets.ts";
 import type { CatalogueItem } from "../store/port.ts";
 import { faultOf, IncomingNumber } from "./numbers.ts";
 

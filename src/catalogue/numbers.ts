@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { firstWord, inCapitals } from "../message/incoming.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
 
-const LONGEST_URL = 2_048;
+const MAX_URL = 2_048;
 const Words = Type.Array(Type.String({ minLength: 1, maxLength: 32 }), { minItems: 1, maxItems: 100 });
 
 export const IncomingNumber = Type.Object(
@@ -13,7 +13,7 @@ export const IncomingNumber = Type.Object(
     /** The account's key. The file does not know which accounts there are: what comes for one that is not there yet is kept for the operator. */
     account: Type.String({ pattern: ACCOUNT_KEY }),
     /** Where messages are pushed to. Without it they wait to be fetched. */
-    forwardUrl: Type.Optional(Type.String({ maxLength: LONGEST_URL })),
+    forwardUrl: Type.Optional(Type.String({ maxLength: MAX_URL })),
     /** The form of the push. Default application/json. */
     contentType: Type.Optional(
       Type.Unsafe<"application/json" | "application/xml">({

@@ -1,6 +1,6 @@
 /** `heliograph account password` and `sessions`: who can get in. */
 import { Command } from "commander";
-import { hashPassword } from "../accounts/passwords.ts";
+import { hashPassword } from "../auth/passwords.ts";
 import { secret } from "../runtime/random.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -19,8 +19,8 @@ import {
 
 /** Of a password that is made here. */
 export const PASSWORD_BYTES = 18;
-const SHORTEST_PASSWORD = 8;
-const LONGEST_PASSWORD = 256;
+const MIN_PASSWORD = 8;
+const MAX_PASSWORD = 256;
 
 interface PasswordOptions extends CommonOptions {
   readonly stdin?: boolean;
@@ -65,8 +65,8 @@ function userOf(key: string, usernames: readonly string[], wanted: string | unde
 }
 
 function given(password: string): string {
-  if (password.length >= SHORTEST_PASSWORD && password.length <= LONGEST_PASSWORD) return password;
-  throw new CommandFault(`a password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`);
+  if (password.length >= MIN_PASSWORD && password.length <= MAX_PASSWORD) return password;
+  throw new CommandFault(`a password must have ${MIN_PASSWORD} to ${MAX_PASSWORD} characters`);
 }
 
 interface FactorOptions extends CommonOptions {

@@ -1,6 +1,6 @@
 /** `heliograph account list` and `show`: accounts as the operator sees them. */
 import { Command, Option } from "commander";
-import { formatMicros } from "../ledger/money.ts";
+import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";

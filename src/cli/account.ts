@@ -1,6 +1,6 @@
 /** `heliograph account`: a new account with its login; what is done with those there are is in the files beside this one. */
 import { Command, Option } from "commander";
-import { hashPassword } from "../accounts/passwords.ts";
+import { hashPassword } from "../auth/passwords.ts";
 import { secret, webhookSecret } from "../runtime/random.ts";
 import { isSender } from "../sms/addresses.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";

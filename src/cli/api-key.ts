@@ -1,6 +1,6 @@
 /** `heliograph api-key create|list|revoke`: the secrets that programs use in place of a password. */
 import { Command } from "commander";
-import { newApiKey, storedForm } from "../accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
 import { networksOf } from "./account-change.ts";

@@ -1,9 +1,9 @@
 /** `heliograph backup DIRECTORY`: what the store holds at this moment, as a data directory, made while services run. */
 import { Command } from "commander";
+import { backupStore } from "../copy/backup.ts";
+import { CopyRefused } from "../copy/tables.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { backupStore } from "../store/copy/backup.ts";
-import { CopyRefused } from "../store/copy/tables.ts";
 import { storeName } from "../store/open.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";

@@ -1,10 +1,10 @@
 /** `heliograph copy`: moves the embedded store to PostgreSQL, for whoever outgrows one machine. */
 import { Command } from "commander";
-import { formatMicros } from "../ledger/money.ts";
+import { type Comparison, isDifferent } from "../copy/check.ts";
+import { copyStore, type Step } from "../copy/copy.ts";
+import { CopyRefused } from "../copy/tables.ts";
+import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { type Comparison, isDifferent } from "../store/copy/check.ts";
-import { copyStore, type Step } from "../store/copy/copy.ts";
-import { CopyRefused } from "../store/copy/tables.ts";
 import { storeName } from "../store/open.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
 import { CommandFault, say, settingsOf } from "./support.ts";

@@ -1,6 +1,6 @@
 /** `heliograph message list|show`: messages as the store has them, for whoever is asked where one is. */
 import { Command } from "commander";
-import { formatMicros } from "../ledger/money.ts";
+import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
@@ -155,14 +155,14 @@ interface Found {
   readonly later: readonly LaterReceipt[];
 }
 
-const MOST_LETTERS = 1_000;
+const MAX_LETTERS = 1_000;
 
 async function find(store: Store, id: string, accountKey: string | undefined): Promise<Found[]> {
   const accounts = accountKey === undefined ? allAccounts(store) : [await accountNamed(store, accountKey)];
   const found: Found[] = [];
   for await (const { id: accountId, key: account } of accounts) {
     for (const message of await logged(store, { ...ALL, accountId, messageIds: [id], limit: 100 })) {
-      const letters = await store.deadLetters({ accountKey: account, url: null, beforeId: null, limit: MOST_LETTERS });
+      const letters = await store.deadLetters({ accountKey: account, url: null, beforeId: null, limit: MAX_LETTERS });
       const deadLetters = letters.filter(({ deadAtMs }) => deadAtMs >= message.sentAtMs).length;
       const later = await store.laterReceipts({ messageKey: message.key });
       found.push({ account, message, deadLetters, later });

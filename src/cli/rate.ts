@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
-import { formatMicros } from "../ledger/money.ts";
+import { formatMicros } from "../money/amounts.ts";
 import { isDestination } from "../sms/addresses.ts";
 import type { ManagedAccount, Store } from "../store/port.ts";
 import { bodyOf } from "./catalogue-file.ts";

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { Deposed, LeftInDoubt, StoreLost, startService } from "../service.ts";
+import { Fenced, LeftInDoubt, StoreLost, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -90,7 +90,7 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
     sandbox,
     onFailure(error) {
       // Whatever was accepted is on disk: the next start goes on from there.
-      if (!(error instanceof Deposed || error instanceof StoreLost))
+      if (!(error instanceof Fenced || error instanceof StoreLost))
         log.error({ err: error }, "a part of the service died; ending");
       process.exit(endedBy(error));
     },
@@ -123,6 +123,6 @@ export function endedBy(error: Error): number {
 }
 
 function whyItEnds(error: Error): string | null {
-  if (error instanceof Deposed) return `other nodes have taken over what this one had (${error.message})`;
+  if (error instanceof Fenced) return `other nodes have taken over what this one had (${error.message})`;
   return error instanceof StoreLost ? `the store can keep nothing more (${error.message})` : null;
 }

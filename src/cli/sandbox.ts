@@ -1,10 +1,10 @@
 /** What the sandbox starts with: demo accounts, whose passwords everybody knows, and a simulated network. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { storedForm } from "../accounts/api-keys.ts";
-import { hashPassword } from "../accounts/passwords.ts";
+import { storedForm } from "../auth/api-keys.ts";
+import { hashPassword } from "../auth/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
-import { parseMicros } from "../ledger/money.ts";
+import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { webhookSecret } from "../runtime/random.ts";
 import type { PartialSettings } from "../runtime/settings.ts";

@@ -2,15 +2,15 @@
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
 import type { Problem } from "../carriers/smpp/session/contract.ts";
-import { type Control, startControl } from "../carriers/smsc/control.ts";
-import { BadFaults, type Faults, readFault, readFaults } from "../carriers/smsc/faults.ts";
-import type { PartRecord } from "../carriers/smsc/part.ts";
-import { Smsc, type SmscSettings } from "../carriers/smsc/smsc.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { readGivenFile } from "../runtime/files.ts";
 import { LogLimiter } from "../runtime/log.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { systemRandom } from "../runtime/random.ts";
+import { type Control, startControl } from "../smsc/control.ts";
+import { BadFaults, type Faults, readFault, readFaults } from "../smsc/faults.ts";
+import type { PartRecord } from "../smsc/part.ts";
+import { Smsc, type SmscSettings } from "../smsc/smsc.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { printable } from "./show.ts";
@@ -33,7 +33,7 @@ interface SmscOptions {
   readonly print?: boolean;
 }
 
-const MOST_PORTS = 65_535;
+const MAX_PORTS = 65_535;
 
 export function smscCommand(): Command {
   const command = new Command("smsc").description(
@@ -69,7 +69,7 @@ async function run(options: SmscOptions): Promise<void> {
     );
   }
   const controlPort =
-    options.controlPort === undefined ? null : whole(options.controlPort, "--control-port", 0, MOST_PORTS);
+    options.controlPort === undefined ? null : whole(options.controlPort, "--control-port", 0, MAX_PORTS);
   const smsc = new Smsc(settingsOf(options), systemClock, systemRandom);
   const port = await listening(smsc.start(), "--port");
   const control = controlPort === null ? null : await controlled(smsc, controlPort);
@@ -86,7 +86,7 @@ function settingsOf(options: SmscOptions): SmscSettings {
   const limiter = new LogLimiter(systemClock);
   return {
     host,
-    port: whole(options.port, "--port", 0, MOST_PORTS),
+    port: whole(options.port, "--port", 0, MAX_PORTS),
     faults: faultsOf(options),
     answerAfterMs: whole(options.answerAfter, "--answer-after", 0, 86_400_000),
     record: whole(options.record, "--record", 0, 10_000_000),

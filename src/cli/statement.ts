@@ -1,7 +1,7 @@
 /** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say. */
 import { Command } from "commander";
-import { csvLine } from "../ledger/csv.ts";
-import { formatMicros } from "../ledger/money.ts";
+import { formatMicros } from "../money/amounts.ts";
+import { csvLine } from "../money/csv.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
@@ -29,7 +29,7 @@ interface StatementOptions extends CommonOptions, JsonOption {
 const PAGE = 5_000;
 /** Past every time that a posting can have. */
 const FOREVER_MS = 8_640_000_000_000_000;
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export function statementCommand(): Command {
   const command = new Command("statement").description(
@@ -128,7 +128,7 @@ async function statementOf(
 
 /** Today's balance without what has moved since. Money that moves while we count would be wrong on one side, so the balance is read twice. */
 async function balanceAt(store: Store, accountId: number, atMs: number): Promise<bigint> {
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const { balanceMicros } = await store.balance({ accountId });
     let moved = 0n;
     for (let after: PostingPosition | null = null; ; ) {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { LARGEST_AMOUNT, parseMicros } from "../ledger/money.ts";
+import { MAX_AMOUNT, parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
@@ -151,7 +151,7 @@ export function amountOf(text: string, option: string): bigint {
   if (micros === null || micros < 0n) {
     throw new UsageFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
   }
-  if (micros > LARGEST_AMOUNT) throw new UsageFault(`${option} must be at most 1000000000, not "${text}"`);
+  if (micros > MAX_AMOUNT) throw new UsageFault(`${option} must be at most 1000000000, not "${text}"`);
   return micros;
 }
 

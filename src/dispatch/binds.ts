@@ -11,7 +11,7 @@
  * While the store is away everything stays as it is; the lease says for how long that is right.
  */
 import type { Carrier } from "../carriers/port.ts";
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { BindShare, Store } from "../store/port.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -53,7 +53,7 @@ export class Binds {
   readonly #closing = new Set<Promise<void>>();
   #asking: Promise<void> = Promise.resolve();
   #askAgain = false;
-  #repeating: Repeating | null = null;
+  #interval: Interval | null = null;
   #stopped = false;
 
   constructor(parts: BindsParts) {
@@ -63,7 +63,7 @@ export class Binds {
   /** Resolves when the carriers that this node may serve from the start are served. */
   async start(carriers: readonly KnownCarrier[]): Promise<void> {
     await this.set(carriers);
-    this.#repeating = new Repeating(this.#parts.clock, ASK_EVERY_MS, () => this.#ask());
+    this.#interval = new Interval(this.#parts.clock, ASK_EVERY_MS, () => this.#ask());
   }
 
   /** What the operator has set now. */
@@ -191,7 +191,7 @@ export class Binds {
   /** Nothing is opened any more. What is being closed is waited for by `settled`. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#repeating?.stop();
+    await this.#interval?.stop();
     await this.#asking;
   }
 

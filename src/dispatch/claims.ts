@@ -20,7 +20,7 @@ export interface ClaimsParts {
 }
 
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
-const LONGEST_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 60_000;
 /** How long to wait with a claim that failed or found no room. */
 const AGAIN_AFTER_MS = 500;
 const DUE_AGAIN_AFTER_MS = 1_000;
@@ -39,21 +39,21 @@ export class Claims {
     this.#parts = parts;
   }
 
-  /** Brings in more of a spilled lane when less is left of it than is brought at a time. */
+  /** Brings in more of a overflowed lane when less is left of it than is brought at a time. */
   refill(lane: Lane): void {
     const { claimCount, servedBy, leave, store, log } = this.#parts;
-    if (!lane.spilled || lane.claiming || this.#stopped || lane.length > claimCount) return;
+    if (!lane.overflowed || lane.claiming || this.#stopped || lane.length > claimCount) return;
     if (servedBy(lane.name.carrierId) === "others") {
       leave(lane.name);
       return;
     }
     lane.claiming = true;
     // It may spill again while the claim is under way, and the feed that says so comes before the claim's own answer.
-    lane.spilled = false;
+    lane.overflowed = false;
     store.claimLane({ ...lane.name, limit: claimCount }).then(
       ({ claimed, more }) => {
         lane.claiming = false;
-        lane.spilled ||= more;
+        lane.overflowed ||= more;
         if (claimed > 0 || !more) this.refill(lane);
         // There is no room for it just now: a lane is looked at again when something moves, unless its carrier is not there.
         else if (servedBy(lane.name.carrierId) !== "this node") this.#refillSoon(lane);
@@ -61,7 +61,7 @@ export class Claims {
       (error: unknown) => {
         log.warn({ err: error }, "messages could not be claimed; trying again");
         lane.claiming = false;
-        lane.spilled = true;
+        lane.overflowed = true;
         this.#refillSoon(lane);
       },
     );
@@ -92,7 +92,7 @@ export class Claims {
     const { clock } = this.#parts;
     this.#dueAtMs = atMs;
     this.#dueTimer?.cancel();
-    const sleepMs = Math.min(Math.max(atMs - clock.now(), 0), LONGEST_SLEEP_MS);
+    const sleepMs = Math.min(Math.max(atMs - clock.now(), 0), MAX_SLEEP_MS);
     this.#dueTimer = clock.after(sleepMs, () => void this.#claimDue());
   }
 
@@ -112,7 +112,7 @@ export class Claims {
       nextAtMs = clock.now() + DUE_AGAIN_AFTER_MS;
     }
     this.#claimingDue = false;
-    this.wakeAt(Math.min(nextAtMs, clock.now() + LONGEST_SLEEP_MS));
+    this.wakeAt(Math.min(nextAtMs, clock.now() + MAX_SLEEP_MS));
   }
 
   stop(): void {

@@ -7,14 +7,14 @@
  */
 import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, PartsTaken, QueuedMessage } from "../message/message.ts";
-import { type Clock, Repeating, type Timer } from "../runtime/clock.ts";
+import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { Feed, LaneName, Store } from "../store/port.ts";
+import { CarrierQueue, type Handed } from "./carrier-queue.ts";
 import { Claims, type ClaimsParts } from "./claims.ts";
-import { Desk, type Handed } from "./desk.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import { Outcomes } from "./outcomes.ts";
 import { PutOffs } from "./put-off.ts";
@@ -56,7 +56,7 @@ const OUTSTANDING_PAGE = 1_000;
 const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
-const MOST_HOPS = 5;
+const MAX_HOPS = 5;
 /** Messages that are handed back in one transaction when this node ends. */
 const HAND_BACK_MESSAGES = 500;
 /** How long a stop waits for carriers to answer what they were handed, and how long it hands back. */
@@ -72,7 +72,7 @@ const PARTS_RECORDED_AFTER_MS = 200;
 
 export class Dispatcher {
   readonly #parts: DispatchParts;
-  readonly #desks = new Map<string, Desk>();
+  readonly #carrierQueues = new Map<string, CarrierQueue>();
   readonly #outcomes: Outcomes;
   readonly #references = new References();
   readonly #putOffs: PutOffs;
@@ -99,7 +99,7 @@ export class Dispatcher {
   readonly #claims: Claims;
   /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
   readonly #aside = new Set<Timer>();
-  #sweeping: Repeating | null = null;
+  #sweeping: Interval | null = null;
   #stopping = false;
   /** Messages that carriers may have, by how often they were handed over and the store does not know yet what became of that. */
   readonly #inDoubt = new Map<MessageKey, number>();
@@ -125,14 +125,14 @@ export class Dispatcher {
   }
 
   #servedBy(carrierId: string): ReturnType<ClaimsParts["servedBy"]> {
-    if (this.#deskOf(carrierId) !== null) return "this node";
+    if (this.#carrierQueueOf(carrierId) !== null) return "this node";
     return this.#parts.knows(carrierId) ? "others" : "nobody";
   }
 
   /** Messages in memory here, waiting or on the wire. */
   get inMemory(): number {
     let size = 0;
-    for (const desk of this.#desks.values()) size += desk.size;
+    for (const carrierQueue of this.#carrierQueues.values()) size += carrierQueue.size;
     return size;
   }
 
@@ -145,35 +145,35 @@ export class Dispatcher {
   async addCarrier(carrier: Carrier): Promise<void> {
     const handed = this.#handedTo.get(carrier.id) ?? { unrecorded: 0 };
     this.#handedTo.set(carrier.id, handed);
-    const desk = new Desk(carrier, handed);
-    this.#desks.set(carrier.id, desk);
-    await this.#connect(desk, carrier);
+    const carrierQueue = new CarrierQueue(carrier, handed);
+    this.#carrierQueues.set(carrier.id, carrierQueue);
+    await this.#connect(carrierQueue, carrier);
     this.#recall(carrier.id);
   }
 
   /** What was left to other nodes is this one's too, from now on. */
   #recall(carrierId: string): void {
-    const spilled = [...(this.#elsewhere.get(carrierId) ?? [])].map((accountId) => ({ accountId, carrierId }));
+    const overflowed = [...(this.#elsewhere.get(carrierId) ?? [])].map((accountId) => ({ accountId, carrierId }));
     this.#elsewhere.delete(carrierId);
-    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: null });
+    this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: null });
   }
 
   /** The same carrier with another profile: what waits for it goes on waiting, and what was begun is finished. */
   async replaceCarrier(carrier: Carrier): Promise<void> {
-    const desk = this.#desks.get(carrier.id);
-    if (desk === undefined) return this.addCarrier(carrier);
-    desk.replacing = true;
+    const carrierQueue = this.#carrierQueues.get(carrier.id);
+    if (carrierQueue === undefined) return this.addCarrier(carrier);
+    carrierQueue.replacing = true;
     try {
-      await desk.carrier.stop();
-      desk.carrier = carrier;
-      await this.#connect(desk, carrier);
+      await carrierQueue.carrier.stop();
+      carrierQueue.carrier = carrier;
+      await this.#connect(carrierQueue, carrier);
     } finally {
-      desk.replacing = false;
+      carrierQueue.replacing = false;
     }
-    this.#pump(desk);
+    this.#pump(carrierQueue);
   }
 
-  async #connect(desk: Desk, carrier: Carrier): Promise<void> {
+  async #connect(carrierQueue: CarrierQueue, carrier: Carrier): Promise<void> {
     carrier.onReceipt((receipt, asMessage) => {
       this.counts.receipts++;
       return this.#outcomes.receipt(carrier.id, receipt, asMessage);
@@ -183,57 +183,58 @@ export class Dispatcher {
       return this.#outcomes.incoming(carrier.id, part);
     });
     carrier.onChange(() => {
-      if (carrier.isUp()) this.#pump(desk);
-      else this.#rerouteAll(desk);
+      if (carrier.isUp()) this.#pump(carrierQueue);
+      else this.#rerouteAll(carrierQueue);
     });
     if (carrier.resume !== undefined) await this.#resume(carrier);
     await carrier.start();
-    this.#pump(desk);
+    this.#pump(carrierQueue);
   }
 
   /** A carrier that the operator took away: what waits for it goes to another, or has no route any more. */
   async removeCarrier(id: string): Promise<void> {
-    const desk = this.#desks.get(id);
-    if (desk !== undefined) await this.#close(desk);
+    const carrierQueue = this.#carrierQueues.get(id);
+    if (carrierQueue !== undefined) await this.#close(carrierQueue);
     this.#recall(id);
   }
 
   /** A carrier that other nodes serve from now on: what was begun is finished, within a bound, and all the rest is theirs. */
   async handOver(id: string): Promise<void> {
-    const desk = this.#desks.get(id);
-    if (desk === undefined) return;
-    desk.leaving = true;
-    for (const message of desk.ring.remove((message) => !desk.isBegun(message))) this.#leave(desk, message);
+    const carrierQueue = this.#carrierQueues.get(id);
+    if (carrierQueue === undefined) return;
+    carrierQueue.leaving = true;
+    for (const message of carrierQueue.ring.remove((message) => !carrierQueue.isBegun(message)))
+      this.#leave(carrierQueue, message);
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
-    while (desk.isBusy && !this.#stopping && clock.monotonic() < deadlineMs)
+    while (carrierQueue.isBusy && !this.#stopping && clock.monotonic() < deadlineMs)
       await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
     // What a stop finds here is handed back with everything else.
-    if (!this.#stopping) await this.#close(desk);
+    if (!this.#stopping) await this.#close(carrierQueue);
   }
 
-  async #close(desk: Desk): Promise<void> {
-    this.#desks.delete(desk.carrier.id);
-    desk.cancelTimers();
-    await desk.carrier.stop();
-    for (const { name, spilled } of desk.ring.lanes()) if (spilled) this.#leaveElsewhere(name);
-    for (const message of desk.ring.remove(() => true)) this.#leave(desk, message);
+  async #close(carrierQueue: CarrierQueue): Promise<void> {
+    this.#carrierQueues.delete(carrierQueue.carrier.id);
+    carrierQueue.cancelTimers();
+    await carrierQueue.carrier.stop();
+    for (const { name, overflowed } of carrierQueue.ring.lanes()) if (overflowed) this.#leaveElsewhere(name);
+    for (const message of carrierQueue.ring.remove(() => true)) this.#leave(carrierQueue, message);
   }
 
   /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
-  #leave(desk: Desk, message: QueuedMessage): void {
-    const asItIs = this.#asItIs(desk, message);
+  #leave(carrierQueue: CarrierQueue, message: QueuedMessage): void {
+    const asItIs = this.#asItIs(carrierQueue, message);
     if (asItIs.taken !== null && !this.#parts.knows(message.carrierId)) {
-      this.#giveUp(desk, message, CARRIER_GONE);
+      this.#giveUp(carrierQueue, message, CARRIER_GONE);
       return;
     }
-    desk.begun.delete(message.key);
+    carrierQueue.begun.delete(message.key);
     this.#enqueue([asItIs]);
   }
 
   /** A message that waits, with what happened to it here. */
-  #asItIs(desk: Desk, message: QueuedMessage): QueuedMessage {
-    const begun = desk.begun.get(message.key);
+  #asItIs(carrierQueue: CarrierQueue, message: QueuedMessage): QueuedMessage {
+    const begun = carrierQueue.begun.get(message.key);
     if (begun === undefined) return message;
     const { asItIs } = begun;
     this.#hops.set(asItIs, this.#hops.get(message) ?? 0);
@@ -247,22 +248,24 @@ export class Dispatcher {
   }
 
   /** A message of which the carrier has a part ends with that part. */
-  #giveUp(desk: Desk, message: QueuedMessage, errorId: number): void {
-    const begun = desk.begun.get(message.key) ?? new Submitting(message, desk.carrier, this.#references, this.#putOffs);
-    desk.begun.delete(message.key);
+  #giveUp(carrierQueue: CarrierQueue, message: QueuedMessage, errorId: number): void {
+    const begun =
+      carrierQueue.begun.get(message.key) ??
+      new Submitting(message, carrierQueue.carrier, this.#references, this.#putOffs);
+    carrierQueue.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
     const { key, to } = message;
     const atMs = this.#parts.clock.now();
-    const outcome = { key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs };
-    this.#outcomes.submitted(outcome, to, this.#handed(desk, key, 0));
+    const outcome = { key, carrierId: carrierQueue.carrier.id, parts, refusedErrorId, atMs };
+    this.#outcomes.submitted(outcome, to, this.#handed(carrierQueue, key, 0));
   }
 
   /** So many parts of a message are handed over, until what is returned is called. */
-  #handed(desk: Desk, key: MessageKey, parts: number): () => void {
-    desk.handed.unrecorded += parts;
+  #handed(carrierQueue: CarrierQueue, key: MessageKey, parts: number): () => void {
+    carrierQueue.handed.unrecorded += parts;
     this.#inDoubt.set(key, (this.#inDoubt.get(key) ?? 0) + 1);
     return () => {
-      desk.handed.unrecorded -= parts;
+      carrierQueue.handed.unrecorded -= parts;
       const left = this.#inDoubt.get(key)! - 1;
       if (left > 0) this.#inDoubt.set(key, left);
       else this.#inDoubt.delete(key);
@@ -270,13 +273,16 @@ export class Dispatcher {
   }
 
   /** Back to its place, unless its carrier has gone or is down meanwhile. */
-  #putBack(desk: Desk, waiting: Waiting): void {
-    if (this.#desks.get(desk.carrier.id) !== desk || (desk.leaving && !desk.isBegun(waiting.message))) {
-      this.#leave(desk, waiting.message);
+  #putBack(carrierQueue: CarrierQueue, waiting: Waiting): void {
+    if (
+      this.#carrierQueues.get(carrierQueue.carrier.id) !== carrierQueue ||
+      (carrierQueue.leaving && !carrierQueue.isBegun(waiting.message))
+    ) {
+      this.#leave(carrierQueue, waiting.message);
       return;
     }
-    desk.ring.putBack(waiting);
-    if (!desk.carrier.isUp()) this.#rerouteAll(desk);
+    carrierQueue.ring.putBack(waiting);
+    if (!carrierQueue.carrier.isUp()) this.#rerouteAll(carrierQueue);
   }
 
   async #resume(carrier: Carrier): Promise<void> {
@@ -289,19 +295,19 @@ export class Dispatcher {
     }
   }
 
-  /** `spilled` are the lanes that had messages in the store when the service started. */
-  start(spilled: readonly LaneName[]): void {
-    this.take({ messages: [], reports: [], spilled, earliestDueAtMs: this.#parts.clock.now() });
+  /** `overflowed` are the lanes that had messages in the store when the service started. */
+  start(overflowed: readonly LaneName[]): void {
+    this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: this.#parts.clock.now() });
     const { clock, settings } = this.#parts;
-    this.#sweeping = new Repeating(clock, settings.sweepEveryMs, () => this.#sweep());
+    this.#sweeping = new Interval(clock, settings.sweepEveryMs, () => this.#sweep());
   }
 
   /** What the store has committed for this node. */
   take(feed: Feed): void {
     this.#enqueue(feed.messages);
-    for (const { accountId, carrierId } of feed.spilled) {
+    for (const { accountId, carrierId } of feed.overflowed) {
       const lane = this.#laneOf({ accountId, carrierId });
-      lane.spilled = true;
+      lane.overflowed = true;
       this.#claims.refill(lane);
     }
     if (feed.earliestDueAtMs !== null) this.#claims.wakeAt(feed.earliestDueAtMs);
@@ -312,33 +318,35 @@ export class Dispatcher {
   #goOn(): void {
     if (!this.#lapsed || !this.#parts.lease.holds()) return;
     this.#lapsed = false;
-    for (const desk of this.#desks.values()) this.#pump(desk);
+    for (const carrierQueue of this.#carrierQueues.values()) this.#pump(carrierQueue);
   }
 
   /** Puts messages into their lanes: those whose carrier is down into that of another that serves them. The rest is for other nodes. */
   #enqueue(messages: readonly QueuedMessage[]): void {
-    const touched = new Set<Desk>();
-    const strange: QueuedMessage[] = [];
+    const touched = new Set<CarrierQueue>();
+    const unknownCarrier: QueuedMessage[] = [];
     for (const message of messages) {
-      const desk = this.#deskFor(message);
-      if (desk !== null) touched.add(this.#push(desk, message));
+      const carrierQueue = this.#carrierQueueFor(message);
+      if (carrierQueue !== null) touched.add(this.#push(carrierQueue, message));
       else if (this.#parts.knows(message.carrierId)) this.#outcomes.released(message.key);
-      else strange.push(message);
+      else unknownCarrier.push(message);
     }
-    for (const desk of touched) this.#pump(desk);
-    if (strange.length > 0) void this.#enqueueStrange(strange);
+    for (const carrierQueue of touched) this.#pump(carrierQueue);
+    if (unknownCarrier.length > 0) void this.#enqueueUnknownCarrier(unknownCarrier);
   }
 
-  #push(desk: Desk, message: QueuedMessage): Desk {
-    desk.ring.push(desk.carrier.id === message.carrierId ? message : this.#rerouted(message, desk.carrier.id));
-    return desk;
+  #push(carrierQueue: CarrierQueue, message: QueuedMessage): CarrierQueue {
+    carrierQueue.ring.push(
+      carrierQueue.carrier.id === message.carrierId ? message : this.#rerouted(message, carrierQueue.carrier.id),
+    );
+    return carrierQueue;
   }
 
   /**
    * Messages for a carrier that nobody knows here. Another node may have heard of it first, so the catalogue is looked at again before
    * anything ends for that. Of a carrier that is really gone, they go to another of the route, here or elsewhere.
    */
-  async #enqueueStrange(messages: readonly QueuedMessage[]): Promise<void> {
+  async #enqueueUnknownCarrier(messages: readonly QueuedMessage[]): Promise<void> {
     const { knows, lookAgain, route, log, clock } = this.#parts;
     try {
       await lookAgain();
@@ -347,12 +355,12 @@ export class Dispatcher {
       this.#claims.soon(() => this.#enqueue(messages));
       return;
     }
-    const touched = new Set<Desk>();
+    const touched = new Set<CarrierQueue>();
     for (const message of messages) {
       const alternative = message.taken === null ? this.#alternative(message) : null;
-      const desk = this.#deskFor(message) ?? this.#deskOf(alternative);
-      if (desk !== null) {
-        touched.add(this.#push(desk, message));
+      const carrierQueue = this.#carrierQueueFor(message) ?? this.#carrierQueueOf(alternative);
+      if (carrierQueue !== null) {
+        touched.add(this.#push(carrierQueue, message));
         continue;
       }
       if (message.taken !== null && !knows(message.carrierId)) {
@@ -367,7 +375,7 @@ export class Dispatcher {
       if (elsewhere !== message.carrierId) this.#rerouted(message, elsewhere);
       this.#outcomes.released(message.key);
     }
-    for (const desk of touched) this.#pump(desk);
+    for (const carrierQueue of touched) this.#pump(carrierQueue);
   }
 
   /** A carrier that is gone has a part of it: of that the receipts are waited for, should they come some other way. */
@@ -378,20 +386,23 @@ export class Dispatcher {
   }
 
   /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
-  #deskFor(message: QueuedMessage): Desk | null {
-    const own = this.#deskOf(message.carrierId);
+  #carrierQueueFor(message: QueuedMessage): CarrierQueue | null {
+    const own = this.#carrierQueueOf(message.carrierId);
     if (own === null || own.carrier.isUp() || own.replacing || message.taken !== null) return own;
-    return this.#deskOf(this.#alternative(message)) ?? own;
+    return this.#carrierQueueOf(this.#alternative(message)) ?? own;
   }
 
-  #deskOf(carrierId: string | null): Desk | null {
-    const desk = carrierId === null ? undefined : this.#desks.get(carrierId);
-    return desk === undefined || desk.leaving ? null : desk;
+  #carrierQueueOf(carrierId: string | null): CarrierQueue | null {
+    const carrierQueue = carrierId === null ? undefined : this.#carrierQueues.get(carrierId);
+    return carrierQueue === undefined || carrierQueue.leaving ? null : carrierQueue;
   }
 
   #alternative(message: QueuedMessage): string | null {
-    if ((this.#hops.get(message) ?? 0) >= MOST_HOPS) return null;
-    return this.#parts.route(message, (id) => id !== message.carrierId && this.#deskOf(id)?.carrier.isUp() === true);
+    if ((this.#hops.get(message) ?? 0) >= MAX_HOPS) return null;
+    return this.#parts.route(
+      message,
+      (id) => id !== message.carrierId && this.#carrierQueueOf(id)?.carrier.isUp() === true,
+    );
   }
 
   #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {
@@ -406,35 +417,37 @@ export class Dispatcher {
    * The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is down because
    * this service stops, or has another profile now, is not down for its messages.
    */
-  #rerouteAll(desk: Desk): void {
-    if (this.#stopping || desk.replacing) return;
-    const leaving = desk.ring.remove((message) => !desk.isBegun(message) && this.#alternative(message) !== null);
-    const moved = leaving.map((message) => this.#asItIs(desk, message));
-    for (const { key } of leaving) desk.begun.delete(key);
+  #rerouteAll(carrierQueue: CarrierQueue): void {
+    if (this.#stopping || carrierQueue.replacing) return;
+    const leaving = carrierQueue.ring.remove(
+      (message) => !carrierQueue.isBegun(message) && this.#alternative(message) !== null,
+    );
+    const moved = leaving.map((message) => this.#asItIs(carrierQueue, message));
+    for (const { key } of leaving) carrierQueue.begun.delete(key);
     this.#enqueue(moved);
   }
 
   /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
   #laneOf(name: LaneName): Lane {
-    const desk = this.#desks.get(name.carrierId);
-    return (desk?.ring ?? new LaneRing(name.carrierId)).lane(name.accountId);
+    const carrierQueue = this.#carrierQueues.get(name.carrierId);
+    return (carrierQueue?.ring ?? new LaneRing(name.carrierId)).lane(name.accountId);
   }
 
   // --- To the carrier ------------------------------------------------------------------------------------------------------
 
   #pumpAll(): void {
-    for (const desk of this.#desks.values()) this.#pump(desk);
+    for (const carrierQueue of this.#carrierQueues.values()) this.#pump(carrierQueue);
   }
 
-  #pump(desk: Desk): void {
-    const { carrier } = desk;
+  #pump(carrierQueue: CarrierQueue): void {
+    const { carrier } = carrierQueue;
     const mayGo = !this.#stopping && this.#outcomes.keepsUp;
     let room = 0;
-    while (mayGo && desk.pause === null && carrier.isUp()) {
+    while (mayGo && carrierQueue.pause === null && carrier.isUp()) {
       // Asked again when it is used up.
-      if (room <= 0) room = Math.min(carrier.room(), desk.free);
+      if (room <= 0) room = Math.min(carrier.room(), carrierQueue.free);
       if (room <= 0) {
-        if (desk.free <= 0) this.#outcomes.hurry();
+        if (carrierQueue.free <= 0) this.#outcomes.hurry();
         break;
       }
       // Some 70 ns, and the process may have been stopped since the last one.
@@ -442,48 +455,48 @@ export class Dispatcher {
         this.#lapsed = true;
         break;
       }
-      const waiting = desk.ring.next();
+      const waiting = carrierQueue.ring.next();
       if (waiting === undefined) break;
-      if (!this.#mayGo(desk, waiting.message)) continue;
+      if (!this.#mayGo(carrierQueue, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = desk.submitting(message, this.#references, this.#putOffs);
-      const { free } = desk;
-      if (submitting.missing > free && this.#mayWait(desk)) {
-        desk.begun.set(message.key, submitting);
-        desk.ring.takeBack(waiting);
+      const submitting = carrierQueue.submitting(message, this.#references, this.#putOffs);
+      const { free } = carrierQueue;
+      if (submitting.missing > free && this.#mayWait(carrierQueue)) {
+        carrierQueue.begun.set(message.key, submitting);
+        carrierQueue.ring.takeBack(waiting);
         break;
       }
-      desk.heldSinceMs = null;
+      carrierQueue.heldSinceMs = null;
       room -= submitting.missing;
-      this.#submit(desk, waiting, submitting, Math.min(submitting.missing, free));
+      this.#submit(carrierQueue, waiting, submitting, Math.min(submitting.missing, free));
     }
-    for (const lane of desk.ring.lanes()) this.#claims.refill(lane);
+    for (const lane of carrierQueue.ring.lanes()) this.#claims.refill(lane);
   }
 
   /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
-  #mayWait(desk: Desk): boolean {
+  #mayWait(carrierQueue: CarrierQueue): boolean {
     const { clock } = this.#parts;
-    if (desk.handed.unrecorded === 0) return false;
-    if (desk.heldSinceMs === null) {
-      desk.heldSinceMs = clock.monotonic();
+    if (carrierQueue.handed.unrecorded === 0) return false;
+    if (carrierQueue.heldSinceMs === null) {
+      carrierQueue.heldSinceMs = clock.monotonic();
       const timer = clock.after(HELD_MS, () => {
         this.#aside.delete(timer);
-        this.#pump(desk);
+        this.#pump(carrierQueue);
       });
       this.#aside.add(timer);
     }
-    return clock.monotonic() - desk.heldSinceMs < HELD_MS;
+    return clock.monotonic() - carrierQueue.heldSinceMs < HELD_MS;
   }
 
   /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
-  #mayGo(desk: Desk, message: QueuedMessage): boolean {
+  #mayGo(carrierQueue: CarrierQueue, message: QueuedMessage): boolean {
     const nowMs = this.#parts.clock.now();
     if (message.expiresAtMs <= nowMs) {
-      this.#expire(desk, message, nowMs);
+      this.#expire(carrierQueue, message, nowMs);
       return false;
     }
-    if (message.window !== null && !desk.isBegun(message) && !isOpen(message.window, nowMs)) {
-      desk.begun.delete(message.key);
+    if (message.window !== null && !carrierQueue.isBegun(message) && !isOpen(message.window, nowMs)) {
+      carrierQueue.begun.delete(message.key);
       const dueAtMs = Math.min(nextOpening(message.window, nowMs), message.expiresAtMs);
       this.#outcomes.postponed({ key: message.key, dueAtMs, event: "window closed" });
       return false;
@@ -491,53 +504,63 @@ export class Dispatcher {
     return true;
   }
 
-  #expire(desk: Desk, message: QueuedMessage, atMs: number): void {
+  #expire(carrierQueue: CarrierQueue, message: QueuedMessage, atMs: number): void {
     this.counts.expired++;
     // A carrier has part of it: it is not refunded, and ends when those parts do.
-    if (desk.isBegun(message)) {
-      this.#giveUp(desk, message, VALIDITY_EXPIRED);
+    if (carrierQueue.isBegun(message)) {
+      this.#giveUp(carrierQueue, message, VALIDITY_EXPIRED);
       return;
     }
     const { key } = message;
-    desk.begun.delete(key);
+    carrierQueue.begun.delete(key);
     this.#outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
   }
 
-  #submit(desk: Desk, waiting: Waiting, submitting: Submitting, parts: number): void {
-    desk.begun.delete(waiting.message.key);
-    desk.inFlight++;
-    const recorded = this.#handed(desk, waiting.message.key, parts);
-    if (parts > 1) this.#recordSoon(desk, submitting);
-    void submitting.submit(parts).then((verdict) => this.#judged(desk, waiting, submitting, verdict, recorded));
+  #submit(carrierQueue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
+    carrierQueue.begun.delete(waiting.message.key);
+    carrierQueue.inFlight++;
+    const recorded = this.#handed(carrierQueue, waiting.message.key, parts);
+    if (parts > 1) this.#recordSoon(carrierQueue, submitting);
+    void submitting.submit(parts).then((verdict) => this.#judged(carrierQueue, waiting, submitting, verdict, recorded));
   }
 
   /** What the carrier has of a long message is not to be known here only, for as long as it may take until it has the rest. */
-  #recordSoon(desk: Desk, submitting: Submitting): void {
-    desk.long.add(submitting);
-    desk.recording ??= this.#parts.clock.after(PARTS_RECORDED_AFTER_MS, () => {
-      desk.recording = null;
-      for (const long of desk.long) {
+  #recordSoon(carrierQueue: CarrierQueue, submitting: Submitting): void {
+    carrierQueue.long.add(submitting);
+    carrierQueue.recording ??= this.#parts.clock.after(PARTS_RECORDED_AFTER_MS, () => {
+      carrierQueue.recording = null;
+      for (const long of carrierQueue.long) {
         const taken = long.takeNews();
         const { key } = long.message;
         if (taken !== null)
           this.#outcomes.again({ key, unknown: false, taken }, (isTold) => {
             if (isTold) long.recorded(taken);
           });
-        this.#recordSoon(desk, long);
+        this.#recordSoon(carrierQueue, long);
       }
     });
   }
 
-  #judged(desk: Desk, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
-    desk.inFlight--;
-    desk.long.delete(submitting);
+  #judged(
+    carrierQueue: CarrierQueue,
+    waiting: Waiting,
+    submitting: Submitting,
+    verdict: Verdict,
+    recorded: () => void,
+  ): void {
+    carrierQueue.inFlight--;
+    carrierQueue.long.delete(submitting);
     const { key, to } = waiting.message;
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
         this.counts.submitted++;
         const { parts, refusedErrorId } = verdict;
-        this.#outcomes.submitted({ key, carrierId: desk.carrier.id, parts, refusedErrorId, atMs }, to, recorded);
+        this.#outcomes.submitted(
+          { key, carrierId: carrierQueue.carrier.id, parts, refusedErrorId, atMs },
+          to,
+          recorded,
+        );
         break;
       }
       case "refused":
@@ -548,38 +571,38 @@ export class Dispatcher {
       case "again":
         this.#noteAgain(submitting, verdict, recorded);
         if (verdict.cause === "not now" && !this.#stopping) {
-          this.#putOff(desk, submitting, waiting.message, verdict.afterMs);
+          this.#putOff(carrierQueue, submitting, waiting.message, verdict.afterMs);
           break;
         }
-        desk.begun.set(key, submitting);
-        this.#putBack(desk, waiting);
-        if (verdict.cause === "later" && !this.#stopping) this.#pauseDesk(desk, verdict.afterMs);
+        carrierQueue.begun.set(key, submitting);
+        this.#putBack(carrierQueue, waiting);
+        if (verdict.cause === "later" && !this.#stopping) this.#pauseDispatch(carrierQueue, verdict.afterMs);
     }
-    this.#pumpOnce(desk);
+    this.#pumpOnce(carrierQueue);
   }
 
   /**
    * The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt; and so does what the carrier has a part of
    * that is not recorded yet: should the store refuse to record it, it is known here only.
    */
-  #putOff(desk: Desk, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
+  #putOff(carrierQueue: CarrierQueue, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
     const { clock } = this.#parts;
     const { key, expiresAtMs } = message;
     const nowMs = clock.now();
     const mayLeave = !submitting.isUnknown && submitting.unrecorded === null;
-    if (mayLeave && !this.#putOffs.isForTimer(waitMs, desk.putOff)) {
+    if (mayLeave && !this.#putOffs.isForTimer(waitMs, carrierQueue.putOff)) {
       const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
       this.#outcomes.postponed({ key, dueAtMs, event: "put off" });
       return;
     }
-    desk.begun.set(key, submitting);
-    desk.putOff++;
+    carrierQueue.begun.set(key, submitting);
+    carrierQueue.putOff++;
     const timer = clock.after(Math.min(waitMs, Math.max(0, expiresAtMs - nowMs)), () => {
-      desk.putOff--;
+      carrierQueue.putOff--;
       this.#aside.delete(timer);
       // It had its turn: behind all that wait, so that phones that stay full do not go before those that never had theirs.
-      this.#putBack(desk, desk.ring.atTheEnd(message));
-      this.#pump(desk);
+      this.#putBack(carrierQueue, carrierQueue.ring.atTheEnd(message));
+      this.#pump(carrierQueue);
     });
     this.#aside.add(timer);
   }
@@ -605,30 +628,30 @@ export class Dispatcher {
   }
 
   /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
-  #pumpOnce(desk: Desk): void {
-    if (desk.pumping) return;
-    desk.pumping = true;
+  #pumpOnce(carrierQueue: CarrierQueue): void {
+    if (carrierQueue.pumping) return;
+    carrierQueue.pumping = true;
     queueMicrotask(() => {
-      desk.pumping = false;
-      this.#pump(desk);
+      carrierQueue.pumping = false;
+      this.#pump(carrierQueue);
     });
   }
 
   /** The carrier as a whole is slowed, not the one message: what comes behind would be told the same. */
-  #pauseDesk(desk: Desk, forMs: number): void {
-    if (desk.pause !== null || forMs === 0) return;
-    desk.pause = this.#parts.clock.after(forMs, () => {
-      desk.pause = null;
-      this.#pump(desk);
+  #pauseDispatch(carrierQueue: CarrierQueue, forMs: number): void {
+    if (carrierQueue.pause !== null || forMs === 0) return;
+    carrierQueue.pause = this.#parts.clock.after(forMs, () => {
+      carrierQueue.pause = null;
+      this.#pump(carrierQueue);
     });
   }
 
-  /** What is in memory here and has waited too long. What nobody has in memory is for the rounds (Rounds). */
+  /** What is in memory here and has waited too long. What nobody has in memory is for the rounds (Maintenance). */
   async #sweep(): Promise<void> {
     const nowMs = this.#parts.clock.now();
-    for (const desk of this.#desks.values()) {
-      for (const message of desk.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
-        this.#expire(desk, message, nowMs);
+    for (const carrierQueue of this.#carrierQueues.values()) {
+      for (const message of carrierQueue.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
+        this.#expire(carrierQueue, message, nowMs);
     }
     this.#pumpAll();
   }
@@ -643,20 +666,20 @@ export class Dispatcher {
     for (const timer of this.#aside) timer.cancel();
     await this.#sweeping?.stop();
     const { clock, log } = this.#parts;
-    const desks = [...this.#desks.values()];
-    const busy = () => desks.some((desk) => desk.inFlight > 0);
+    const carrierQueues = [...this.#carrierQueues.values()];
+    const busy = () => carrierQueues.some((carrierQueue) => carrierQueue.inFlight > 0);
     const deadline = clock.monotonic() + STOP_WAIT_MS;
     while (busy() && clock.monotonic() < deadline)
       await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
-    const unanswered = desks.reduce((sum, { inFlight }) => sum + inFlight, 0);
+    const unanswered = carrierQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
     if (unanswered > 0)
       log.warn(
         { messages: unanswered },
         "carriers did not answer in time; these messages go again with the next start",
       );
-    for (const desk of desks) {
-      desk.cancelTimers();
-      await desk.carrier.stop();
+    for (const carrierQueue of carrierQueues) {
+      carrierQueue.cancelTimers();
+      await carrierQueue.carrier.stop();
     }
     // What a carrier's end says of its messages is known in this turn.
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -669,7 +692,7 @@ export class Dispatcher {
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
-    return new Set([...this.#inDoubt.keys(), ...desks.flatMap((desk) => desk.unanswered)]).size;
+    return new Set([...this.#inDoubt.keys(), ...carrierQueues.flatMap((carrierQueue) => carrierQueue.unanswered)]).size;
   }
 
   /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */

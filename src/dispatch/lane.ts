@@ -19,7 +19,7 @@ export interface Waiting {
 export class Lane {
   readonly name: LaneName;
   /** Some of its messages are still in the store. */
-  spilled = false;
+  overflowed = false;
   /** Messages are being brought from the store. */
   claiming = false;
   /** It will be tried again in a moment. */
@@ -173,6 +173,6 @@ export class LaneRing {
   /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */
   #retire(lane: Lane): void {
     lane.listed = false;
-    if (!lane.spilled && !lane.claiming) this.#lanes.delete(lane.name.accountId);
+    if (!lane.overflowed && !lane.claiming) this.#lanes.delete(lane.name.accountId);
   }
 }

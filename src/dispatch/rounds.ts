@@ -4,13 +4,16 @@
  * operator says how long messages are kept, that delete those that ended longer ago. One node makes them for all, whatever else it does: the one
  * that leads.
  */
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { RETIRE_START, type RetireCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import { PURGE_START, type PurgeCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
 import type { DispatchSettings } from "./dispatcher.ts";
 
-export interface RoundsParts {
-  readonly store: Pick<Store, "cluster" | "sweep" | "sweepIncoming" | "retire" | "dropUnmatched" | "quarantined">;
+export interface MaintenanceParts {
+  readonly store: Pick<
+    Store,
+    "cluster" | "sweep" | "sweepIncoming" | "purgeMessages" | "dropUnmatched" | "quarantined"
+  >;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DispatchSettings;
@@ -20,9 +23,9 @@ export interface RoundsParts {
 
 const DAY_MS = 86_400_000;
 /** How often it is looked whether messages have grown too old; how many are looked at at once, and how often in a round. */
-const RETIRE_EVERY_MS = 3_600_000;
-const RETIRE_MESSAGES = 500;
-const RETIRE_PAGES = 100;
+const PURGE_EVERY_MS = 3_600_000;
+const PURGE_MESSAGES = 500;
+const PURGE_PAGES = 100;
 /** How often it is looked whether what matched nothing has grown too old or too much; how many go at once, and how often in a round. */
 const DROP_EVERY_MS = 60_000;
 const DROP_ROWS = 500;
@@ -34,13 +37,13 @@ const SWEEP_COUNT = 500;
 /** How long the missing parts of a message from a phone are waited for. */
 const INCOMING_WAIT_MS = 600_000;
 
-export class Rounds {
-  readonly #parts: RoundsParts;
-  #repeating: Repeating | null = null;
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  #interval: Interval | null = null;
   #cursor: SweepCursor = SWEEP_START;
   #stopping = false;
-  #retireAtMs = 0;
-  #retireCursor: RetireCursor = RETIRE_START;
+  #purgeAtMs = 0;
+  #purgeCursor: PurgeCursor = PURGE_START;
   #dropAtMs = 0;
   readonly counts = {
     /** Messages from phones, made whole here, to a number that is nobody's. */
@@ -50,13 +53,13 @@ export class Rounds {
     quarantined: 0,
   };
 
-  constructor(parts: RoundsParts) {
+  constructor(parts: MaintenanceParts) {
     this.#parts = parts;
   }
 
   start(): void {
     const { clock, settings, log } = this.#parts;
-    this.#repeating = new Repeating(clock, settings.sweepEveryMs, async () => {
+    this.#interval = new Interval(clock, settings.sweepEveryMs, async () => {
       try {
         await this.#round();
       } catch (error) {
@@ -70,7 +73,7 @@ export class Rounds {
     "overdue messages": (nowMs) => this.#sweep(nowMs),
     "messages from phones that are not whole": (nowMs) => this.#sweepIncoming(nowMs),
     "what matched nothing": (nowMs) => this.#drop(nowMs),
-    "old messages": (nowMs) => this.#retire(nowMs),
+    "old messages": (nowMs) => this.#purgeMessages(nowMs),
   };
 
   async #round(): Promise<void> {
@@ -119,22 +122,22 @@ export class Rounds {
     if (!more) this.#dropAtMs = clock.monotonic() + DROP_EVERY_MS;
   }
 
-  async #retire(nowMs: number): Promise<void> {
+  async #purgeMessages(nowMs: number): Promise<void> {
     const { store, clock, retentionDays } = this.#parts;
-    if (retentionDays === 0 || clock.monotonic() < this.#retireAtMs) return;
+    if (retentionDays === 0 || clock.monotonic() < this.#purgeAtMs) return;
     const beforeMs = nowMs - retentionDays * DAY_MS;
-    for (let page = 0; page < RETIRE_PAGES; page++) {
+    for (let page = 0; page < PURGE_PAGES; page++) {
       if (this.#stopping) return;
-      const retired = await store.retire({ beforeMs, nowMs, limit: RETIRE_MESSAGES, cursor: this.#retireCursor });
-      this.#retireCursor = retired.cursor;
+      const retired = await store.purgeMessages({ beforeMs, nowMs, limit: PURGE_MESSAGES, cursor: this.#purgeCursor });
+      this.#purgeCursor = retired.cursor;
       if (retired.more) continue;
-      this.#retireAtMs = clock.monotonic() + RETIRE_EVERY_MS;
+      this.#purgeAtMs = clock.monotonic() + PURGE_EVERY_MS;
       return;
     }
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#repeating?.stop();
+    await this.#interval?.stop();
   }
 }

@@ -8,7 +8,7 @@ import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
-const LARGEST_UNKNOWN_COUNT = 3;
+const MAX_UNKNOWN_COUNT = 3;
 /** As many as nobody finds twice by chance. */
 const CUT_CHARACTERS = 16;
 const SYSTEM_FAILURE = errorByName("EC_SYSTEM_FAILURE").id;
@@ -159,7 +159,7 @@ export class Submitting {
     this.#isUnknown = kinds.has("unknown");
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;
-    if (kinds.has("unknown") && ++this.#unknownCount > LARGEST_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
+    if (kinds.has("unknown") && ++this.#unknownCount > MAX_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
     if (kinds.has("not now") && !this.#putOffs.add(this.message.key)) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
       const cause = (["not now", "later", "unknown"] as const).find((kind) => kinds.has(kind)) ?? "room";

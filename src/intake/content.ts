@@ -8,7 +8,7 @@ import { STATUS } from "../sms/statuses.ts";
 import { type KnownBodies, prepareBody } from "./body.ts";
 import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
 
-const LONGEST_URL = 2_048;
+const MAX_URL = 2_048;
 const KEPT_ADDRESS_LENGTH = 64;
 
 export interface ContentRules {
@@ -46,8 +46,8 @@ export function prepareContent(
   } else if (sendAtMs !== null && tooFarAhead(sendAtMs, rules.nowMs, rules.sendAtDays)) {
     problems.push({ field: at("sendAt"), says: `is more than ${rules.sendAtDays} days ahead` });
   }
-  if (fields.notifyUrl !== undefined && fields.notifyUrl.length > LONGEST_URL) {
-    problems.push({ field: at("notifyUrl"), says: `is longer than ${LONGEST_URL} characters` });
+  if (fields.notifyUrl !== undefined && fields.notifyUrl.length > MAX_URL) {
+    problems.push({ field: at("notifyUrl"), says: `is longer than ${MAX_URL} characters` });
   } else if (fields.notifyUrl !== undefined && !isCallbackUrl(fields.notifyUrl)) {
     problems.push({ field: at("notifyUrl"), says: "is not an absolute http or https URL" });
   }

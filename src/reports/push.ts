@@ -14,7 +14,7 @@
  */
 import type { ReportAttempt } from "../message/callback.ts";
 import type { ReportBatch } from "../message/message.ts";
-import { type Clock, Repeating } from "../runtime/clock.ts";
+import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Random } from "../runtime/random.ts";
@@ -63,7 +63,7 @@ export class Push {
   readonly #limiter: LogLimiter;
   readonly #accounts = new AccountLoads();
   readonly #lanes: Lanes;
-  #polling: Repeating | null = null;
+  #polling: Interval | null = null;
   #refilling: Promise<void> = Promise.resolve();
   #nextRefill: Promise<void> | null = null;
   #state: "running" | "stopping" | "stopped" = "running";
@@ -95,7 +95,7 @@ export class Push {
   /** Fetches what an earlier run left, and from now on what comes due. */
   start(): void {
     void this.fetch();
-    this.#polling = new Repeating(this.#options.clock, this.#options.settings.pollMs, async () => {
+    this.#polling = new Interval(this.#options.clock, this.#options.settings.pollMs, async () => {
       this.#lanes.forgetIdle();
       this.#accounts.forgetIdle(this.#options.clock.now());
       this.#goOn();

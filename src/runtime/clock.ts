@@ -15,19 +15,19 @@ export interface Clock {
 }
 
 /** setTimeout fires at once for longer delays than this (2^31 - 1 ms, some 24.8 days). */
-const LONGEST_TIMEOUT_MS = 2_147_483_647;
+const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), LONGEST_TIMEOUT_MS));
+    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), MAX_TIMEOUT_MS));
     return { cancel: () => clearTimeout(timer) };
   },
 };
 
 /** Runs `work` again and again, `everyMs` after the last run ended, until stopped. */
-export class Repeating {
+export class Interval {
   readonly #clock: Clock;
   readonly #everyMs: number;
   readonly #work: () => Promise<void>;

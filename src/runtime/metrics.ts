@@ -1,16 +1,16 @@
-/** The figures that /metrics shows: those of the HTTP edge, and those that other parts hand over when asked. */
+/** The metrics that /metrics shows: those of the HTTP edge, and those that other parts hand over when asked. */
 import { collectDefaultMetrics, Registry } from "prom-client";
 
 /** A number that another part counts, perhaps on another thread. */
-export interface Figure {
+export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly value: number;
 }
 
-export const counter = (name: string, help: string, value: number): Figure => ({ name, help, type: "counter", value });
-export const gauge = (name: string, help: string, value: number): Figure => ({ name, help, type: "gauge", value });
+export const counter = (name: string, help: string, value: number): Metric => ({ name, help, type: "counter", value });
+export const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: "gauge", value });
 
 const PREFIX = "heliograph_";
 
@@ -71,8 +71,8 @@ export class Metrics {
     this.#requests.observe(route, status, durationMs / 1_000);
   }
 
-  async page(figures: readonly Figure[]): Promise<string> {
-    const lines = figures.map(({ name, help, type, value }) => {
+  async page(metrics: readonly Metric[]): Promise<string> {
+    const lines = metrics.map(({ name, help, type, value }) => {
       const full = `${PREFIX}${name}`;
       return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${full} ${value}\n`;
     });

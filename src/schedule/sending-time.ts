@@ -2,7 +2,7 @@
 import { type DeliveryWindow, nextOpening } from "./window.ts";
 
 /** 48 hours: what a message gets that asks for none, and the most that one can get. */
-export const LONGEST_VALIDITY_MINUTES = 2880;
+export const MAX_VALIDITY_MINUTES = 2880;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -27,5 +27,5 @@ export function firstSendable({ nowMs, sendAtMs, window }: SendingWish): number 
 
 /** The moment from which the message may no longer be sent. Validity counts from when it could first have been, not from its acceptance. */
 export function expiry(firstSendableMs: number, validityMinutes: number | null): number {
-  return firstSendableMs + Math.min(validityMinutes ?? LONGEST_VALIDITY_MINUTES, LONGEST_VALIDITY_MINUTES) * MINUTE_MS;
+  return firstSendableMs + Math.min(validityMinutes ?? MAX_VALIDITY_MINUTES, MAX_VALIDITY_MINUTES) * MINUTE_MS;
 }

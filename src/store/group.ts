@@ -23,15 +23,15 @@ export interface GroupResult {
 export interface Engine {
   run(calls: readonly Call[]): Promise<GroupResult>;
   /** Whether a command has a transaction of its own. */
-  isAlone?(command: CommandName): boolean;
+  ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
-  runBeside?(call: Call): Promise<Outcome> | null;
+  runConcurrently?(call: Call): Promise<Outcome> | null;
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
-  rest?(): boolean;
+  onIdle?(): boolean;
 }
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
-const LARGEST_GROUP = 2_000;
+const MAX_GROUP = 2_000;
 
 /** What a call adds to its group: an acceptance as much as it has messages. */
 function weightOf({ command, input }: Call): number {
@@ -64,7 +64,7 @@ export class GroupCommit {
   #waiting: Waiting[] = [];
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
-  #resting = false;
+  #idling = false;
   #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0 };
   /** Ends the pause; null while there is none. */
   #wake: (() => void) | null = null;
@@ -76,7 +76,7 @@ export class GroupCommit {
   }
 
   add(call: Call, answer: (outcome: Outcome) => void, urgency: Urgency = "awaited"): void {
-    const beside = this.#engine.runBeside?.(call) ?? null;
+    const beside = this.#engine.runConcurrently?.(call) ?? null;
     if (beside !== null) {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
       return;
@@ -97,15 +97,15 @@ export class GroupCommit {
       await this.#commit();
     } while (this.#waiting.length > 0);
     this.#busy = null;
-    this.#rest();
+    this.#onIdle();
   }
 
-  #rest(): void {
-    if (this.#resting || this.#engine.rest === undefined) return;
-    this.#resting = true;
+  #onIdle(): void {
+    if (this.#idling || this.#engine.onIdle === undefined) return;
+    this.#idling = true;
     setImmediate(() => {
-      this.#resting = false;
-      if (this.#busy === null && this.#engine.rest!()) this.#rest();
+      this.#idling = false;
+      if (this.#busy === null && this.#engine.onIdle!()) this.#onIdle();
     });
   }
 
@@ -113,7 +113,7 @@ export class GroupCommit {
   async #gather(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     // The answers of the group before have gone by now.
-    if (this.#waitMs() >= 1) this.#engine.rest?.();
+    if (this.#waitMs() >= 1) this.#engine.onIdle?.();
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
     if (this.#pause === null) return;
     const { clock, ms } = this.#pause;
@@ -152,11 +152,11 @@ export class GroupCommit {
   }
 
   #take(): Waiting[] {
-    const isAlone = ({ call }: { call: Call }): boolean => this.#engine.isAlone?.(call.command) === true;
-    if (isAlone(this.#waiting[0]!)) return this.#waiting.splice(0, 1);
+    const ownTransaction = ({ call }: { call: Call }): boolean => this.#engine.ownTransaction?.(call.command) === true;
+    if (ownTransaction(this.#waiting[0]!)) return this.#waiting.splice(0, 1);
     let size = 0;
     let weight = 0;
-    while (size < this.#waiting.length && weight < LARGEST_GROUP && !isAlone(this.#waiting[size]!)) {
+    while (size < this.#waiting.length && weight < MAX_GROUP && !ownTransaction(this.#waiting[size]!)) {
       weight += weightOf(this.#waiting[size++]!.call);
     }
     return this.#waiting.splice(0, size);
@@ -256,8 +256,8 @@ const COMMANDS: Readonly<Record<CommandName, true>> = {
   putCatalogue: true,
   putItem: true,
   deleteItem: true,
-  retire: true,
-  forget: true,
+  purgeMessages: true,
+  purgeExpired: true,
   secretKeys: true,
   sealSecrets: true,
   dropUnmatched: true,
@@ -297,7 +297,7 @@ export function joinFeeds(first: Feed | null, second: Feed | null): Feed | null 
   return {
     messages: [...first.messages, ...second.messages],
     reports: [...first.reports, ...second.reports],
-    spilled: [...first.spilled, ...second.spilled],
+    overflowed: [...first.overflowed, ...second.overflowed],
     earliestDueAtMs: dueTimes.length === 0 ? null : Math.min(...dueTimes),
     ...(reportsWait ? { reportsWait } : {}),
   };

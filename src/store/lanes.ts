@@ -1,5 +1,5 @@
 /**
- * How many messages of each lane (one account on one carrier) this node has in memory. A lane that is full spills: what comes
+ * How many messages of each lane (one account on one carrier) this node has in memory. A lane that is full overflows: what comes
  * after stays in the store, unowned, and nothing overtakes it until the lane has claimed it all back.
  */
 import type { LaneName } from "./port.ts";
@@ -14,7 +14,7 @@ export interface LaneBounds {
 interface Lane {
   readonly name: LaneName;
   owned: number;
-  spilled: boolean;
+  overflowed: boolean;
 }
 
 export class LaneAccounts {
@@ -32,7 +32,7 @@ export class LaneAccounts {
     const id = `${name.accountId}/${name.carrierId}`;
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
-      lane = { name: { accountId: name.accountId, carrierId: name.carrierId }, owned: 0, spilled: false };
+      lane = { name: { accountId: name.accountId, carrierId: name.carrierId }, owned: 0, overflowed: false };
       this.#lanes.set(id, lane);
     }
     return lane;
@@ -46,19 +46,19 @@ export class LaneAccounts {
     return this.#served === null || this.#served.has(carrierId);
   }
 
-  /** Takes a place for a new message, or marks the lane as spilled and returns false. */
+  /** Takes a place for a new message, or marks the lane as overflowed and returns false. */
   enter(name: LaneName): boolean {
     if (!this.serves(name.carrierId)) return false;
     const lane = this.#lane(name);
-    if (lane.spilled || lane.owned >= this.#bounds.lane || this.#total >= this.#bounds.total) {
-      lane.spilled = true;
+    if (lane.overflowed || lane.owned >= this.#bounds.lane || this.#total >= this.#bounds.total) {
+      lane.overflowed = true;
       return false;
     }
     this.take(name, 1);
     return true;
   }
 
-  /** How many spilled messages the lane could claim back now. A lane with nothing in memory may claim one beyond the bound, up to twice of it. */
+  /** How many overflowed messages the lane could claim back now. A lane with nothing in memory may claim one beyond the bound, up to twice of it. */
   room(name: LaneName): number {
     const lane = this.#lane(name);
     const least = lane.owned === 0 && this.#total < 2 * this.#bounds.total ? 1 : 0;
@@ -76,14 +76,14 @@ export class LaneAccounts {
     lane.owned--;
     this.#total--;
     // Forgotten when empty, so that accounts that once sent something cost nothing.
-    if (lane.owned === 0 && !lane.spilled) this.#lanes.delete(`${name.accountId}/${name.carrierId}`);
+    if (lane.owned === 0 && !lane.overflowed) this.#lanes.delete(`${name.accountId}/${name.carrierId}`);
   }
 
-  setSpilled(name: LaneName, spilled: boolean): void {
-    this.#lane(name).spilled = spilled;
+  setOverflowed(name: LaneName, overflowed: boolean): void {
+    this.#lane(name).overflowed = overflowed;
   }
 
-  isSpilled(name: LaneName): boolean {
-    return this.#lane(name).spilled;
+  isOverflowed(name: LaneName): boolean {
+    return this.#lane(name).overflowed;
   }
 }

@@ -32,7 +32,7 @@ export interface OpenStore {
   /** Names what this node makes. */
   readonly ids: IdSource;
   /** Lanes with messages that nobody has in memory. */
-  readonly spilled: readonly LaneName[];
+  readonly overflowed: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
   start(events: StoreEvents): void;
   /** Leaves most of the store's checkpoints to another thread, or with null no more; null where it has none to do. */
@@ -170,7 +170,7 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
   return {
     engine,
     ids: engine.ids,
-    spilled: deliver === null ? [] : engine.spilledLanes(),
+    overflowed: deliver === null ? [] : engine.overflowedLanes(),
     start: ({ onLost }) => {
       if (onLost !== undefined) engine.onLost(onLost);
     },
@@ -211,7 +211,7 @@ async function openPostgres(
     engine,
     ids: engine.ids,
     // The watch tells of them as soon as it is known which carriers this node talks to.
-    spilled: [],
+    overflowed: [],
     start: (events) => engine.start(events),
     leaveCheckpoints: null,
     close: () => engine.close(),

@@ -188,12 +188,12 @@ export interface SweepCursor {
 export const SWEEP_START: SweepCursor = { afterPart: 0, upToPart: 0 };
 
 /** Where a pass over the old messages stands: behind which message, and behind which message from a phone. */
-export interface RetireCursor {
+export interface PurgeCursor {
   readonly message: MessageKey;
   readonly incoming: MessageKey;
 }
 
-export const RETIRE_START: RetireCursor = { message: "0", incoming: "0" };
+export const PURGE_START: PurgeCursor = { message: "0", incoming: "0" };
 
 /** How long a report that is not pushed waits to be fetched. */
 export const REPORT_FETCH_MS = 48 * 3_600_000;
@@ -203,7 +203,7 @@ export interface Feed {
   readonly messages: readonly QueuedMessage[];
   readonly reports: readonly ReportBatch[];
   /** Lanes of which some messages stayed in the store, to be claimed when there is room. */
-  readonly spilled: readonly LaneName[];
+  readonly overflowed: readonly LaneName[];
   /** The earliest time at which a message scheduled by this commit is due. */
   readonly earliestDueAtMs: number | null;
   /** Reports wait in the store that nobody has in memory. */
@@ -457,7 +457,7 @@ export interface Actor {
 }
 
 /** Whose accounts somebody may manage: those of one reseller, or null for all. */
-export interface Realm {
+export interface Tenant {
   readonly resellerId: number | null;
 }
 
@@ -658,7 +658,7 @@ export interface Store {
 
   /** Moves scheduled messages whose time has come into their lanes, and lets a page of messages follow what was changed of their bulk. */
   claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
-  /** Brings spilled messages of a lane into memory, oldest first. */
+  /** Brings overflowed messages of a lane into memory, oldest first. */
   claimLane(input: LaneName & { limit: number }): Promise<{ claimed: number; more: boolean }>;
   /** `awaited`: somebody waits for it, and it should not be gathered with others for long. */
   submitted(input: { messages: readonly SubmittedMessage[]; awaited?: boolean }): Promise<void>;
@@ -817,29 +817,29 @@ export interface Store {
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
   /** The key's account, unless the key has expired, and notes that it was used. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
-  /** Those of one account, or of all in a realm. */
-  apiKeys(input: { accountKey: string | null } & Partial<Realm>): Promise<ApiKey[]>;
-  revokeApiKey(input: { id: string; by?: Actor; atMs?: number } & Partial<Realm>): Promise<"revoked" | "unknown key">;
+  /** Those of one account, or of all in a tenant. */
+  apiKeys(input: { accountKey: string | null } & Partial<Tenant>): Promise<ApiKey[]>;
+  revokeApiKey(input: { id: string; by?: Actor; atMs?: number } & Partial<Tenant>): Promise<"revoked" | "unknown key">;
 
   /** Accounts by key, from behind `afterKey` on; null where it does not matter. */
   accounts(
-    input: Realm & { kind: AccountKind | null; suspended: boolean | null; afterKey: string | null; limit: number },
+    input: Tenant & { kind: AccountKind | null; suspended: boolean | null; afterKey: string | null; limit: number },
   ): Promise<ManagedAccount[]>;
-  account(input: Realm & { key: string }): Promise<ManagedAccount | null>;
+  account(input: Tenant & { key: string }): Promise<ManagedAccount | null>;
   changeAccount(
-    input: Realm & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
+    input: Tenant & { key: string; version: number | null; change: AccountChange; by: Actor; atMs: number },
   ): Promise<AccountChangeOutcome>;
-  /** Gives an account's user another password and ends the account's sessions. In a realm it is the reseller who knows the password. */
+  /** Gives an account's user another password and ends the account's sessions. In a tenant it is the reseller who knows the password. */
   setPassword(
-    input: Realm & { username: string; passwordHash: string; by: Actor; atMs: number },
+    input: Tenant & { username: string; passwordHash: string; by: Actor; atMs: number },
   ): Promise<"done" | "unknown user">;
   /** Ends all sessions of an account. */
   endSessions(
-    input: Realm & { accountKey: string; by: Actor; atMs: number },
+    input: Tenant & { accountKey: string; by: Actor; atMs: number },
   ): Promise<{ ended: number } | "unknown account">;
   /** Newest first, from before `beforeId` on. A reseller sees what was changed of its clients. Logins are told for the kind "login" alone. */
   audit(
-    input: Realm & {
+    input: Tenant & {
       kind: string | null;
       subject: string | null;
       actor: string | null;
@@ -909,14 +909,19 @@ export interface Store {
    * Deletes messages that ended before a time, and messages from phones that came before it: a page of them, or whole days. What has yet to be
    * fetched stays. What they cost stays in the ledger. The answer says where the next page begins.
    */
-  retire(input: {
+  purgeMessages(input: {
     beforeMs: number;
     nowMs: number;
     limit: number;
-    cursor: RetireCursor;
-  }): Promise<{ cursor: RetireCursor; more: boolean }>;
+    cursor: PurgeCursor;
+  }): Promise<{ cursor: PurgeCursor; more: boolean }>;
   /** Deletes replay answers and sessions that nobody can use any more, a page at a time. */
-  forget(input: { nowMs: number; replayMs: number; sessionMs: number; limit: number }): Promise<{ more: boolean }>;
+  purgeExpired(input: {
+    nowMs: number;
+    replayMs: number;
+    sessionMs: number;
+    limit: number;
+  }): Promise<{ more: boolean }>;
 
   /**
    * Drops receipts and messages from phones that matched nothing: those of before a time, and the oldest of each while there are more than

@@ -14,7 +14,7 @@ import type {
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
 import type { LogPosition } from "./port.ts";
-import type { Purse } from "./tables.ts";
+import type { Wallet } from "./tables.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -165,7 +165,7 @@ export interface PartRow {
   readonly submittedAtMs: number;
 }
 
-export interface PurseRow {
+export interface WalletRow {
   readonly id: number;
   readonly balance: string;
   readonly creditLimit: string;
@@ -175,7 +175,7 @@ export interface PurseRow {
   readonly alertUrl: string | null;
 }
 
-export function purseOf({ id, currency, balance, creditLimit, accountKey, alertBelow, alertUrl }: PurseRow): Purse {
+export function walletOf({ id, currency, balance, creditLimit, accountKey, alertBelow, alertUrl }: WalletRow): Wallet {
   return {
     id,
     currency,
@@ -351,13 +351,13 @@ export function factsOf(row: FactsRow): Omit<ReportFacts, "doneAtMs"> & { doneAt
   };
 }
 
-const LARGEST_KEY = 2n ** 63n - 1n;
+const MAX_KEY = 2n ** 63n - 1n;
 
 /** The key that is written so, or null: whatever else a client takes for a messageId. */
 export function keyOf(messageId: string): bigint | null {
   if (!/^[1-9]\d{0,18}$/.test(messageId)) return null;
   const key = BigInt(messageId);
-  return key <= LARGEST_KEY ? key : null;
+  return key <= MAX_KEY ? key : null;
 }
 
 /** Keys are numbers without leading zeros. */

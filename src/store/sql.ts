@@ -30,5 +30,5 @@ export interface Sql {
   readonly dialect: Dialect;
   prepare<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
   /** The same for rows that have been as they are for long: those of the last seconds may be missing, or be as they were. */
-  prepareLagging<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
+  prepareStaleRead<Values extends Value[] = Value[], Row = never>(text: string): Statement<Values, Row>;
 }

@@ -6,13 +6,14 @@
  *
  * So the decisions are made once, in commands/, and neither engine pays for the other.
  */
-import { MAX_WALLET } from "../ledger/money.ts";
+
 import type { MessageKey } from "../message/message.ts";
+import { MAX_WALLET } from "../money/amounts.ts";
 import type { BulkName, CarrierReceipt, LaneName, LaterReceipt, ParkedReceipt, PartName } from "./port.ts";
 import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
 import type { Awaitable } from "./sql.ts";
 
-export interface Purse {
+export interface Wallet {
   readonly id: number;
   readonly currency: string;
   readonly balanceMicros: bigint;
@@ -37,7 +38,7 @@ export interface NewPosting {
  * The last look at a posting before it is promised. The commands have refused what does not fit by then, each in words of its own; what comes
  * here all the same fails with its command, and the others of the group go on. `target` is the wallet that gets the money, where it is an account's.
  */
-export function checkPosting({ atMs, amountMicros, partCount = 0 }: NewPosting, target: Purse | undefined): void {
+export function checkPosting({ atMs, amountMicros, partCount = 0 }: NewPosting, target: Wallet | undefined): void {
   if (!Number.isSafeInteger(atMs) || !Number.isSafeInteger(partCount))
     throw new RangeError("a posting must have a time and a number of parts");
   if (amountMicros <= 0n || amountMicros > MAX_WALLET)
@@ -68,15 +69,15 @@ export interface NumberOnList {
   readonly number: string;
 }
 
-/** What is to be read before a command can run. What depends on it (a message's bulk, its account's purse) comes along. */
-export interface Needs {
+/** What is to be read before a command can run. What depends on it (a message's bulk, its account's wallet) comes along. */
+export interface ReadSet {
   readonly messages?: readonly MessageKey[];
   /** Parts, with their messages. */
   readonly parts?: readonly PartName[];
   /** Receipts whose parts are wanted: by their ids, and for want of those by their phones. */
   readonly receipts?: readonly CarrierReceipt[];
   readonly parked?: readonly PartName[];
-  readonly purses?: readonly number[];
+  readonly wallets?: readonly number[];
   readonly names?: readonly { accountId: number; clientMessageId: string }[];
   readonly numbers?: readonly NumberOnList[];
   readonly bulks?: readonly BulkName[];
@@ -95,11 +96,11 @@ export interface Needs {
 
 export interface Tables {
   /** Reads what is needed and not there yet. */
-  load(needs: Needs): Awaitable<void>;
+  load(needs: ReadSet): Awaitable<void>;
   /** Writes what was changed so far, so that a statement of SQL sees it. */
   flush(): Awaitable<void>;
   /** Rows that a statement of SQL has read and locked, as they are now. */
-  adopt(rows: readonly MessageRow[]): MessageRow[];
+  cache(rows: readonly MessageRow[]): MessageRow[];
 
   message(key: MessageKey): MessageRow | undefined;
   /**
@@ -134,8 +135,8 @@ export interface Tables {
   /** It was another message's after all. */
   deleteLater(later: LaterReceipt): void;
 
-  purse(accountId: number): Purse;
-  servicePurse(name: "payments" | "revenue", currency: string): number;
+  wallet(accountId: number): Wallet;
+  serviceWallet(name: "payments" | "revenue", currency: string): number;
   post(posting: NewPosting): void;
   /** The same, for who has to know the posting's number. */
   postNumbered(posting: NewPosting): Awaitable<number>;

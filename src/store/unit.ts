@@ -43,7 +43,7 @@ export interface Settled {
 
 export class Unit {
   readonly messages: QueuedMessage[] = [];
-  readonly spilled = new Map<string, LaneName>();
+  readonly overflowed = new Map<string, LaneName>();
   readonly batches: PendingBatch[] = [];
   /** Ids of batches that wait no longer for another. */
   readonly unblocked: string[] = [];
@@ -79,17 +79,18 @@ export class Unit {
   /** What it has for delivery, with these reports; null when there is nothing. */
   feed(reports: readonly ReportBatch[]): Feed | null {
     const { messages, earliestDueAtMs, reportsWait } = this;
-    const spilled = [...this.spilled.values()];
-    const isEmpty = messages.length + reports.length + spilled.length === 0 && earliestDueAtMs === null && !reportsWait;
-    return isEmpty ? null : { messages, reports, spilled, earliestDueAtMs, ...(reportsWait ? { reportsWait } : {}) };
+    const overflowed = [...this.overflowed.values()];
+    const isEmpty =
+      messages.length + reports.length + overflowed.length === 0 && earliestDueAtMs === null && !reportsWait;
+    return isEmpty ? null : { messages, reports, overflowed, earliestDueAtMs, ...(reportsWait ? { reportsWait } : {}) };
   }
 
   due(atMs: number): void {
     if (this.earliestDueAtMs === null || atMs < this.earliestDueAtMs) this.earliestDueAtMs = atMs;
   }
 
-  spill(lane: LaneName): void {
-    this.spilled.set(`${lane.accountId}/${lane.carrierId}`, lane);
+  overflow(lane: LaneName): void {
+    this.overflowed.set(`${lane.accountId}/${lane.carrierId}`, lane);
   }
 
   /**

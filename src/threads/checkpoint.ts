@@ -6,7 +6,7 @@
  * does what is left when the log has grown to several times of what is done here at once (`leaveCheckpoints`).
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { Repeating, systemClock } from "../runtime/clock.ts";
+import { Interval, systemClock } from "../runtime/clock.ts";
 import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../store/sqlite/database.ts";
 
@@ -29,7 +29,7 @@ const { directory, turn: memory } = workerData as CheckpointThreadData;
 const turn = new CheckpointTurn(memory);
 const db = openDatabase(directory);
 
-const looking = new Repeating(systemClock, LOOK_EVERY_MS, async () => {
+const looking = new Interval(systemClock, LOOK_EVERY_MS, async () => {
   try {
     // Pages in the log, and how many of them are in the file.
     const [{ log, checkpointed }] = db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }];

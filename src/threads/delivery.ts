@@ -8,20 +8,20 @@ import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { storeOver } from "../store/group.ts";
 import type { LaneName } from "../store/port.ts";
-import { type PackedFeed, packInput, unpackFeed } from "./forms.ts";
+import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
 import { Caller, serveCalls } from "./rpc.ts";
 
 export interface DeliveryThreadData {
   readonly settings: Settings;
   readonly sandbox: boolean;
-  readonly spilled: readonly LaneName[];
+  readonly overflowed: readonly LaneName[];
   /** The memory of the lease, which the store's thread renews. */
   readonly lease: SharedArrayBuffer;
   readonly store: MessagePort;
   readonly control: MessagePort;
 }
 
-const { settings, sandbox, spilled, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
+const { settings, sandbox, overflowed, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
 
 const log = createLog(settings.log.level, { part: "delivery" });
 const caller = new Caller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
@@ -30,8 +30,8 @@ const lease = new Lease(memory);
 const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox, lease });
 
 const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
-  start: () => delivery.start(spilled),
-  figures: async () => delivery.figures(),
+  start: () => delivery.start(overflowed),
+  metrics: async () => delivery.metrics(),
   write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),
   stop: () => delivery.stop(),
 };

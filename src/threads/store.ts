@@ -11,7 +11,7 @@ import { openStore } from "../store/open.ts";
 import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
 import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
 import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
-import { packFeed, unpackInput } from "./forms.ts";
+import { packFeed, unpackInput } from "./codec.ts";
 import { serveCalls } from "./rpc.ts";
 
 export interface StoreThreadData {
@@ -29,7 +29,7 @@ export interface StoreThreadData {
 export type StoreGreeting =
   | {
       kind: "ready";
-      spilled: LaneName[];
+      overflowed: LaneName[];
       /** Of the source of this node's ids: its number, and the memory in which the threads count together. */
       ids: { readonly node: number; readonly memory: SharedArrayBuffer };
     }
@@ -37,7 +37,7 @@ export type StoreGreeting =
 
 /** What it may say after that: others have taken this node for dead, and all that was its own is theirs; or nothing more can be kept here. */
 export interface StoreNews {
-  readonly kind: "deposed" | "lost";
+  readonly kind: "fenced" | "lost";
   readonly reason: string;
 }
 
@@ -104,12 +104,12 @@ try {
     parentPort!.close();
   });
   const { node, memory } = store.ids;
-  const greeting: StoreGreeting = { kind: "ready", spilled: [...store.spilled], ids: { node, memory } };
+  const greeting: StoreGreeting = { kind: "ready", overflowed: [...store.overflowed], ids: { node, memory } };
   parentPort!.postMessage(greeting);
   store.start({
     onFeed,
     send,
-    onDeposed: (reason) => parentPort!.postMessage({ kind: "deposed", reason } satisfies StoreNews),
+    onFenced: (reason) => parentPort!.postMessage({ kind: "fenced", reason } satisfies StoreNews),
     onLost: (reason) => parentPort!.postMessage({ kind: "lost", reason } satisfies StoreNews),
   });
 } catch (error) {

@@ -1,7 +1,7 @@
-/** Where callers are: networks that an account may be used from, proxies that are believed, and who may read the figures. */
+/** Where callers are: networks that an account may be used from, proxies that are believed, and who may read the metrics. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { addAccount } from "../support/accounts.ts";
 import { RawClient, rawCall, rawRequestText } from "../support/raw-http.ts";
 import { basic, type CallOptions, errorObject, startTestService } from "../support/service.ts";
@@ -86,8 +86,8 @@ test("behind proxies the caller is the last one that is no proxy, whatever he wr
   assert.equal(none.status, 200, "without the header the caller is the proxy itself");
 });
 
-test("the figures are for the networks that the setting names, health is for everybody", async () => {
-  const object = errorObject("FORBIDDEN", "Forbidden", null, "The figures are not for this address.");
+test("the metrics are for the networks that the setting names, health is for everybody", async () => {
+  const object = errorObject("FORBIDDEN", "Forbidden", null, "The metrics are not for this address.");
   for (const path of ["/healthz", "/readyz"]) assert.equal((await direct.call("GET", path)).status, 200);
   const local = await direct.call("GET", "/metrics");
   assert.deepEqual([local.status, local.json], [403, object]);
@@ -98,7 +98,7 @@ test("the figures are for the networks that the setting names, health is for eve
   assert.equal((await behind.call("GET", "/metrics")).status, 403);
 });
 
-test("unless it is set, the figures are for this machine alone", async (t) => {
+test("unless it is set, the metrics are for this machine alone", async (t) => {
   const service = await startTestService(t, { settings: { server: { trustedProxies: "127.0.0.1" } } });
   assert.equal((await service.call("GET", "/metrics")).status, 200);
   assert.equal((await service.call("GET", "/metrics", from("::1"))).status, 200);

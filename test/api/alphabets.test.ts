@@ -1,8 +1,8 @@
 /** Carriers that take data_coding 0 for something else than GSM, through the whole service: phones show what was sent, and it costs what was sent. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { PartRecord } from "../../src/carriers/smsc/part.ts";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
+import type { PartRecord } from "../../src/smsc/part.ts";
 import { ADVANCED, balanceOf, REJECTED } from "../support/sending.ts";
 import { eventually, startTestService } from "../support/service.ts";
 import { startSmsc } from "../support/smsc.ts";

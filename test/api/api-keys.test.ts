@@ -1,7 +1,7 @@
 /** API keys: Authorization: App and a key, wherever Basic is taken. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { addAccount, changeAccounts, everythingIn, watchScrypt } from "../support/accounts.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { basic, errorObject, eventually, startTestService, temporaryDirectory } from "../support/service.ts";

@@ -1,7 +1,7 @@
 /** What is changed about an account takes effect on a running service within a second. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { hashPassword } from "../../src/accounts/passwords.ts";
+import { hashPassword } from "../../src/auth/passwords.ts";
 import { addAccount, changeAccounts } from "../support/accounts.ts";
 import { basic, errorObject, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 /** What a password costs: one scrypt whoever asks, none for a pair that is known, and a bound on those at work. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import { Credentials } from "../../src/accounts/credentials.ts";
+import { Credentials } from "../../src/auth/credentials.ts";
 import type { Account, Login } from "../../src/store/port.ts";
 import { HeldScrypt, watchScrypt } from "../support/accounts.ts";
 import { basic, DEMO, errorObject, eventually, startTestService } from "../support/service.ts";

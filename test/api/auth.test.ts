@@ -75,7 +75,7 @@ test("not authorized, with the whole error object, is", async (t) => {
     await t.test(name, async () => {
       const { status, headers, json } = await service.call("GET", BALANCE, { authorization });
       assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
-      assert.match(headers.get("www-authenticate") ?? "", /^Basic realm=/);
+      assert.match(headers.get("www-authenticate") ?? "", /^Basic tenant=/);
     });
   }
 });

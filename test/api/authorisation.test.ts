@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
-import { Sessions } from "../../src/accounts/sessions.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
+import { Sessions } from "../../src/auth/sessions.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { formatDateTime } from "../../src/schedule/date-time.ts";
 import { type Account, type CatalogueItem, SCOPES, type Scope } from "../../src/store/port.ts";

@@ -1,7 +1,7 @@
 /** The binary operations: octets in place of a text, answered, limited and charged alike. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { PartRecord } from "../../src/carriers/smsc/part.ts";
+import type { PartRecord } from "../../src/smsc/part.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ACCEPTED, accepted, balanceOf, ENROUTE, ID, REJECTED, TRACKING } from "../support/sending.ts";
 import { errorObject, eventually, startTestService } from "../support/service.ts";

@@ -1,4 +1,4 @@
-/** For whoever watches the service: up, ready, and the figures. */
+/** For whoever watches the service: up, ready, and the metrics. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Store } from "../../src/store/port.ts";
@@ -99,7 +99,7 @@ test("/metrics is what Prometheus reads, each figure with its type and a word of
   assert.equal(status, 200);
   assert.equal(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
   const families = parseMetrics(text);
-  assert.ok(families.size > 20, `${families.size} figures`);
+  assert.ok(families.size > 20, `${families.size} metrics`);
   for (const [name, { help, type }] of families) {
     assert.match(name, /^heliograph_/);
     assert.notEqual(help, "", name);

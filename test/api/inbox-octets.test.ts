@@ -1,7 +1,7 @@
 /** What phones and networks send in other codings, from the simulated network over SMPP through the whole service to the client. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Smsc } from "../../src/carriers/smsc/smsc.ts";
+import type { Smsc } from "../../src/smsc/smsc.ts";
 import { runProgram } from "../support/child.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { SINGLE } from "../support/sending.ts";

@@ -1,7 +1,7 @@
 /** Wrong logins over HTTP, wherever a password stands: what they cost, what they are told, and who does not notice. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { watchScrypt } from "../support/accounts.ts";
 import { basic, type CallOptions, DEMO, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";

@@ -118,7 +118,7 @@ test("they leave after so many days as are set", async (t) => {
   assert.equal(left[0]!.subject, "young");
 });
 
-test("what is left out because there is too much of it is among the figures", async (t) => {
+test("what is left out because there is too much of it is among the metrics", async (t) => {
   const { service, read } = await start(t);
   for (let time = 0; time < 15; time++)
     assert.equal((await logIn(service, { username: "acme", password: "password" })).status, 200);

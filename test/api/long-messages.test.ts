@@ -1,7 +1,7 @@
 /** Long messages to one phone, from the API to a real SMPP server: each has a reference of its own, in the width that the carrier takes. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { PartRecord } from "../../src/carriers/smsc/part.ts";
+import type { PartRecord } from "../../src/smsc/part.ts";
 import { SINGLE } from "../support/sending.ts";
 import { eventually, startTestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";

@@ -30,13 +30,13 @@ async function takeEarlier(currency: string, less: bigint): Promise<void> {
   for (const shard of shards) {
     const [column, value] = shard === null ? ["", ""] : [", shard", `, ${shard}`];
     const open = async (name: string, balance: bigint): Promise<unknown> => {
-      const sql = `INSERT INTO purse (name, currency, balance_micros${column}) VALUES ('${name}', '${currency}', ${balance}${value}) RETURNING id`;
+      const sql = `INSERT INTO wallet (name, currency, balance_micros${column}) VALUES ('${name}', '${currency}', ${balance}${value}) RETURNING id`;
       return (await onRows(data, sql))[0]!.id;
     };
     const [from, to] = [await open("payments", -amount), await open("earlier", amount)];
     await onRows(
       data,
-      `INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros) VALUES (0, 'funds', ${from}, ${to}, ${amount}) RETURNING id`,
+      `INSERT INTO posting (at_ms, kind, from_wallet, to_wallet, amount_micros) VALUES (0, 'funds', ${from}, ${to}, ${amount}) RETURNING id`,
     );
   }
 }

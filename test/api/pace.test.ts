@@ -1,7 +1,7 @@
 /** How fast messages go to a carrier that throttles, is congested, or has phones that are full: from the API to a real SMPP server. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Smsc } from "../../src/carriers/smsc/smsc.ts";
+import type { Smsc } from "../../src/smsc/smsc.ts";
 import { MULTI, passUntil } from "../support/sending.ts";
 import { eventually, startTestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";

@@ -1,7 +1,7 @@
 /** Receipts of a carrier that gives an id twice, or goes on after its last word: from the API to a real SMPP server, and what an operator sees. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Faults } from "../../src/carriers/smsc/faults.ts";
+import type { Faults } from "../../src/smsc/faults.ts";
 import { good, operating } from "../support/operator.ts";
 import { SINGLE } from "../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../support/service.ts";

@@ -1,7 +1,7 @@
 /** A second factor: enrolled, asked for at login, taken once, required of some, and taken away. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { addAccount, everythingIn, watchScrypt } from "../support/accounts.ts";
 import { OPERATOR } from "../support/operator.ts";
 import { Calendar, codeOf, enrol, FACTOR, LOGIN, logIn, tokenOf, wrongCode } from "../support/second-factor.ts";

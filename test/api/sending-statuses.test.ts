@@ -1,7 +1,7 @@
 /** What each destination is told: the statuses of a request that is fine as a whole. What is rejected costs nothing. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { hashPassword } from "../../src/accounts/passwords.ts";
+import { hashPassword } from "../../src/auth/passwords.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ADVANCED, accepted, balanceOf, ENROUTE, ID, MULTI, REJECTED, SINGLE } from "../support/sending.ts";
 import { basic, startTestService } from "../support/service.ts";

@@ -26,7 +26,7 @@ const ENGINES: Readonly<Record<string, (t: TestContext) => Promise<Filled>>> = {
         async open(clock, lanes, onFeed) {
           const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
           const close = async (): Promise<void> => engine.close();
-          return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close };
+          return { store: localStore(engine, onFeed), overflowed: engine.overflowedLanes(), close };
         },
       }),
       fillable: async () => sqliteFillable(directory),
@@ -41,7 +41,7 @@ const ENGINES: Readonly<Record<string, (t: TestContext) => Promise<Filled>>> = {
           await takeOverFromAll(url);
           const engine = await PostgresEngine.open({ ...settings, clock, lanes, mode: "deliver" });
           const close = (): Promise<void> => engine.abandon();
-          return { store: localStore(engine, onFeed), spilled: await engine.spilledLanes(), close };
+          return { store: localStore(engine, onFeed), overflowed: await engine.overflowedLanes(), close };
         },
       }),
       fillable: () => postgresFillable(url),
@@ -80,14 +80,14 @@ for (const [name, prepare] of Object.entries(ENGINES)) {
     });
     assert.deepEqual(await bench.store.verifyLedger(), []);
     assert.equal(await bench.balance(), 1_000_000_000n - BigInt(COPIES + 3) * 10_000n);
-    assert.deepEqual(bench.spilled, []);
+    assert.deepEqual(bench.overflowed, []);
   });
 
   test(`${name}: waiting messages are claimed, each with its own number`, async (t) => {
     const bench = await filled(t, async () => undefined);
     assert.deepEqual(await bench.store.verifyLedger(), []);
-    assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
-    const { claimed, more } = await bench.store.claimLane({ ...bench.spilled[0]!, limit: 50 });
+    assert.deepEqual(bench.overflowed, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+    const { claimed, more } = await bench.store.claimLane({ ...bench.overflowed[0]!, limit: 50 });
     assert.deepEqual({ claimed, more }, { claimed: 50, more: true });
     const numbers = bench.takeMessages().map(({ to }) => to);
     assert.equal(new Set(numbers).size, 50);

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { freePorts, kannelProgram, untilOpen } from "../../bench/cycle/kannel-start.ts";
 import { Program } from "../../bench/cycle/program.ts";
-import type { Smsc } from "../../src/carriers/smsc/smsc.ts";
+import type { Smsc } from "../../src/smsc/smsc.ts";
 import { startSmsc } from "../support/smsc.ts";
 import { until } from "./smpp/session-support.ts";
 

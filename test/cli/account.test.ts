@@ -1,7 +1,7 @@
 /** `heliograph account` and `api-key`: seen and changed from the command line, with what changed told and kept in the audit. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { PasswordChecker } from "../../src/accounts/passwords.ts";
+import { PasswordChecker } from "../../src/auth/passwords.ts";
 import { withStore } from "../../src/cli/support.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import type { Store } from "../../src/store/port.ts";

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { backupStore } from "../../src/store/copy/backup.ts";
-import { copyStore } from "../../src/store/copy/copy.ts";
+import { backupStore } from "../../src/copy/backup.ts";
+import { copyStore } from "../../src/copy/copy.ts";
 import { lockDirectory } from "../../src/store/sqlite/database.ts";
 import { openData } from "../support/accounts.ts";
 import { type Child, runProgram, startChild } from "../support/child.ts";
@@ -99,8 +99,8 @@ test("a backup of PostgreSQL under the load of two nodes is restored into anothe
   ];
   const before = await backUp(sendTo(t, nodes), to, settings);
   for (const node of nodes) await node.end("SIGKILL");
-  const purses = await onDatabase(from, "SELECT 1 FROM purse WHERE name = 'revenue'");
-  assert.ok(purses.length >= 2, "each node had a purse of its own");
+  const wallets = await onDatabase(from, "SELECT 1 FROM wallet WHERE name = 'revenue'");
+  assert.ok(wallets.length >= 2, "each node had a wallet of its own");
 
   const copied = await runProgram(["copy", "--from", `sqlite:${to}`, "--to", other]);
   assert.equal(copied.code, 0, copied.stderr);
@@ -117,9 +117,9 @@ test("a backup of PostgreSQL under the load of two nodes is restored into anothe
 function fillWallets(directory: string): void {
   const most = 9_000_000_000_000_000_000n;
   const db = openData(directory);
-  const open = db.prepare("INSERT INTO purse (name, currency, balance_micros, shard) VALUES (?, 'XTS', ?, ?)");
+  const open = db.prepare("INSERT INTO wallet (name, currency, balance_micros, shard) VALUES (?, 'XTS', ?, ?)");
   const post = db.prepare(
-    "INSERT INTO posting (id, at_ms, kind, from_purse, to_purse, amount_micros) VALUES (?, 0, 'funds', ?, ?, ?)",
+    "INSERT INTO posting (id, at_ms, kind, from_wallet, to_wallet, amount_micros) VALUES (?, 0, 'funds', ?, ?, ?)",
   );
   for (const shard of [0, -1]) {
     const from = open.run("payments", -most, shard).lastInsertRowid;
@@ -206,7 +206,7 @@ test("a restored store hands out none of the ids that were handed out after the 
 /** A backup in a process that is killed when it has said so for the so-manieth time how far it is, or when it would check. */
 async function backUpAndDie(from: object, to: string, after: number): Promise<void> {
   const script = `
-    import { backupStore } from ${JSON.stringify(join(ROOT, "src/store/copy/backup.ts"))};
+    import { backupStore } from ${JSON.stringify(join(ROOT, "src/copy/backup.ts"))};
     let times = 0;
     const die = () => process.kill(process.pid, "SIGKILL");
     await backupStore({

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import pg from "pg";
+import { COPIED } from "../../src/copy/tables.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { COPIED } from "../../src/store/copy/tables.ts";
 import { localStore } from "../../src/store/group.ts";
-import { RETIRE_START } from "../../src/store/port.ts";
+import { PURGE_START } from "../../src/store/port.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { catchUp } from "../../src/store/sqlite/journal.ts";
+import { replayJournal } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
@@ -42,13 +42,13 @@ export async function startMoving(t: TestContext): Promise<Moving> {
         if (typeof place === "object") {
           const engine = new SqliteEngine({ ...place, clock, lanes, mode: "deliver" });
           const store = localStore(engine, onFeed);
-          return { store, ids: engine.ids, spilled: engine.spilledLanes(), close: async () => engine.close() };
+          return { store, ids: engine.ids, overflowed: engine.overflowedLanes(), close: async () => engine.close() };
         }
         const url = place;
         const limits = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000 };
         const engine = await PostgresEngine.open({ url, ...limits, clock, log: silentLog, lanes, mode: "deliver" });
         const store = localStore(engine, onFeed);
-        return { store, ids: engine.ids, spilled: await engine.spilledLanes(), close: () => engine.close() };
+        return { store, ids: engine.ids, overflowed: await engine.overflowedLanes(), close: () => engine.close() };
       },
     }),
     { lanes: LANES },
@@ -152,7 +152,7 @@ async function retireOne(bench: Bench): Promise<void> {
   await bench.store.reportsDelivered({ ids: bench.takeReports().map(({ id }) => id) });
   await bench.clock.advance(3 * DAY);
   const nowMs = bench.clock.now();
-  await bench.store.retire({ beforeMs: nowMs - DAY, nowMs, limit: 10, cursor: RETIRE_START });
+  await bench.store.purgeMessages({ beforeMs: nowMs - DAY, nowMs, limit: 10, cursor: PURGE_START });
 }
 
 /** Accepted under a name, rejected under the same, and delivered with reports that wait to be fetched. */
@@ -259,7 +259,7 @@ function asText(row: Record<string, unknown>): Record<string, string | null> {
 export function expectedRows(directory: string): Map<string, Table> {
   const db = new Database(join(directory, "heliograph.sqlite"));
   try {
-    catchUp(db);
+    replayJournal(db);
     const tables = [...COPIED.map(({ name }) => name), "counter"];
     const found = new Map<string, Table>();
     for (const name of tables) {

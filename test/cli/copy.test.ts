@@ -7,15 +7,15 @@ import { type TestContext, test } from "node:test";
 import { type CopyCommandOptions, copy } from "../../src/cli/copy.ts";
 import { ProgressBar } from "../../src/cli/copy-progress.ts";
 import { CommandFault, withStore } from "../../src/cli/support.ts";
+import { type CopyOptions, copyStore } from "../../src/copy/copy.ts";
+import { fingerprints, Source } from "../../src/copy/source.ts";
+import { BY_DAY, COPIED, COUNTER, SOURCE_ONLY, TARGET_ONLY } from "../../src/copy/tables.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { readSettings, SettingsFault } from "../../src/runtime/settings.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { type CopyOptions, copyStore } from "../../src/store/copy/copy.ts";
-import { fingerprints, Source } from "../../src/store/copy/source.ts";
-import { BY_DAY, COPIED, COUNTER, SOURCE_ONLY, TARGET_ONLY } from "../../src/store/copy/tables.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { CARRIER, HOUR } from "../store/harness.ts";
@@ -114,7 +114,7 @@ test("the copied store goes on where the other stopped", async (t) => {
   const { store, accountId } = bench;
 
   // What waited is claimed, oldest first, what was in memory before with what was not.
-  assert.deepEqual(bench.spilled, [{ carrierId: CARRIER, accountId }]);
+  assert.deepEqual(bench.overflowed, [{ carrierId: CARRIER, accountId }]);
   const claimed: QueuedMessage[] = [];
   for (let more = true; more; ) {
     ({ more } = await store.claimLane({ carrierId: CARRIER, accountId, limit: 3 }));
@@ -205,7 +205,7 @@ test("the copied store goes on where the other stopped", async (t) => {
 /** A copy in a process that is killed after so many pages, or when it would begin to compare. */
 async function copyAndDie(options: Omit<CopyOptions, "toName">, after: number): Promise<void> {
   const script = `
-    import { copyStore } from ${JSON.stringify(join(ROOT, "src/store/copy/copy.ts"))};
+    import { copyStore } from ${JSON.stringify(join(ROOT, "src/copy/copy.ts"))};
     let pages = 0;
     const die = () => process.kill(process.pid, "SIGKILL");
     await copyStore({

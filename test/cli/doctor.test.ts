@@ -77,7 +77,7 @@ test("what does not fit together in the catalogue is found, and money that does 
   await service.done("carrier", "set", "idle", "kind=simulator", "answerAfterMs=1");
   const db = openData(service.data);
   db.exec(`UPDATE catalogue_item SET body = '{"prefix":"","carrier":"gone"}' WHERE kind = 'route'`);
-  db.exec("UPDATE purse SET balance_micros = 7 WHERE name = 'LOST'");
+  db.exec("UPDATE wallet SET balance_micros = 7 WHERE name = 'LOST'");
   db.close();
   await chmod(service.data, 0o755);
   await chmod(join(service.data, "heliograph.sqlite"), 0o644);
@@ -91,7 +91,7 @@ test("what does not fit together in the catalogue is found, and money that does 
     "wrong catalogue: SWISS cannot send: it has the rate plan standard, which is in EUR and not in CHF",
     "wrong catalogue: the number 999 is of the account NOBODY, which does not exist or is retired",
     `warning store: others on this machine can look into ${service.data} (0755); others on this machine can use ${service.data}/heliograph.sqlite (0644)`,
-    "wrong store: 1 fault: purse",
+    "wrong store: 1 fault: wallet",
   ]) {
     assert.ok(found.includes(says), `${says}\n\nin\n${found}`);
   }

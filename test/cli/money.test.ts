@@ -97,7 +97,7 @@ test("what waits for an operator is told as JSON too", async () => {
 test("books that do not agree are told, with the exit code 1", async () => {
   assert.equal(await done("ledger", "verify"), "The books agree.\n");
   const db = openData(data);
-  db.exec("UPDATE purse SET balance_micros = balance_micros + 1 WHERE name = 'DEMO0001'");
+  db.exec("UPDATE wallet SET balance_micros = balance_micros + 1 WHERE name = 'DEMO0001'");
   db.close();
   const { code, stdout } = await run(["ledger", "verify", "--json"]);
   assert.equal(code, 1);

@@ -14,7 +14,7 @@ test("numbers that opt out get nothing more, from any account or from one, on a 
   const OTHER = basic("operator", "operator-password");
   const db = openData(data);
   t.after(() => db.close());
-  db.exec("UPDATE purse SET balance_micros = 1000000 WHERE name = 'OPERATOR1'");
+  db.exec("UPDATE wallet SET balance_micros = 1000000 WHERE name = 'OPERATOR1'");
   /** The statuses of a message from each of two accounts. */
   const send = async (): Promise<number[]> => {
     const body = { from: "InfoSMS", to: NUMBER, text: "x" };

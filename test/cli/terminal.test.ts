@@ -40,7 +40,7 @@ async function hostileStore(t: TestContext): Promise<Commands & { ids: readonly 
     "INSERT INTO later_receipt (message_key, carrier_id, carrier_message_id, outcome, error_id, at_ms) SELECT key, '', '', '', 0, 1 FROM message",
   );
   db.prepare(
-    "INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros, description) SELECT 1, 'funds', min(id), max(id), 1, ? FROM purse",
+    "INSERT INTO posting (at_ms, kind, from_wallet, to_wallet, amount_micros, description) SELECT 1, 'funds', min(id), max(id), 1, ? FROM wallet",
   ).run(HOSTILE);
   const spoilt: Readonly<Record<string, readonly string[]>> = {
     account: ["default_sender", "rate_plan_id", "alert_url"],

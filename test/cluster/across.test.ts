@@ -1,7 +1,7 @@
 /** What is done on one node holds on all of them. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { newApiKey, storedForm } from "../../src/accounts/api-keys.ts";
+import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";

@@ -6,28 +6,28 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import type { BulkChange, BulkStatus } from "../../src/store/port.ts";
 import { HOUR, NOW } from "../store/harness.ts";
-import { type Desk, numbered, settle, startDesk, URL_A } from "./desk.ts";
+import { type CarrierQueue, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
 const FULL = 1_000_000_000n;
 const PRICE = 10_000n;
 const NOT_SENT = 31;
 const EXPIRED = 15;
 
-async function plan({ bench }: Desk, bulkId: string, count: number, dueAtMs: number): Promise<void> {
+async function plan({ bench }: CarrierQueue, bulkId: string, count: number, dueAtMs: number): Promise<void> {
   const times = { sendAtMs: dueAtMs, dueAtMs, expiresAtMs: dueAtMs + HOUR };
   await bench.accept(numbered(bench, count), { ...times, notifyUrl: URL_A }, { bulkId });
 }
 
-function setStatus({ bench }: Desk, bulkId: string, status: BulkStatus): Promise<BulkChange> {
+function setStatus({ bench }: CarrierQueue, bulkId: string, status: BulkStatus): Promise<BulkChange> {
   return bench.store.setBulkStatus({ accountId: bench.accountId, bulkId, status });
 }
 
 test("a cancellation that shares its commit with the claim, and comes first, wins", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, carrier, reported } = desk;
-  await plan(desk, "bulk", 5, NOW + 1_000);
+  const carrierQueue = await startDispatch(t);
+  const { bench, carrier, reported } = carrierQueue;
+  await plan(carrierQueue, "bulk", 5, NOW + 1_000);
   await bench.clock.advance(999);
-  const canceled = setStatus(desk, "bulk", "CANCELED");
+  const canceled = setStatus(carrierQueue, "bulk", "CANCELED");
   await Promise.all([canceled, bench.store.claimDue({ nowMs: NOW + 1_000, limit: 100 })]);
   await settle(bench);
 
@@ -38,12 +38,12 @@ test("a cancellation that shares its commit with the claim, and comes first, win
 });
 
 test("a cancellation that shares its commit with the claim, and comes second, loses", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, carrier, reported } = desk;
-  await plan(desk, "bulk", 5, NOW + 1_000);
+  const carrierQueue = await startDispatch(t);
+  const { bench, carrier, reported } = carrierQueue;
+  await plan(carrierQueue, "bulk", 5, NOW + 1_000);
   await bench.clock.advance(999);
   const claimed = bench.store.claimDue({ nowMs: NOW + 1_000, limit: 1 });
-  const [, canceled] = await Promise.all([claimed, setStatus(desk, "bulk", "CANCELED")]);
+  const [, canceled] = await Promise.all([claimed, setStatus(carrierQueue, "bulk", "CANCELED")]);
   await bench.clock.advance(1_000);
 
   assert.deepEqual(canceled, { kind: "refused", status: "PROCESSING" });
@@ -53,7 +53,7 @@ test("a cancellation that shares its commit with the claim, and comes second, lo
 });
 
 test("a change that comes while a claim is under way is followed at once, not at the next look", async (t) => {
-  const { bench, dispatcher, lease } = await startDesk(t);
+  const { bench, dispatcher, lease } = await startDispatch(t);
   await dispatcher.stop();
   const answers: (() => void)[] = [];
   const slow = new Dispatcher({
@@ -79,7 +79,7 @@ test("a change that comes while a claim is under way is followed at once, not at
   slow.start([]);
   await settle(bench);
   assert.equal(answers.length, 1);
-  slow.take({ messages: [], reports: [], spilled: [], earliestDueAtMs: 0 });
+  slow.take({ messages: [], reports: [], overflowed: [], earliestDueAtMs: 0 });
   await settle(bench);
   answers[0]!();
   await settle(bench);
@@ -94,8 +94,8 @@ test("in 1,000 random races every message is sent or refunded, never both, and n
   const seed = 20_260_212;
   const random = seededRandom(seed);
   const upTo = (bound: number): number => Math.floor(random.next() * bound);
-  const desk = await startDesk(t, { lane: 40, total: 60 });
-  const { bench, carrier } = desk;
+  const carrierQueue = await startDispatch(t, { lane: 40, total: 60 });
+  const { bench, carrier } = carrierQueue;
   const BULKS = 1_000;
   const SPAN_MS = 200;
 
@@ -138,7 +138,7 @@ test("in 1,000 random races every message is sent or refunded, never both, and n
       const status = (["PAUSED", "PENDING", "CANCELED", "CANCELED"] as const)[kind - 1]!;
       // No commit is under way: whatever goes after this line goes with the change's own commit, or later.
       const submittedBefore = submittedOf(race.numbers);
-      const { kind: answer } = await setStatus(desk, race.bulkId, status);
+      const { kind: answer } = await setStatus(carrierQueue, race.bulkId, status);
       if (status !== "CANCELED" || answer !== "changed") return;
       assert.equal(race.canceled, false, "canceled twice");
       race.canceled = true;

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { nthId } from "../../src/runtime/ids.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { CARRIER, HOUR, NOW } from "../store/harness.ts";
-import { anotherAccount, numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { anotherAccount, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
 test("a backlog far beyond memory goes out whole and in order, with a bounded part of it in memory", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, { lane: 20, total: 1_000 });
+  const { bench, carrier, dispatcher } = await startDispatch(t, { lane: 20, total: 1_000 });
   let largest = 0;
   const accept = carrier.answer;
   carrier.answer = (part, count) => {
@@ -26,7 +26,7 @@ test("a backlog far beyond memory goes out whole and in order, with a bounded pa
 });
 
 test("a message of another account goes out after a few others, however many are waiting", async (t) => {
-  const { bench, carrier } = await startDesk(t, { lane: 1_000, total: 10_000 });
+  const { bench, carrier } = await startDispatch(t, { lane: 1_000, total: 10_000 });
   carrier.window = 5;
   await bench.accept(numbered(bench, 1_000));
   const other = await anotherAccount(bench.store, "OTHER");
@@ -38,7 +38,7 @@ test("a message of another account goes out after a few others, however many are
 });
 
 test("a busy carrier is left alone for as long as it asks, and then gets everything in order", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   carrier.window = 3;
   carrier.answer = () => ({ kind: "later", retryAfterMs: 5_000 });
   await bench.accept(numbered(bench, 9));
@@ -59,7 +59,7 @@ test("a busy carrier is left alone for as long as it asks, and then gets everyth
 });
 
 test("an unknown outcome is tried again a bounded number of times and then given up, without a refund", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   carrier.answer = () => ({ kind: "unknown" });
   await bench.accept([bench.message()], { notifyUrl: URL_A });
   await settle(bench);
@@ -69,7 +69,7 @@ test("an unknown outcome is tried again a bounded number of times and then given
 });
 
 test("a refused message is final at once and refunded", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   carrier.answer = () => ({ kind: "refused", errorId: 566 });
   await bench.accept([bench.message()], { notifyUrl: URL_A });
   await settle(bench);
@@ -78,7 +78,7 @@ test("a refused message is final at once and refunded", async (t) => {
 });
 
 test("of a long message only the parts that the carrier does not have are sent again", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   const text = "x".repeat(400);
   carrier.answer = (_, count) =>
     count === 2 ? { kind: "later", retryAfterMs: 1_000 } : { kind: "accepted", carrierMessageId: `c${count}` };
@@ -92,7 +92,7 @@ test("of a long message only the parts that the carrier does not have are sent a
 });
 
 test("nothing goes out after its validity, and what is left of a sleeping lane is ended in rounds", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t, { lane: 5, total: 100 });
+  const { bench, carrier, reported } = await startDispatch(t, { lane: 5, total: 100 });
   carrier.window = 0;
   await bench.accept(numbered(bench, 12), { expiresAtMs: NOW + HOUR, notifyUrl: URL_A });
   await bench.clock.advance(HOUR + 30_000);
@@ -108,7 +108,7 @@ test("nothing goes out after its validity, and what is left of a sleeping lane i
 });
 
 test("a window that closes while messages wait sends the rest at its next opening", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   // NOW is Thursday, 10:00.
   const window = { days: ["THURSDAY", "FRIDAY"] as const, hours: { fromMinute: 9 * 60, toMinute: 11 * 60 } };
   carrier.window = 0;
@@ -129,7 +129,7 @@ test("a window that closes while messages wait sends the rest at its next openin
 });
 
 test("scheduled messages go out at their time, also one that comes earlier than those known before", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   await bench.accept([bench.message({ to: "41790000002" })], { dueAtMs: NOW + 2 * HOUR });
   await bench.accept([bench.message({ to: "41790000001" })], { dueAtMs: NOW + HOUR });
   await bench.clock.advance(HOUR - 1_000);
@@ -144,7 +144,7 @@ test("scheduled messages go out at their time, also one that comes earlier than 
 });
 
 test("a clock that steps back sends nothing twice and nothing late", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   await bench.accept([bench.message({ to: "41790000001" })], { dueAtMs: NOW + HOUR });
   await bench.clock.advance(HOUR - 60_000);
   bench.clock.stepBack(HOUR / 2);
@@ -155,7 +155,7 @@ test("a clock that steps back sends nothing twice and nothing late", async (t) =
 });
 
 test("messages for a carrier that is not there have no route and are refunded", async (t) => {
-  const { bench, reported, dispatcher } = await startDesk(t, { lane: 2, total: 100 });
+  const { bench, reported, dispatcher } = await startDispatch(t, { lane: 2, total: 100 });
   const content = { notifyUrl: URL_A };
   await bench.accept(
     Array.from({ length: 5 }, () => bench.message({ carrierId: "gone" })),
@@ -171,7 +171,7 @@ test("messages for a carrier that is not there have no route and are refunded", 
 });
 
 test("a stop waits for what is on the wire and hands the rest back to the next start", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t);
+  const { bench, carrier, dispatcher } = await startDispatch(t);
   carrier.window = 2;
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -191,7 +191,7 @@ test("a stop waits for what is on the wire and hands the rest back to the next s
   await stopped;
   assert.equal(carrier.submitted.length, 2);
   await bench.restart();
-  assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+  assert.deepEqual(bench.overflowed, [{ accountId: bench.accountId, carrierId: CARRIER }]);
   await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
   assert.deepEqual(
     bench.takeMessages().map(({ key }) => key),
@@ -201,7 +201,7 @@ test("a stop waits for what is on the wire and hands the rest back to the next s
 
 test("what waits for a carrier that goes down goes to another that serves it, in order, and is charged once", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(
+  const { bench, carrier, dispatcher } = await startDispatch(
     t,
     undefined,
     (_, usable) => ["carrier", "other"].find(usable) ?? null,
@@ -225,7 +225,7 @@ test("what waits for a carrier that goes down goes to another that serves it, in
 });
 
 test("with no other carrier the lanes sleep without a timer or a query, and wake when it is back", async (t) => {
-  const { bench, carrier } = await startDesk(t, { lane: 10, total: 1_000 });
+  const { bench, carrier } = await startDispatch(t, { lane: 10, total: 1_000 });
   carrier.up = false;
   await bench.accept(numbered(bench, 200));
   await settle(bench);
@@ -244,7 +244,7 @@ test("with no other carrier the lanes sleep without a timer or a query, and wake
 
 test("a message of which a carrier has a part stays with that carrier", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(
+  const { bench, carrier, dispatcher } = await startDispatch(
     t,
     undefined,
     (_, usable) => ["carrier", "other"].find(usable) ?? null,
@@ -264,7 +264,7 @@ test("a message of which a carrier has a part stays with that carrier", async (t
 });
 
 test("one message that a carrier puts off does not stop the others, and is given up after some tries", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   carrier.answer = ({ message }, count) =>
     message.to === "41790000000"
       ? { kind: "not now", retryAfterMs: 1_000 }
@@ -282,7 +282,7 @@ test("one message that a carrier puts off does not stop the others, and is given
 });
 
 test("where the policy is to hold, an unknown outcome is not sent again but waits for a receipt for its phone", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   carrier.unknownPolicy = "hold";
   carrier.answer = () => ({ kind: "unknown" });
   await bench.accept([bench.message()], { notifyUrl: URL_A });
@@ -307,7 +307,7 @@ for (const [partRule, receipts] of [
   ["every", ["c2", "c3", "c1"]],
 ] as const) {
   test(`a carrier that sends receipts for ${partRule} part: the message is final with ${receipts.join(", ")}`, async (t) => {
-    const { bench, carrier, reported } = await startDesk(t);
+    const { bench, carrier, reported } = await startDispatch(t);
     carrier.partRule = partRule;
     await bench.accept([bench.message()], { text: "x".repeat(400), partCount: 3, notifyUrl: URL_A });
     await settle(bench);
@@ -330,7 +330,7 @@ for (const [partRule, receipts] of [
 test("the log names a carrier whose receipts are about other phones, and the remedy, once in a while", async (t) => {
   const lines: [fields: unknown, text: string][] = [];
   const log = { ...silentLog, warn: (fields: unknown, text: string) => void lines.push([fields, text]) } as Log;
-  const { bench, carrier } = await startDesk(t, undefined, undefined, { log });
+  const { bench, carrier } = await startDispatch(t, undefined, undefined, { log });
   await bench.accept([bench.message({ to: "41790000001" })]);
   await settle(bench);
   const foreign = { carrierMessageId: "c1", outcome: "delivered", errorId: 0, mccMnc: null, to: "15550000" } as const;
@@ -344,7 +344,7 @@ test("the log names a carrier whose receipts are about other phones, and the rem
 });
 
 test("a receipt is acknowledged only when it is in the store", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   const receipt = {
     carrierMessageId: "nobody's",
     outcome: "delivered",
@@ -360,7 +360,7 @@ test("a receipt is acknowledged only when it is in the store", async (t) => {
 });
 
 test("a long message that expires when the carrier has part of it is not refunded, and ends with that part", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   carrier.answer = (_, count) =>
     count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "later", retryAfterMs: 600_000 };
   const content = { text: "x".repeat(200), partCount: 2, notifyUrl: URL_A, expiresAtMs: NOW + 60_000 };
@@ -376,8 +376,8 @@ test("a long message that expires when the carrier has part of it is not refunde
   assert.deepEqual(await bench.store.verifyLedger(), []);
 });
 
-test("a lane that spills again while it is being claimed is not forgotten", async (t) => {
-  const { bench, carrier } = await startDesk(t, { lane: 4, total: 100 });
+test("a lane that overflows again while it is being claimed is not forgotten", async (t) => {
+  const { bench, carrier } = await startDispatch(t, { lane: 4, total: 100 });
   carrier.window = 0;
   await bench.accept(numbered(bench, 6));
   await settle(bench);
@@ -392,8 +392,8 @@ test("a lane that spills again while it is being claimed is not forgotten", asyn
   );
 });
 
-test("a carrier whose profile changes keeps what waits for it, spilled lanes and begun messages included", async (t) => {
-  const { bench, carrier, dispatcher, reported } = await startDesk(t, { lane: 3, total: 100 });
+test("a carrier whose profile changes keeps what waits for it, overflowed lanes and begun messages included", async (t) => {
+  const { bench, carrier, dispatcher, reported } = await startDispatch(t, { lane: 3, total: 100 });
   carrier.answer = (_, count) =>
     count === 1 ? { kind: "accepted", carrierMessageId: "c1" } : { kind: "later", retryAfterMs: 1_000 };
   await bench.accept([bench.message({ to: "41790000099" })], { text: "x".repeat(200), partCount: 2, notifyUrl: URL_A });
@@ -411,7 +411,7 @@ test("a carrier whose profile changes keeps what waits for it, spilled lanes and
 
 test("when a carrier is taken away, what it has part of ends with that part, and the rest goes elsewhere", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher, reported } = await startDesk(t, { lane: 3, total: 100 }, (_, usable) =>
+  const { bench, carrier, dispatcher, reported } = await startDispatch(t, { lane: 3, total: 100 }, (_, usable) =>
     usable("other") ? "other" : null,
   );
   await dispatcher.addCarrier(other);

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Submission } from "../../src/carriers/port.ts";
-import { numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
 const BOUNDS = { lane: 100, total: 1_000 };
 
 test("messages of a carrier that is not served here are released, and go out when it is", async (t) => {
-  const { bench, dispatcher, reported } = await startDesk(t, BOUNDS, () => null, { knows: (id) => id === "other" });
+  const { bench, dispatcher, reported } = await startDispatch(t, BOUNDS, () => null, { knows: (id) => id === "other" });
   const messages = numbered(bench, 5).map((message) => ({ ...message, carrierId: "other" }));
   await bench.accept(messages, { notifyUrl: URL_A });
   await bench.clock.advance(60_000);
@@ -24,7 +24,7 @@ test("messages of a carrier that is not served here are released, and go out whe
 });
 
 test("a carrier that is handed over finishes what it has begun, and the rest is released", async (t) => {
-  const { bench, carrier, dispatcher, reported } = await startDesk(t, BOUNDS, () => null, { knows: () => true });
+  const { bench, carrier, dispatcher, reported } = await startDispatch(t, BOUNDS, () => null, { knows: () => true });
   carrier.window = 3;
   const answers: (() => void)[] = [];
   carrier.answer = (_, count) =>
@@ -65,7 +65,7 @@ test("a carrier that is handed over finishes what it has begun, and the rest is 
 });
 
 test("a carrier that does not answer is not waited for beyond a bound, and what it may have is another node's to send again", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, BOUNDS, () => null, { knows: () => true });
+  const { bench, carrier, dispatcher } = await startDispatch(t, BOUNDS, () => null, { knows: () => true });
   const lost = Promise.withResolvers<Submission>();
   carrier.answer = () => lost.promise;
   carrier.stop = async () => lost.resolve({ kind: "unknown" });
@@ -82,7 +82,7 @@ test("a carrier that does not answer is not waited for beyond a bound, and what 
 test("a carrier that only other nodes have heard of ends nothing: the catalogue is looked at again first", async (t) => {
   let known = false;
   let looks = 0;
-  const { bench, dispatcher, reported } = await startDesk(t, BOUNDS, () => null, {
+  const { bench, dispatcher, reported } = await startDispatch(t, BOUNDS, () => null, {
     knows: (id) => known && id === "new",
     lookAgain: async () => {
       if (++looks === 1) throw new Error("the store is away");
@@ -101,7 +101,7 @@ test("a carrier that only other nodes have heard of ends nothing: the catalogue 
 
 test("when a carrier is gone, a route's other carrier gets its messages also where another node serves it", async (t) => {
   const route = (_message: unknown, usable: (id: string) => boolean) => ["other"].find(usable) ?? null;
-  const { bench, dispatcher, reported } = await startDesk(t, BOUNDS, route, { knows: (id) => id === "other" });
+  const { bench, dispatcher, reported } = await startDispatch(t, BOUNDS, route, { knows: (id) => id === "other" });
   await bench.accept(
     numbered(bench, 3).map((message) => ({ ...message, carrierId: "gone" })),
     { notifyUrl: URL_A },

@@ -9,8 +9,8 @@ import { References } from "../../src/dispatch/references.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
 import { type Bench, CARRIER, HOUR } from "../store/harness.ts";
-import { type Desk, numbered, settle, startDesk, URL_A } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { type CarrierQueue, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
 const LANES = { lane: 5_000, total: 5_000 };
 const LONG = { text: "x".repeat(400), partCount: 3 };
@@ -47,7 +47,7 @@ async function outstanding(bench: Bench, carrierId = CARRIER): Promise<string[]>
 }
 
 test("an item that is refused while the store is away in between is kept aside, and dispatch goes on", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   failing(t, bench, "received", (count) => (count === 4 ? AWAY : new Error("refused")));
   void carrier.receipt(bench.receipt("poison"));
   await bench.clock.advance(30_000);
@@ -58,7 +58,7 @@ test("an item that is refused while the store is away in between is kept aside, 
 });
 
 test("an answer that is put off while the parts before it are being recorded leaves no doubt out", async (t) => {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   const { bench, carrier, dispatcher } = first;
   carrier.window = 10;
   const times = new Map<string, number>();
@@ -96,7 +96,7 @@ test("an answer that is put off while the parts before it are being recorded lea
 });
 
 test("a stop counts the parts of a message that goes again and are not recorded", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   const rest = Promise.withResolvers<Submission>();
   carrier.answer = (_, count) => (count === 1 ? accepted(1) : rest.promise);
   failing(t, bench, "again", () => AWAY);
@@ -109,7 +109,7 @@ test("a stop counts the parts of a message that goes again and are not recorded"
 });
 
 test("a stop counts what a carrier did not answer: it goes again", async (t) => {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   const cut = Promise.withResolvers<Submission>();
   first.carrier.answer = () => cut.promise;
   first.carrier.stop = async () => cut.resolve({ kind: "unknown" });
@@ -123,7 +123,7 @@ test("a stop counts what a carrier did not answer: it goes again", async (t) => 
 });
 
 test("what was recorded is not undone by an older word that had to be tried again", async (t) => {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   const { bench, carrier } = first;
   const [second, third] = [Promise.withResolvers<Submission>(), Promise.withResolvers<Submission>()];
   carrier.answer = (_, count) => [accepted(1), second.promise, third.promise][count - 1] ?? NEVER;
@@ -139,7 +139,7 @@ test("what was recorded is not undone by an older word that had to be tried agai
 });
 
 test("a message is released when what is known of it is in the store, and not before", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES, undefined, { knows: () => true });
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES, undefined, { knows: () => true });
   const second = Promise.withResolvers<Submission>();
   carrier.answer = (_, count) => (count === 2 ? second.promise : accepted(count));
   failing(t, bench, "again", (count) => (count === 1 ? AWAY : null));
@@ -156,7 +156,7 @@ test("a message is released when what is known of it is in the store, and not be
 
 test("a word about one message that the store refuses, and cannot keep aside, keeps no other carrier waiting", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES, undefined, { knows: () => true });
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES, undefined, { knows: () => true });
   await dispatcher.addCarrier(other);
   failing(t, bench, "again", () => new Error("refused"));
   t.mock.method(bench.store, "quarantine", async () => {
@@ -184,7 +184,7 @@ test("what cannot go yet is next again, although its lane was empty meanwhile", 
 
 /** Two of three parts are taken; then another process has it, with a carrier that cuts it into one. */
 async function cutOtherwise(t: TestContext) {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   first.carrier.answer = (_, count) => (count === 2 ? LATER : accepted(count));
   await first.bench.accept([first.bench.message()], LONG);
   await settle(first.bench);
@@ -211,7 +211,7 @@ test("with as many parts that look otherwise, a message goes whole and not as ha
     partsOf(message, { referenceBits } as SmppProfile),
   );
   const text = Array.from({ length: 300 }, (_, place) => "abcdefghijklmnopqrstuvwxyz"[place % 26]).join("");
-  const first = await startDesk(t);
+  const first = await startDispatch(t);
   first.carrier.answer = (_, count) => (count === 2 ? LATER : accepted(count));
   await first.bench.accept([first.bench.message()], { text, partCount: 2 });
   await settle(first.bench);
@@ -222,7 +222,7 @@ test("with as many parts that look otherwise, a message goes whole and not as ha
 });
 
 test("what a carrier that is gone has part of ends with that part, also for who hears of it anew", async (t) => {
-  const first = await startDesk(t, LANES, (_, usable) => (usable("other") ? "other" : null), {
+  const first = await startDispatch(t, LANES, (_, usable) => (usable("other") ? "other" : null), {
     knows: (id) => id === "other",
   });
   first.carrier.answer = (_, count) => (count === 2 ? LATER : accepted(count));
@@ -246,7 +246,7 @@ test("what goes on has the reference that its first parts have, whatever was mea
 });
 
 test("what was on the wire when a carrier's profile changed goes on over the new connections", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   const cut = Promise.withResolvers<Submission>();
   carrier.answer = () => cut.promise;
   carrier.stop = async () => cut.resolve({ kind: "unknown" });
@@ -260,7 +260,7 @@ test("what was on the wire when a carrier's profile changed goes on over the new
 });
 
 test("a part that was not answered is counted and recorded, also where another part was only put off", async (t) => {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   first.carrier.answer = (_, count) => [accepted(1), { kind: "unknown" as const }, LATER][count - 1] ?? NEVER;
   await first.bench.accept([first.bench.message()], LONG);
   await settle(first.bench);
@@ -271,13 +271,13 @@ test("a part that was not answered is counted and recorded, also where another p
 });
 
 for (const [what, change] of [
-  ["a stop", (desk: Desk) => desk.dispatcher.stop()],
-  ["another profile", (desk: Desk) => desk.dispatcher.replaceCarrier(new ScriptedCarrier())],
+  ["a stop", (carrierQueue: CarrierQueue) => carrierQueue.dispatcher.stop()],
+  ["another profile", (carrierQueue: CarrierQueue) => carrierQueue.dispatcher.replaceCarrier(new ScriptedCarrier())],
 ] as const) {
   test(`${what} leaves what waits for a carrier with that carrier`, async (t) => {
     const other = new ScriptedCarrier("other");
-    const desk = await startDesk(t, LANES, (_, usable) => ["carrier", "other"].find(usable) ?? null);
-    const { bench, carrier, dispatcher } = desk;
+    const carrierQueue = await startDispatch(t, LANES, (_, usable) => ["carrier", "other"].find(usable) ?? null);
+    const { bench, carrier, dispatcher } = carrierQueue;
     await dispatcher.addCarrier(other);
     carrier.window = 0;
     carrier.stop = async () => {
@@ -285,14 +285,14 @@ for (const [what, change] of [
     };
     await bench.accept(numbered(bench, 20));
     await settle(bench);
-    await Promise.all([change(desk), bench.clock.advance(10_000)]);
+    await Promise.all([change(carrierQueue), bench.clock.advance(10_000)]);
     assert.equal(dispatcher.counts.rerouted, 0);
     assert.equal(other.submitted.length, 0);
   });
 }
 
 test("a long message waits for room for a moment, and then goes in pieces: no part that hangs keeps all others back", async (t) => {
-  const { bench, carrier } = await startDesk(t, LANES);
+  const { bench, carrier } = await startDispatch(t, LANES);
   carrier.window = 3;
   carrier.answer = (_, count) => (count === 1 ? NEVER : accepted(count));
   await bench.accept([bench.message({ to: "41790000009" })]);
@@ -307,7 +307,7 @@ test("a long message waits for room for a moment, and then goes in pieces: no pa
 });
 
 test("however many items the store refuses for good, those that it refused once are recorded", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 100;
   const bad = 30;
   const { submitted } = bench.store;
@@ -329,7 +329,7 @@ test("however many items the store refuses for good, those that it refused once 
 });
 
 test("a message whose window closed is put off after what is known of it was written", async (t) => {
-  const { bench, carrier } = await startDesk(t, LANES);
+  const { bench, carrier } = await startDispatch(t, LANES);
   const cut = Promise.withResolvers<Submission>();
   carrier.answer = () => cut.promise;
   failing(t, bench, "again", (count) => (count === 1 ? AWAY : null));
@@ -350,7 +350,7 @@ test("a message whose window closed is put off after what is known of it was wri
 
 test("a message that two carriers do not answer in turn is given up like one that one does not", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(
+  const { bench, carrier, dispatcher } = await startDispatch(
     t,
     LANES,
     (_, usable) => ["carrier", "other"].find(usable) ?? null,
@@ -374,7 +374,7 @@ test("a message that two carriers do not answer in turn is given up like one tha
 });
 
 test("a carrier that is taken away and set up again has the window that it had", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 5;
   t.mock.method(bench.store, "submitted", () => new Promise(() => undefined));
   await bench.accept(numbered(bench, 50));
@@ -389,7 +389,7 @@ test("a carrier that is taken away and set up again has the window that it had",
 });
 
 test("nothing begins while what is refused cannot be kept aside because the store is away", async (t) => {
-  const { bench, carrier } = await startDesk(t, LANES);
+  const { bench, carrier } = await startDispatch(t, LANES);
   failing(t, bench, "received", () => new Error("refused"));
   t.mock.method(bench.store, "quarantine", async () => {
     throw AWAY;
@@ -402,7 +402,7 @@ test("nothing begins while what is refused cannot be kept aside because the stor
 });
 
 test("a message with a part that is refused, and others that were not answered, is not refunded", async (t) => {
-  const { bench, carrier } = await startDesk(t, LANES);
+  const { bench, carrier } = await startDispatch(t, LANES);
   const before = await bench.balance();
   carrier.answer = (_, count) => (count === 3 ? { kind: "refused", errorId: 8 } : { kind: "unknown" });
   await bench.accept([bench.message()], LONG);
@@ -412,7 +412,7 @@ test("a message with a part that is refused, and others that were not answered, 
 });
 
 test("what a carrier puts off for longer is not in memory, and ends with its validity", async (t) => {
-  const { bench, carrier, dispatcher, reported } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher, reported } = await startDispatch(t, LANES);
   carrier.answer = () => ({ kind: "not now", retryAfterMs: 10 * HOUR });
   await bench.accept(numbered(bench, 30), { notifyUrl: URL_A, expiresAtMs: bench.clock.now() + HOUR });
   for (let turn = 0; turn < 20; turn++) await settle(bench);
@@ -423,7 +423,7 @@ test("what a carrier puts off for longer is not in memory, and ends with its val
 });
 
 test("a stop counts what was not answered before it and waits to go again", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.answer = () => {
     carrier.up = false;
     return { kind: "unknown" };
@@ -436,7 +436,7 @@ test("a stop counts what was not answered before it and waits to go again", asyn
 });
 
 test("what is kept aside is told again when there is more to tell", async (t) => {
-  const first = await startDesk(t, LANES);
+  const first = await startDispatch(t, LANES);
   const { bench, carrier, dispatcher } = first;
   const [second, third] = [Promise.withResolvers<Submission>(), Promise.withResolvers<Submission>()];
   carrier.answer = (_, count) => [accepted(1), second.promise, third.promise][count - 1] ?? NEVER;
@@ -455,7 +455,7 @@ test("what is kept aside is told again when there is more to tell", async (t) =>
 });
 
 test("what nothing was handed over of is cut by the profile that is in force when it goes", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.answer = () => ({ kind: "later", retryAfterMs: 1_000 });
   await bench.accept([bench.message()], LONG);
   await settle(bench);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { IncomingPart } from "../../src/carriers/port.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
-import { Rounds } from "../../src/dispatch/rounds.ts";
+import { Maintenance } from "../../src/dispatch/rounds.ts";
 import type { NumberRule } from "../../src/message/incoming.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
@@ -25,7 +25,7 @@ const SETTINGS = {
 };
 const TEN_MINUTES = 600_000;
 
-interface Desk {
+interface CarrierQueue {
   readonly bench: Bench;
   /** As long as it is set, the store takes nothing from phones. */
   away: boolean;
@@ -35,23 +35,27 @@ interface Desk {
   start(...carriers: ScriptedCarrier[]): Promise<Dispatcher>;
 }
 
-async function prepareDesk(t: TestContext): Promise<Desk> {
+async function prepareDispatch(t: TestContext): Promise<CarrierQueue> {
   const directory = await temporaryDirectory(t);
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
       const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
-      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+      return {
+        store: localStore(engine, onFeed),
+        overflowed: engine.overflowedLanes(),
+        close: async () => engine.close(),
+      };
     },
   }));
   await bench.store.putCatalogue({ items: [{ kind: "number", id: NUMBER.number, body: JSON.stringify(NUMBER) }] });
   const commands: number[] = [];
-  const desk: Desk = {
+  const carrierQueue: CarrierQueue = {
     bench,
     away: false,
     commands,
     async start(...carriers) {
       const incoming: Store["incoming"] = async (input) => {
-        if (desk.away) throw new StoreUnavailable("the disk is full");
+        if (carrierQueue.away) throw new StoreUnavailable("the disk is full");
         const outcome = await bench.store.incoming(input);
         commands.push(input.parts.length);
         return outcome;
@@ -74,7 +78,7 @@ async function prepareDesk(t: TestContext): Promise<Desk> {
       return dispatcher;
     },
   };
-  return desk;
+  return carrierQueue;
 }
 
 function part(text: string, sequence: number | null = null, total = 2): IncomingPart {
@@ -88,67 +92,67 @@ async function inbox(bench: Bench): Promise<string[]> {
 }
 
 test("what came in one turn is written together, and acknowledged when it is in the store", async (t) => {
-  const desk = await prepareDesk(t);
+  const carrierQueue = await prepareDispatch(t);
   const [one, other] = [new ScriptedCarrier("one"), new ScriptedCarrier("other")];
-  const dispatcher = await desk.start(one, other);
+  const dispatcher = await carrierQueue.start(one, other);
   const given = [one.incoming(part("a")), one.incoming(part("b")), other.incoming(part("c"))];
-  assert.deepEqual(desk.commands, []);
+  assert.deepEqual(carrierQueue.commands, []);
   await Promise.all(given);
-  assert.deepEqual(desk.commands, [2, 1]);
-  assert.deepEqual(await inbox(desk.bench), ["a", "b", "c"]);
+  assert.deepEqual(carrierQueue.commands, [2, 1]);
+  assert.deepEqual(await inbox(carrierQueue.bench), ["a", "b", "c"]);
   assert.equal(dispatcher.counts.incomingParts, 3);
   await dispatcher.stop();
 });
 
 test("while the store is away nothing is acknowledged and nothing is lost", async (t) => {
-  const desk = await prepareDesk(t);
+  const carrierQueue = await prepareDispatch(t);
   const carrier = new ScriptedCarrier();
-  const dispatcher = await desk.start(carrier);
-  desk.away = true;
+  const dispatcher = await carrierQueue.start(carrier);
+  carrierQueue.away = true;
   const acknowledged: string[] = [];
   const all = ["a", "b", "c"].map((text) => carrier.incoming(part(text)).then(() => acknowledged.push(text)));
-  await desk.bench.clock.advance(60_000);
+  await carrierQueue.bench.clock.advance(60_000);
   assert.deepEqual(acknowledged, []);
-  assert.deepEqual(await inbox(desk.bench), []);
-  desk.away = false;
-  await Promise.all([...all, desk.bench.clock.advance(1_000)]);
+  assert.deepEqual(await inbox(carrierQueue.bench), []);
+  carrierQueue.away = false;
+  await Promise.all([...all, carrierQueue.bench.clock.advance(1_000)]);
   assert.deepEqual(acknowledged, ["a", "b", "c"]);
-  assert.deepEqual(await inbox(desk.bench), ["a", "b", "c"]);
+  assert.deepEqual(await inbox(carrierQueue.bench), ["a", "b", "c"]);
   await dispatcher.stop();
 });
 
 test("a stop waits until what came in is in the store, and the next start goes on from there", async (t) => {
-  const desk = await prepareDesk(t);
+  const carrierQueue = await prepareDispatch(t);
   const before = new ScriptedCarrier();
-  const first = await desk.start(before);
+  const first = await carrierQueue.start(before);
   void before.incoming(part("half ", 1));
   await first.stop();
-  assert.deepEqual(desk.commands, [1]);
+  assert.deepEqual(carrierQueue.commands, [1]);
 
-  await desk.bench.restart();
+  await carrierQueue.bench.restart();
   const after = new ScriptedCarrier();
-  const second = await desk.start(after);
+  const second = await carrierQueue.start(after);
   await after.incoming(part("half ", 1)); // its acknowledgement was lost
   await after.incoming(part("and half", 2));
-  assert.deepEqual(await inbox(desk.bench), ["half and half"]);
+  assert.deepEqual(await inbox(carrierQueue.bench), ["half and half"]);
   await second.stop();
 });
 
 test("a part whose others never come is a message after ten minutes, and a round is enough for many", async (t) => {
-  const desk = await prepareDesk(t);
+  const carrierQueue = await prepareDispatch(t);
   const carrier = new ScriptedCarrier();
-  const dispatcher = await desk.start(carrier);
-  const { store, clock } = desk.bench;
-  const rounds = new Rounds({ store, clock, log: silentLog, settings: SETTINGS, retentionDays: 0 });
+  const dispatcher = await carrierQueue.start(carrier);
+  const { store, clock } = carrierQueue.bench;
+  const rounds = new Maintenance({ store, clock, log: silentLog, settings: SETTINGS, retentionDays: 0 });
   rounds.start();
   const phones = Array.from({ length: 120 }, (_, index) => String(41_790_000_000 + index));
   await Promise.all(phones.map((from) => carrier.incoming({ ...part("the first of three", 1, 3), from })));
   await carrier.incoming({ ...part("to nobody", 1), to: "999" });
-  await desk.bench.clock.advance(TEN_MINUTES - 1);
-  assert.deepEqual(await inbox(desk.bench), []);
+  await carrierQueue.bench.clock.advance(TEN_MINUTES - 1);
+  assert.deepEqual(await inbox(carrierQueue.bench), []);
   // A round has its pages one after the other.
-  for (let waits = 0; waits < 2; waits++) await desk.bench.clock.advance(SETTINGS.sweepEveryMs / 2);
-  const { messages, pending } = await desk.bench.fetchIncoming(100);
+  for (let waits = 0; waits < 2; waits++) await carrierQueue.bench.clock.advance(SETTINGS.sweepEveryMs / 2);
+  const { messages, pending } = await carrierQueue.bench.fetchIncoming(100);
   assert.equal(messages.length + pending, phones.length);
   assert.equal(rounds.counts.incomingUnmatched, 1);
   await rounds.stop();
@@ -156,12 +160,12 @@ test("a part whose others never come is a message after ten minutes, and a round
 });
 
 test("what is to a number that is nobody's is acknowledged, kept and counted", async (t) => {
-  const desk = await prepareDesk(t);
+  const carrierQueue = await prepareDispatch(t);
   const carrier = new ScriptedCarrier();
-  const dispatcher = await desk.start(carrier);
+  const dispatcher = await carrierQueue.start(carrier);
   await Promise.all([carrier.incoming({ ...part("to nobody"), to: "999" }), carrier.incoming(part("to the client"))]);
   assert.equal(dispatcher.counts.incomingUnmatched, 1);
-  const { messages } = await desk.bench.store.unmatchedIncoming({ limit: 10 });
+  const { messages } = await carrierQueue.bench.store.unmatchedIncoming({ limit: 10 });
   assert.deepEqual(
     messages.map(({ text, carrierId }) => [text, carrierId]),
     [["to nobody", carrier.id]],

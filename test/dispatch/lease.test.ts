@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
 import type { Feed } from "../../src/store/port.ts";
 import { HOUR } from "../store/harness.ts";
-import { numbered, settle, startDesk } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { numbered, settle, startDispatch } from "./setup.ts";
 
 /** What the store's watch says when there is nothing to say. */
-const NOTHING: Feed = { messages: [], reports: [], spilled: [], earliestDueAtMs: null };
+const NOTHING: Feed = { messages: [], reports: [], overflowed: [], earliestDueAtMs: null };
 
 test("a lapse stops every carrier after what it has, and a renewal lets all go on in order", async (t) => {
-  const { bench, carrier, dispatcher, lease } = await startDesk(t);
+  const { bench, carrier, dispatcher, lease } = await startDispatch(t);
   const other = new ScriptedCarrier("other");
   await dispatcher.addCarrier(other);
   carrier.window = 3;
@@ -37,7 +37,7 @@ test("a lapse stops every carrier after what it has, and a renewal lets all go o
 });
 
 test("a lease that runs out between two messages of one turn lets only the first go", async (t) => {
-  const { bench, carrier, lease } = await startDesk(t);
+  const { bench, carrier, lease } = await startDispatch(t);
   const partsOf = carrier.partsOf.bind(carrier);
   carrier.partsOf = (message) => {
     lease.end();

@@ -15,7 +15,7 @@ import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
-interface Desk {
+interface CarrierQueue {
   readonly url: string;
   readonly bench: Bench;
   readonly outcomes: Outcomes;
@@ -31,7 +31,7 @@ interface Desk {
 
 const CONNECTING = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
 
-async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<Desk> {
+async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<CarrierQueue> {
   const url = await postgresUrl(t);
   const connecting = { ...CONNECTING, leaseMs, url };
   const bench = await Bench.start(
@@ -39,7 +39,7 @@ async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<
     async () => ({
       async open(clock, lanes, onFeed) {
         const engine = await PostgresEngine.open({ ...connecting, clock, lanes, mode: "deliver" });
-        return { store: localStore(engine, onFeed), spilled: [], close: () => engine.abandon() };
+        return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
       },
     }),
     { lanes: { lane: 1_000, total: 1_000 } },
@@ -61,7 +61,7 @@ async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<
   const store = new Proxy(bench.store, {
     get: (target, name: keyof Store) => async (input: never) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);
-      const fault = desk.fault(name);
+      const fault = carrierQueue.fault(name);
       if (fault !== null) throw fault;
       return target[name](input);
     },
@@ -75,11 +75,11 @@ async function startDesk(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<
   });
   t.after(() => outcomes.abandon());
   const session = await connection.session();
-  const desk: Desk = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
-  return desk;
+  const carrierQueue: CarrierQueue = { url, bench, outcomes, counts, session, lines, calls, fault: () => null };
+  return carrierQueue;
 }
 
-async function rows<Row>({ session }: Desk, text: string): Promise<Row[]> {
+async function rows<Row>({ session }: CarrierQueue, text: string): Promise<Row[]> {
   return (await session.query<Row>(text)).rows;
 }
 
@@ -100,8 +100,8 @@ async function until(isSo: () => boolean): Promise<void> {
 const tooLong = (): string => randomBytes(30_000).toString("hex");
 
 test("of a hundred accepted messages, four with ids that have no place, all are recorded as taken, once", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
   await bench.accept(Array.from({ length: 100 }, (_, index) => bench.message({ to: String(41_790_000_000 + index) })));
   const messages = bench.takeMessages();
   assert.equal(messages.length, 100);
@@ -113,20 +113,25 @@ test("of a hundred accepted messages, four with ids that have no place, all are 
   }
   await outcomes.settled();
   const waiting = STATUS.PENDING_WAITING_DELIVERY.id;
-  assert.equal((await rows(desk, `SELECT 1 FROM message WHERE status_id = ${waiting} AND owner IS NULL`)).length, 100);
-  const parts = await rows<{ id: string }>(desk, "SELECT carrier_message_id AS id FROM part");
+  assert.equal(
+    (await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${waiting} AND owner IS NULL`)).length,
+    100,
+  );
+  const parts = await rows<{ id: string }>(carrierQueue, "SELECT carrier_message_id AS id FROM part");
   assert.equal(parts.length, 100);
   const unknown = parts.map(({ id }) => id).filter((id) => id.startsWith("unknown:"));
   assert.deepEqual(unknown.sort(), [...bad].map((index) => unknownId(messages[index]!.to)).sort());
-  assert.equal(desk.counts.quarantined, 0, "they are recorded, if without their ids");
+  assert.equal(carrierQueue.counts.quarantined, 0, "they are recorded, if without their ids");
 });
 
 test("a receipt and a message from a phone that the store refuses are kept aside and acknowledged; the others are taken", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
   await bench.accept([bench.message(), bench.message()]);
   await bench.submit(bench.takeMessages());
-  const keys = (await rows<{ id: string }>(desk, "SELECT carrier_message_id AS id FROM part")).map(({ id }) => id);
+  const keys = (await rows<{ id: string }>(carrierQueue, "SELECT carrier_message_id AS id FROM part")).map(
+    ({ id }) => id,
+  );
   const part = { from: "41790000009", to: "80808", text: "Hello", concatenation: null, atMs: NOW };
   await Promise.all([
     outcomes.receipt(CARRIER, bench.receipt(keys[0]!)),
@@ -136,35 +141,35 @@ test("a receipt and a message from a phone that the store refuses are kept aside
     outcomes.incoming(CARRIER, { ...part, atMs: 2 ** 70 }),
   ]);
   const delivered = STATUS.DELIVERED_TO_HANDSET.id;
-  assert.equal((await rows(desk, `SELECT 1 FROM message WHERE status_id = ${delivered}`)).length, 2);
-  assert.equal((await rows(desk, "SELECT 1 FROM incoming_message")).length, 1);
+  assert.equal((await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${delivered}`)).length, 2);
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 1);
   const { items } = await bench.store.quarantined({ limit: 10 });
   assert.deepEqual(items.map(({ command }) => command).sort(), ["incoming", "received"]);
-  assert.equal(desk.counts.quarantined, 2);
-  assert.equal(desk.lines.filter((line) => line.includes("kept aside")).length, 2);
+  assert.equal(carrierQueue.counts.quarantined, 2);
+  assert.equal(carrierQueue.lines.filter((line) => line.includes("kept aside")).length, 2);
 });
 
 test("while the store is away nothing is split or kept aside, and the log has a bounded number of lines", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
   await bench.accept([bench.message(), bench.message()]);
   let failures = 3;
-  desk.fault = () => (failures-- > 0 ? new StoreUnavailable("away") : null);
+  carrierQueue.fault = () => (failures-- > 0 ? new StoreUnavailable("away") : null);
   for (const { key } of bench.takeMessages()) outcomes.ended({ key, event: "no route", errorId: 0, atMs: NOW });
   await outcomes.settled();
-  assert.equal(desk.calls.get("finish"), 4);
-  assert.equal((await rows(desk, "SELECT 1 FROM message WHERE state = 4")).length, 2);
-  assert.equal(desk.counts.quarantined, 0);
+  assert.equal(carrierQueue.calls.get("finish"), 4);
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM message WHERE state = 4")).length, 2);
+  assert.equal(carrierQueue.counts.quarantined, 0);
 });
 
 test("what looks like a receipt and is none becomes a message from its phone", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes, counts } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes, counts } = carrierQueue;
   const text = "id:1001 stat:UNDELIV";
   const asMessage = { from: "41790000666", to: "80808", text, concatenation: null, atMs: NOW };
   const receipt = { ...bench.receipt("1001", "undeliverable"), to: "41790000666", unmarked: true };
   await outcomes.receipt(CARRIER, receipt, asMessage);
-  assert.deepEqual(await rows(desk, "SELECT sender, body FROM incoming_message"), [
+  assert.deepEqual(await rows(carrierQueue, "SELECT sender, body FROM incoming_message"), [
     { sender: "41790000666", body: text },
   ]);
   assert.deepEqual([counts.receiptsUnmatched, counts.incomingUnmatched], [0, 1]);
@@ -172,8 +177,8 @@ test("what looks like a receipt and is none becomes a message from its phone", a
 });
 
 test("what looks like a receipt and comes just before the answer to its submit is one", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
   await bench.accept([bench.message()]);
   const { key, to } = bench.takeMessages()[0]!;
   const asMessage = { from: to, to: "80808", text: "id:7 stat:DELIVRD", concatenation: null, atMs: NOW };
@@ -183,27 +188,27 @@ test("what looks like a receipt and comes just before the answer to its submit i
   outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
   await receipt;
   assert.equal(
-    (await rows(desk, `SELECT 1 FROM message WHERE status_id = ${STATUS.DELIVERED_TO_HANDSET.id}`)).length,
+    (await rows(carrierQueue, `SELECT 1 FROM message WHERE status_id = ${STATUS.DELIVERED_TO_HANDSET.id}`)).length,
     1,
   );
-  assert.equal((await rows(desk, "SELECT 1 FROM incoming_message")).length, 0);
+  assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 0);
 });
 
 test("while the database lets nobody in, nothing is acknowledged or lost, and when it does all is recorded", async (t) => {
   // With a short lease it tries to connect with almost every call.
-  const desk = await startDesk(t, 600);
-  const { bench, outcomes, counts } = desk;
+  const carrierQueue = await startDispatch(t, 600);
+  const { bench, outcomes, counts } = carrierQueue;
   await bench.accept([bench.message(), bench.message()]);
   const [first, second] = bench.takeMessages();
   await bench.submit([first!]);
-  const admin = await adminOf(t, desk.url);
-  const database = new URL(desk.url).pathname.slice(1);
+  const admin = await adminOf(t, carrierQueue.url);
+  const database = new URL(carrierQueue.url).pathname.slice(1);
   await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);
   await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [database]);
   let acknowledged = 0;
   const said: Promise<void>[] = [];
   const say = (safe: Promise<void>): void => void said.push(safe.then(() => void acknowledged++));
-  const tries = (command: string): number => desk.calls.get(command) ?? 0;
+  const tries = (command: string): number => carrierQueue.calls.get(command) ?? 0;
   say(outcomes.receipt(CARRIER, bench.receipt(`${first!.key}.1`)));
   // Alone first, and more often than an item is tried before it is set aside.
   await until(() => acknowledged > 0 || tries("received") > 2 * MAX_TRIES);
@@ -216,7 +221,7 @@ test("while the database lets nobody in, nothing is acknowledged or lost, and wh
   await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
   await Promise.all(said);
   await outcomes.settled();
-  const connection = new Connection({ ...CONNECTING, url: desk.url }, "test");
+  const connection = new Connection({ ...CONNECTING, url: carrierQueue.url }, "test");
   t.after(() => connection.close());
   const session = await connection.session();
   const { rows: states } = await session.query("SELECT status_id AS id, owner FROM message ORDER BY key");

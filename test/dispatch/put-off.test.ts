@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { PartToSubmit, Submission } from "../../src/carriers/port.ts";
 import { PutOffs } from "../../src/dispatch/put-off.ts";
 import { type Bench, CARRIER, HOUR } from "../store/harness.ts";
-import { numbered, settle, startDesk, URL_A } from "./desk.ts";
+import { numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
 /** Small enough that a share of full phones would fill them. */
 const SMALL = { lane: 100, total: 150 };
@@ -26,7 +26,7 @@ for (const [every, count] of [
   [5, 2_000],
 ] as const) {
   test(`with one phone in ${every} full, all messages to the others go while these wait`, async (t) => {
-    const { bench, carrier, dispatcher, reported } = await startDesk(t, SMALL);
+    const { bench, carrier, dispatcher, reported } = await startDispatch(t, SMALL);
     carrier.window = 50;
     let isFull = true;
     const went: number[] = [];
@@ -58,7 +58,7 @@ for (const [every, count] of [
 }
 
 test("a message that was put off goes behind those that wait", async (t) => {
-  const { bench, carrier } = await startDesk(t);
+  const { bench, carrier } = await startDispatch(t);
   carrier.window = 1;
   carrier.answer = async (_, nth) => {
     await new Promise<void>((resolve) => bench.clock.after(400, resolve));
@@ -71,7 +71,7 @@ test("a message that was put off goes behind those that wait", async (t) => {
 
 for (const end of ["is stopped", "is killed"] as const) {
   test(`what is put off when the service ${end} goes after the next start, once`, async (t) => {
-    const first = await startDesk(t, SMALL);
+    const first = await startDispatch(t, SMALL);
     first.carrier.answer = () => FULL;
     await first.bench.accept(numbered(first.bench, 50));
     await seconds(first.bench, 5);
@@ -91,7 +91,7 @@ for (const end of ["is stopped", "is killed"] as const) {
 }
 
 test("ten times a message is put off, and the eleventh such answer ends it, with its money back", async (t) => {
-  const { bench, carrier, reported, dispatcher } = await startDesk(t);
+  const { bench, carrier, reported, dispatcher } = await startDispatch(t);
   const before = await bench.balance();
   carrier.answer = () => FULL;
   await bench.accept([bench.message()], { notifyUrl: URL_A });
@@ -107,7 +107,7 @@ test("ten times a message is put off, and the eleventh such answer ends it, with
 });
 
 test("a put-off message is never due after its validity, which ends it", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t);
+  const { bench, carrier, reported } = await startDispatch(t);
   const before = await bench.balance();
   carrier.answer = () => FULL;
   await bench.accept([bench.message()], { notifyUrl: URL_A, expiresAtMs: bench.clock.now() + 45_500 });
@@ -119,7 +119,7 @@ test("a put-off message is never due after its validity, which ends it", async (
 });
 
 test("a long message of which a part was taken waits in the store too, and only the rest of it goes again", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, SMALL);
+  const { bench, carrier, dispatcher } = await startDispatch(t, SMALL);
   const sent: string[] = [];
   let isFull = true;
   carrier.answer = ({ userData }, nth) => {
@@ -138,7 +138,7 @@ test("a long message of which a part was taken waits in the store too, and only 
 });
 
 test("a long message of which a part was taken, and whose rest is put off until its validity ends, stays charged", async (t) => {
-  const { bench, carrier, reported } = await startDesk(t, SMALL);
+  const { bench, carrier, reported } = await startDispatch(t, SMALL);
   carrier.answer = (_, nth) => (nth === 1 ? taken(1) : FULL);
   await bench.accept([bench.message()], {
     text: "x".repeat(300),
@@ -156,7 +156,7 @@ test("a long message of which a part was taken, and whose rest is put off until 
 });
 
 test("a bulk of which a message is put off is being processed until that message is gone", async (t) => {
-  const { bench, carrier } = await startDesk(t, SMALL);
+  const { bench, carrier } = await startDispatch(t, SMALL);
   let isFull = true;
   carrier.answer = (part, nth) => (isFull && placeOf(part) === 3 ? FULL : taken(nth));
   const dueAtMs = bench.clock.now() + 10_000;

@@ -18,8 +18,8 @@ import { seededRandom } from "../../src/runtime/random.ts";
 import { decodeUserData, prepareText } from "../../src/sms/text.ts";
 import { NOW } from "../store/harness.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
-import { settle, startDesk } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { settle, startDispatch } from "./setup.ts";
 
 /** Parts that may go at once. */
 const ALL = 255;
@@ -201,7 +201,7 @@ test("what only the carrier's alphabet makes several parts of has a reference of
 
 test("a long message that is put off, and then goes by another carrier, keeps its reference", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(t, undefined, (_, usable) =>
+  const { bench, carrier, dispatcher } = await startDispatch(t, undefined, (_, usable) =>
     usable("other") ? "other" : null,
   );
   await dispatcher.addCarrier(other);

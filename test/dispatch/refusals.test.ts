@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../support/service.ts";
 
 const SECOND_MS = 1_000;
 
-interface Desk {
+interface CarrierQueue {
   readonly bench: Bench;
   readonly outcomes: Outcomes;
   readonly counts: OutcomeCounts;
@@ -24,17 +24,21 @@ interface Desk {
   readonly acknowledged: string[];
 }
 
-async function startDesk(t: TestContext): Promise<Desk> {
+async function startDispatch(t: TestContext): Promise<CarrierQueue> {
   const directory = await temporaryDirectory(t);
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
       const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
-      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => engine.close() };
+      return {
+        store: localStore(engine, onFeed),
+        overflowed: engine.overflowedLanes(),
+        close: async () => engine.close(),
+      };
     },
   }));
   const store = new Proxy(bench.store, {
     get: (target, name: keyof Store) => async (input: never) => {
-      if (desk.refuses(name, input)) throw new RangeError("a value has no place");
+      if (carrierQueue.refuses(name, input)) throw new RangeError("a value has no place");
       return target[name](input);
     },
   });
@@ -51,7 +55,7 @@ async function startDesk(t: TestContext): Promise<Desk> {
   const outcomes = new Outcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
   t.after(() => outcomes.abandon());
   const acknowledged: string[] = [];
-  const desk: Desk = {
+  const carrierQueue: CarrierQueue = {
     bench,
     outcomes,
     counts,
@@ -59,14 +63,14 @@ async function startDesk(t: TestContext): Promise<Desk> {
     refuses: () => false,
     bringReceipt: (id) => void outcomes.receipt(CARRIER, bench.receipt(id)).then(() => acknowledged.push(id)),
   };
-  return desk;
+  return carrierQueue;
 }
 
 /** Whether a call is about what is called bad. */
 const isBad = (input: unknown): boolean => JSON.stringify(input).includes("bad");
 
 /** Time goes on until it is so. */
-async function untilLater({ bench }: Desk, isSo: () => boolean): Promise<void> {
+async function untilLater({ bench }: CarrierQueue, isSo: () => boolean): Promise<void> {
   for (let seconds = 0; !isSo(); seconds++) {
     assert.ok(seconds < 600, "it never comes to that");
     await bench.clock.advance(SECOND_MS);
@@ -74,62 +78,63 @@ async function untilLater({ bench }: Desk, isSo: () => boolean): Promise<void> {
 }
 
 test("good receipts are acknowledged before the bad ones of their batch are given up", async (t) => {
-  const desk = await startDesk(t);
-  desk.refuses = (command, input) => command === "received" && isBad(input);
+  const carrierQueue = await startDispatch(t);
+  carrierQueue.refuses = (command, input) => command === "received" && isBad(input);
   const ids = Array.from({ length: 40 }, (_, index) => (index % 4 === 0 ? `bad-${index}` : `good-${index}`));
-  for (const id of ids) desk.bringReceipt(id);
+  for (const id of ids) carrierQueue.bringReceipt(id);
   const good = ids.filter((id) => !isBad(id));
   // No time goes by.
-  for (let turns = 0; desk.acknowledged.length < good.length; turns++) {
-    assert.ok(turns < 10_000, `${desk.acknowledged.length} acknowledged`);
+  for (let turns = 0; carrierQueue.acknowledged.length < good.length; turns++) {
+    assert.ok(turns < 10_000, `${carrierQueue.acknowledged.length} acknowledged`);
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  assert.deepEqual(desk.acknowledged, good);
-  await untilLater(desk, () => desk.acknowledged.length === ids.length);
-  assert.equal((await desk.bench.store.quarantined({ limit: 0 })).count, 10);
+  assert.deepEqual(carrierQueue.acknowledged, good);
+  await untilLater(carrierQueue, () => carrierQueue.acknowledged.length === ids.length);
+  assert.equal((await carrierQueue.bench.store.quarantined({ limit: 0 })).count, 10);
 });
 
 test("a store that refuses everything has a bounded number set aside; the others are recorded when it takes them", async (t) => {
-  const desk = await startDesk(t);
-  const { bench } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench } = carrierQueue;
   let refuses = true;
-  desk.refuses = (command) => command === "received" && refuses;
+  carrierQueue.refuses = (command) => command === "received" && refuses;
   const more = 50;
-  for (let index = 0; index < MAX_SET_ASIDE + more; index++) desk.bringReceipt(`id-${index}`);
-  await untilLater(desk, () => desk.counts.quarantined === MAX_SET_ASIDE);
+  for (let index = 0; index < MAX_SET_ASIDE + more; index++) carrierQueue.bringReceipt(`id-${index}`);
+  await untilLater(carrierQueue, () => carrierQueue.counts.quarantined === MAX_SET_ASIDE);
   await bench.clock.advance(30 * SECOND_MS);
-  assert.ok(desk.acknowledged.length < MAX_SET_ASIDE + 5, `${desk.acknowledged.length} acknowledged`);
-  assert.equal(desk.counts.quarantined, desk.acknowledged.length);
+  assert.ok(carrierQueue.acknowledged.length < MAX_SET_ASIDE + 5, `${carrierQueue.acknowledged.length} acknowledged`);
+  assert.equal(carrierQueue.counts.quarantined, carrierQueue.acknowledged.length);
   refuses = false;
-  await untilLater(desk, () => desk.acknowledged.length === MAX_SET_ASIDE + more);
+  await untilLater(carrierQueue, () => carrierQueue.acknowledged.length === MAX_SET_ASIDE + more);
   const { count: aside } = await bench.store.quarantined({ limit: 0 });
   const { count: parked } = await bench.store.parkedReceipts({ limit: 1 });
   assert.equal(aside + parked, MAX_SET_ASIDE + more);
-  assert.equal(aside, desk.counts.quarantined);
+  assert.equal(aside, carrierQueue.counts.quarantined);
 });
 
 test("what the store refuses and cannot keep aside is not acknowledged until it can", async (t) => {
-  const desk = await startDesk(t);
+  const carrierQueue = await startDispatch(t);
   let isFull = true;
-  desk.refuses = (command, input) => isBad(input) && (command === "received" || (command === "quarantine" && isFull));
-  desk.bringReceipt("bad");
-  await desk.bench.clock.advance(120 * SECOND_MS);
-  assert.deepEqual([desk.acknowledged.length, desk.counts.quarantined], [0, 0]);
+  carrierQueue.refuses = (command, input) =>
+    isBad(input) && (command === "received" || (command === "quarantine" && isFull));
+  carrierQueue.bringReceipt("bad");
+  await carrierQueue.bench.clock.advance(120 * SECOND_MS);
+  assert.deepEqual([carrierQueue.acknowledged.length, carrierQueue.counts.quarantined], [0, 0]);
   isFull = false;
-  await untilLater(desk, () => desk.acknowledged.length === 1);
-  assert.equal((await desk.bench.store.quarantined({ limit: 0 })).count, 1);
+  await untilLater(carrierQueue, () => carrierQueue.acknowledged.length === 1);
+  assert.equal((await carrierQueue.bench.store.quarantined({ limit: 0 })).count, 1);
 });
 
 test("a message that a carrier took and whose record the store refuses is never sent again, and stays charged", async (t) => {
-  const desk = await startDesk(t);
-  const { bench, outcomes } = desk;
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
   await bench.accept([bench.message()], { notifyUrl: "http://client.example/" });
   const { key, to } = bench.takeMessages()[0]!;
   const balance = await bench.balance();
-  desk.refuses = (command) => command === "submitted";
+  carrierQueue.refuses = (command) => command === "submitted";
   const parts = [{ carrierMessageId: "1", counts: true }];
   outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW }, to);
-  await untilLater(desk, () => desk.counts.quarantined === 1);
+  await untilLater(carrierQueue, () => carrierQueue.counts.quarantined === 1);
   const { items } = await bench.store.quarantined({ limit: 10 });
   assert.deepEqual(
     items.map(({ command, subject }) => [command, subject]),

@@ -1,9 +1,9 @@
 /** The rounds are made by one node: the one that leads, from the moment it does. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Rounds } from "../../src/dispatch/rounds.ts";
+import { Maintenance } from "../../src/dispatch/rounds.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { RETIRE_START, SWEEP_START } from "../../src/store/port.ts";
+import { PURGE_START, SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SWEPT = { cursor: SWEEP_START, more: false };
@@ -12,7 +12,7 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   const clock = new VirtualClock();
   const made: string[] = [];
   let leads: boolean | "unknown" = false;
-  const rounds = new Rounds({
+  const rounds = new Maintenance({
     clock,
     log: silentLog,
     settings: {
@@ -37,9 +37,9 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
         made.push("incoming");
         return { unmatched: 1, more: false };
       },
-      async retire() {
-        made.push("retire");
-        return { cursor: RETIRE_START, more: false };
+      async purgeMessages() {
+        made.push("purgeMessages");
+        return { cursor: PURGE_START, more: false };
       },
       async dropUnmatched() {
         made.push("unmatched");
@@ -69,7 +69,7 @@ test("a round that fails keeps none of the others from being made", async () => 
   const fail = async (): Promise<never> => {
     throw new Error("this one takes too long");
   };
-  const rounds = new Rounds({
+  const rounds = new Maintenance({
     clock,
     log: silentLog,
     settings: {
@@ -89,9 +89,9 @@ test("a round that fails keeps none of the others from being made", async () => 
         return { unmatched: 0, more: false };
       },
       dropUnmatched: fail,
-      async retire() {
-        made.push("retire");
-        return { cursor: RETIRE_START, more: false };
+      async purgeMessages() {
+        made.push("purgeMessages");
+        return { cursor: PURGE_START, more: false };
       },
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
     },
@@ -99,7 +99,7 @@ test("a round that fails keeps none of the others from being made", async () => 
   rounds.start();
   await clock.advance(10_000);
   await rounds.stop();
-  assert.deepEqual(made, ["incoming", "retire"]);
+  assert.deepEqual(made, ["incoming", "purgeMessages"]);
 });
 
 test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
@@ -107,7 +107,7 @@ test("messages older than the operator says are deleted, page after page, and lo
   const asked: number[] = [];
   const cursors: string[] = [];
   let pages = 145;
-  const rounds = new Rounds({
+  const rounds = new Maintenance({
     clock,
     log: silentLog,
     settings: {
@@ -123,12 +123,12 @@ test("messages older than the operator says are deleted, page after page, and lo
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: async () => SWEPT,
       sweepIncoming: async () => ({ unmatched: 0, more: false }),
-      async retire({ beforeMs, nowMs, cursor }) {
+      async purgeMessages({ beforeMs, nowMs, cursor }) {
         assert.equal(nowMs, clock.now());
         asked.push(nowMs - beforeMs);
         cursors.push(cursor.message);
         const more = --pages > 0;
-        return { cursor: more ? { message: String(asked.length), incoming: "0" } : RETIRE_START, more };
+        return { cursor: more ? { message: String(asked.length), incoming: "0" } : PURGE_START, more };
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Bench } from "../store/harness.ts";
 import { HOUR } from "../store/harness.ts";
-import { anotherAccount, settle, startDesk } from "./desk.ts";
+import { anotherAccount, settle, startDispatch } from "./setup.ts";
 
 const BULK = 100_000;
 const LANES = { lane: 2_000, total: 50_000 };
@@ -19,7 +19,7 @@ async function acceptBulk(bench: Bench): Promise<void> {
 }
 
 test("with a bulk of 100,000 waiting, another account's message goes out after a few dozen others", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 0;
   await acceptBulk(bench);
   const other = await anotherAccount(bench.store, "OTHER");
@@ -36,7 +36,7 @@ test("with a bulk of 100,000 waiting, another account's message goes out after a
 });
 
 test("a carrier that is down with 100,000 waiting costs a bounded memory and no work, and then gets all of it in order", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 1_000;
   carrier.up = false;
   await acceptBulk(bench);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreUnavailable } from "../../src/store/port.ts";
 import { NOW } from "../store/harness.ts";
-import { numbered, settle, startDesk } from "./desk.ts";
+import { numbered, settle, startDispatch } from "./setup.ts";
 
 const RECEIPT = {
   carrierMessageId: "nobody's",
@@ -21,7 +21,7 @@ test("a stop while the store is away ends, acknowledges nothing, and leaves noth
     tries++;
     throw new StoreUnavailable("the database is away");
   };
-  const { bench, carrier, dispatcher } = await startDesk(t);
+  const { bench, carrier, dispatcher } = await startDispatch(t);
   for (const command of ["submitted", "received", "incoming"] as const) t.mock.method(bench.store, command, away);
   await bench.accept(numbered(bench, 2));
   const acknowledged: string[] = [];

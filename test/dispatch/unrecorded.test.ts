@@ -5,8 +5,8 @@ import type { PartToSubmit, Submission } from "../../src/carriers/port.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
 import type { Bench } from "../store/harness.ts";
 import { CARRIER, HOUR, NOW } from "../store/harness.ts";
-import { numbered, settle, startDesk } from "./desk.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
+import { numbered, settle, startDispatch } from "./setup.ts";
 
 const LANES = { lane: 1_000, total: 1_000 };
 const AWAY = async (): Promise<never> => {
@@ -27,7 +27,7 @@ function timesHanded(...carriers: ScriptedCarrier[]): number[] {
 
 for (const command of ["submitted", "received"] as const) {
   test(`while the store does not take "${command}", no more is handed over than the window; then all goes, once`, async (t) => {
-    const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+    const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
     carrier.window = 7;
     const away = t.mock.method(bench.store, command, AWAY);
     if (command === "received") {
@@ -48,7 +48,7 @@ for (const command of ["submitted", "received"] as const) {
 
 test("what one carrier took and the store did not take keeps back all carriers", async (t) => {
   const other = new ScriptedCarrier("other");
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   await dispatcher.addCarrier(other);
   const away = t.mock.method(bench.store, "submitted", AWAY);
   await bench.accept([bench.message()]);
@@ -63,7 +63,7 @@ test("what one carrier took and the store did not take keeps back all carriers",
 });
 
 test("while one write takes long nothing more is handed over, however wide the window", async (t) => {
-  const { bench, carrier } = await startDesk(t, LANES);
+  const { bench, carrier } = await startDispatch(t, LANES);
   carrier.window = 1_000;
   const held = Promise.withResolvers<void>();
   const { submitted } = bench.store;
@@ -83,7 +83,7 @@ test("while one write takes long nothing more is handed over, however wide the w
 });
 
 test("a stop says how many messages are in doubt, and the next start sends those again and no others", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 5;
   await bench.accept(numbered(bench, 1));
   await turns(bench, 5);
@@ -104,7 +104,7 @@ test("a stop says how many messages are in doubt, and the next start sends those
 });
 
 test("a stop with a store that takes what it is told leaves nothing in doubt", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 5;
   await bench.accept(numbered(bench, 50));
   const [inDoubt] = await Promise.all([dispatcher.stop(), bench.clock.advance(10_000)]);
@@ -132,7 +132,7 @@ const CASES: Readonly<Record<string, Submission | Promise<Submission>>> = {
 
 for (const [name, answer] of Object.entries(CASES)) {
   test(`killed while a carrier has two parts of three and ${name} for the other, only the other is sent again`, async (t) => {
-    const first = await startDesk(t, LANES);
+    const first = await startDispatch(t, LANES);
     const { bench, carrier } = first;
     carrier.answer = withoutSecond(answer);
     await bench.accept([bench.message()], LONG);
@@ -156,7 +156,7 @@ for (const [name, answer] of Object.entries(CASES)) {
 }
 
 test("a long message goes at once where the window is wide enough, and is not overtaken for ever by short ones", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 4;
   let most = 0;
   carrier.answer = (_, count) => {
@@ -176,7 +176,7 @@ test("a long message goes at once where the window is wide enough, and is not ov
 });
 
 test("a message with more parts than the window goes a window at a time, and what went is known", async (t) => {
-  const { bench, carrier, dispatcher } = await startDesk(t, LANES);
+  const { bench, carrier, dispatcher } = await startDispatch(t, LANES);
   carrier.window = 2;
   const again = t.mock.method(bench.store, "again");
   await bench.accept([bench.message()], { text: "x".repeat(700), partCount: 5 });
@@ -200,7 +200,7 @@ for (const [where, served, cut] of [
   ["where no node serves its carrier", "not served", "the same"],
 ] as const) {
   test(`a message of which its carrier has a part, and whose validity ends ${where}, ends with that part`, async (t) => {
-    const first = await startDesk(t, LANES);
+    const first = await startDispatch(t, LANES);
     first.carrier.answer = withoutSecond({ kind: "later", retryAfterMs: 2 * HOUR });
     await first.bench.accept([first.bench.message()], { ...LONG, expiresAtMs: NOW + HOUR });
     await settle(first.bench);

@@ -96,7 +96,7 @@ describe("the page works as pasted, from nothing to a delivered message and its 
   });
 });
 
-test("the figures that the page tells to watch are there", () => {
+test("the metrics that the page tells to watch are there", () => {
   const source = [
     "src/delivery.ts",
     "src/reports/counters.ts",
@@ -106,7 +106,7 @@ test("the figures that the page tells to watch are there", () => {
   ]
     .map((file) => readFileSync(join(ROOT, file), "utf8"))
     .join("\n");
-  const figures = [...PAGE.matchAll(/`heliograph_(http|dispatch|incoming)_(\w+)`/g)];
-  assert.ok(figures.length > 5);
-  for (const [, part, name] of figures) assert.ok(source.includes(`${part}_${name}`), `${part}_${name} is a figure`);
+  const metrics = [...PAGE.matchAll(/`heliograph_(http|dispatch|incoming)_(\w+)`/g)];
+  assert.ok(metrics.length > 5);
+  for (const [, part, name] of metrics) assert.ok(source.includes(`${part}_${name}`), `${part}_${name} is a metric`);
 });

@@ -10,19 +10,19 @@ const sources = readSources();
 
 /** Worse than linear, but of a text that is bounded before: its file, the pattern, and that bound, which stands beside it in the source. */
 const BOUNDED: readonly (readonly [file: string, pattern: string, maxLength: number])[] = [
-  ["src/ledger/money.ts", "/0+$/", 6],
+  ["src/money/amounts.ts", "/0+$/", 6],
   ["src/message/incoming.ts", "/^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu", 64],
 ];
 const MAX_MICROS_AT_BOUND = 1_000;
 
 /** They put regular expressions together when they run. */
 const BUILDERS: Readonly<Record<string, string>> = {
-  "src/accounts/api-keys.ts": "out of a prefix of ours; storedForm is among the functions below",
+  "src/auth/api-keys.ts": "out of a prefix of ours; storedForm is among the functions below",
   "src/api/dead-letters.ts": "gives an expression that is measured here to a schema",
-  "src/carriers/smsc/faults.ts":
+  "src/smsc/faults.ts":
     "for whoever tests with the simulated network of his own machine: the pattern is his, and so is the text",
   "src/catalogue/numbers.ts": "gives an expression of store/names.ts to a schema, for keys of at most 64 characters",
-  "src/ledger/csv.ts": "for cells of a statement, of which a description has the most characters: 255",
+  "src/money/csv.ts": "for cells of a statement, of which a description has the most characters: 255",
   "src/sms/transliteration/nonunicode.ts": "out of our own tables; gsmFromAny is among the functions below",
 };
 

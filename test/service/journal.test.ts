@@ -15,14 +15,14 @@ async function sandboxData(t: TestContext): Promise<string> {
   const first = await startChild(t, ["sandbox", "--port", "0", "--data", data], QUIET);
   await first.end("SIGTERM");
   const db = openData(data);
-  const balance = "SELECT -balance_micros FROM purse WHERE name = 'payments' AND currency = 'EUR'";
+  const balance = "SELECT -balance_micros FROM wallet WHERE name = 'payments' AND currency = 'EUR'";
   const taken = db.prepare<[], bigint>(balance).safeIntegers().pluck().get()!;
   const given = 2n ** 63n - 1n - taken - GIVEN / 2n;
-  db.exec(`INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros)
-    SELECT 0, 'funds', payments.id, wallet.id, ${given} FROM purse AS payments, purse AS wallet
+  db.exec(`INSERT INTO posting (at_ms, kind, from_wallet, to_wallet, amount_micros)
+    SELECT 0, 'funds', payments.id, wallet.id, ${given} FROM wallet AS payments, wallet AS wallet
     WHERE payments.name = 'payments' AND payments.currency = 'EUR' AND wallet.name = 'RESELLER1'`);
-  db.exec(`UPDATE purse SET balance_micros = balance_micros - ${given} WHERE name = 'payments' AND currency = 'EUR'`);
-  db.exec(`UPDATE purse SET balance_micros = balance_micros + ${given} WHERE name = 'RESELLER1'`);
+  db.exec(`UPDATE wallet SET balance_micros = balance_micros - ${given} WHERE name = 'payments' AND currency = 'EUR'`);
+  db.exec(`UPDATE wallet SET balance_micros = balance_micros + ${given} WHERE name = 'RESELLER1'`);
   db.close();
   return data;
 }
@@ -30,7 +30,7 @@ async function sandboxData(t: TestContext): Promise<string> {
 /** Leaves a posting to this account in the journal, as a version did that had no versions there. */
 function leavePosting(data: string, seq: number, to: string): void {
   const db = openData(data);
-  const idOf = (name: string) => db.prepare("SELECT min(id) FROM purse WHERE name = ?").pluck().get(name) as number;
+  const idOf = (name: string) => db.prepare("SELECT min(id) FROM wallet WHERE name = ?").pluck().get(name) as number;
   const posting = {
     id: 1_000_000 + seq,
     atMs: 1,

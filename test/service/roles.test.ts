@@ -29,8 +29,8 @@ async function startNode(t: TestContext, roles: readonly Role[], clock: Clock = 
   const parts = { store, clock, log: silentLog, settings };
   const delivery = new Delivery({ ...parts, random: seededRandom(1), sandbox: true, lease: Lease.endless() });
   await delivery.start([]);
-  const figures = async () => delivery.figures();
-  const edge = new Edge({ ...parts, ids: engine.ids, write: null, figures });
+  const metrics = async () => delivery.metrics();
+  const edge = new Edge({ ...parts, ids: engine.ids, write: null, metrics });
   const url = await edge.start();
   t.after(async () => {
     await edge.stop();

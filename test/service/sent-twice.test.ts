@@ -168,10 +168,10 @@ async function send(child: Child): Promise<Set<string>> {
   return accepted;
 }
 
-const figures: string[] = [];
+const metrics: string[] = [];
 after(() => {
   console.log(
-    `| store | fault | sent twice | said to be in doubt | windows |\n|---|---|---|---|---|\n${figures.join("\n")}`,
+    `| store | fault | sent twice | said to be in doubt | windows |\n|---|---|---|---|---|\n${metrics.join("\n")}`,
   );
 });
 
@@ -195,7 +195,7 @@ for (const [engine, faults] of Object.entries(FAULTS)) {
       // All that goes again goes before the last: one in order is proof that nothing more comes.
       assert.equal(await child.end("SIGTERM"), 0, child.output());
       const sentTwice = parts.length - phones.size;
-      figures.push(`| ${engine} | ${name} | ${sentTwice} | ${inDoubt ?? "-"} | ${WINDOWS} |`);
+      metrics.push(`| ${engine} | ${name} | ${sentTwice} | ${inDoubt ?? "-"} | ${WINDOWS} |`);
       assert.ok(accepted.size > BEFORE_FAULT, `there was load: ${accepted.size}`);
       assert.ok(sentTwice <= WINDOWS, `${sentTwice} sent twice`);
       if (inDoubt !== null)

@@ -24,7 +24,7 @@ test("a simulated network is played by the node that has its slot, and what it h
         onFeed(feed);
         take(feed);
       });
-      return { store, spilled: engine.spilledLanes(), close: async () => engine.close() };
+      return { store, overflowed: engine.overflowedLanes(), close: async () => engine.close() };
     },
   }));
   await bench.store.putCatalogue({ items: [{ kind: "carrier", id: "carrier", body: JSON.stringify(PROFILE) }] });
@@ -45,30 +45,30 @@ test("a simulated network is played by the node that has its slot, and what it h
     sandbox: true,
   });
   take = (feed) => delivery.take(feed);
-  const figure = (name: string) => delivery.figures().find((figure) => figure.name === name)!.value;
+  const metric = (name: string) => delivery.metrics().find((metric) => metric.name === name)!.value;
   await delivery.start([]);
 
   await bench.accept([bench.message({ to: "41790000001" })]);
   await bench.clock.advance(5_000);
-  assert.equal(figure("dispatch_submitted_total"), 0);
-  assert.equal(figure("dispatch_messages_in_memory"), 0, "it is left to whoever has the slot");
+  assert.equal(metric("dispatch_submitted_total"), 0);
+  assert.equal(metric("dispatch_messages_in_memory"), 0, "it is left to whoever has the slot");
 
   share = { slots: [0], excess: 0 };
   await bench.clock.advance(1_000);
-  assert.equal(figure("dispatch_submitted_total"), 1);
+  assert.equal(metric("dispatch_submitted_total"), 1);
   await bench.accept([bench.message({ to: "41790999001" })]);
   await bench.clock.advance(1);
-  assert.equal(figure("dispatch_submitted_total"), 2, "its phone answers in a minute and a half");
+  assert.equal(metric("dispatch_submitted_total"), 2, "its phone answers in a minute and a half");
 
   share = { slots: [0], excess: 1 };
   await bench.clock.advance(2_500);
   assert.deepEqual(told, [0]);
   share = { slots: [], excess: 0 };
-  const receipts = figure("dispatch_receipts_total");
+  const receipts = metric("dispatch_receipts_total");
   await bench.clock.advance(120_000);
-  assert.equal(figure("dispatch_receipts_total"), receipts, "nobody plays it");
+  assert.equal(metric("dispatch_receipts_total"), receipts, "nobody plays it");
   share = { slots: [0], excess: 0 };
   await bench.clock.advance(2_000);
-  assert.equal(figure("dispatch_receipts_total"), receipts + 1);
+  assert.equal(metric("dispatch_receipts_total"), receipts + 1);
   await Promise.all([delivery.stop(), bench.clock.advance(20_000)]);
 });

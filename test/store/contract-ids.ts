@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { firstIdAt, nthId } from "../../src/runtime/ids.ts";
-import { RETIRE_START, type RetireCursor, type Store } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor, type Store } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";
@@ -62,10 +62,10 @@ async function write(bench: Bench, ids: Ids): Promise<void> {
 }
 
 /** All that is done leaves the store. */
-async function retire(bench: Bench): Promise<void> {
+async function purgeMessages(bench: Bench): Promise<void> {
   const beforeMs = bench.clock.now() + 200 * YEAR;
-  for (let cursor: RetireCursor | null = RETIRE_START; cursor !== null; ) {
-    const page: Awaited<ReturnType<Store["retire"]>> = await bench.store.retire({
+  for (let cursor: PurgeCursor | null = PURGE_START; cursor !== null; ) {
+    const page: Awaited<ReturnType<Store["purgeMessages"]>> = await bench.store.purgeMessages({
       beforeMs,
       nowMs: beforeMs,
       limit: 1_000,
@@ -97,7 +97,7 @@ const STEPS: Readonly<Record<string, (bench: Bench, ids: Ids, amount: number) =>
   rejected: (bench, ids) => send(bench, ids, 1, 52),
   deliver: (bench, ids) => deliver(bench, ids),
   write: (bench, ids) => write(bench, ids),
-  retire: (bench) => retire(bench),
+  purgeMessages: (bench) => purgeMessages(bench),
   restart: (bench) => bench.restart(),
   moment: async (bench, _, amount) => bench.clock.stepBack(-amount),
   // By whole hours, so that it comes to where it was.
@@ -140,7 +140,7 @@ export function idsContract(engine: string, make: MakeDatabase): void {
         await send(bench, ids, 2);
         await send(bench, ids, 2, 52);
         await deliver(bench, ids);
-        await retire(bench);
+        await purgeMessages(bench);
         const { messages } = await bench.store.logs({
           ...{ from: null, to: null, bulkIds: null, messageIds: null, statusIds: null, mcc: null, mnc: null },
           ...{ accountId: bench.accountId, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: 10, after: null },
@@ -157,7 +157,7 @@ export function idsContract(engine: string, make: MakeDatabase): void {
         await write(bench, ids);
         await send(bench, ids, 1);
         await deliver(bench, ids);
-        await retire(bench);
+        await purgeMessages(bench);
       });
     });
 

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { type Receipt, type ReceiptOutcome, unknownId } from "../../src/carriers/port.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_OCTETS_LENGTH } from "../../src/store/commands/receipt-names.ts";
-import { MAX_LATER_RECEIPTS, RETIRE_START, SWEEP_START } from "../../src/store/port.ts";
+import { MAX_LATER_RECEIPTS, PURGE_START, SWEEP_START } from "../../src/store/port.ts";
 import {
   APPLIED,
   DAY,
@@ -142,9 +142,9 @@ export function laterReceiptsContract(engine: string, make: MakeDatabase): void 
       }
       const nowMs = bench.clock.now();
       const beforeMs = nowMs - 40 * DAY;
-      let cursor = RETIRE_START;
+      let cursor = PURGE_START;
       for (let more = true; more; )
-        ({ cursor, more } = await bench.store.retire({ beforeMs, nowMs, limit: 10, cursor }));
+        ({ cursor, more } = await bench.store.purgeMessages({ beforeMs, nowMs, limit: 10, cursor }));
       assert.deepEqual([await later(bench, keys[0]!), await later(bench, keys[1]!)], [[], ["expired"]]);
     });
 

@@ -1,11 +1,11 @@
 /** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { AccountChange, Actor, NewAccount, Realm } from "../../src/store/port.ts";
+import type { AccountChange, Actor, NewAccount, Tenant } from "../../src/store/port.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY: Actor = { name: "OPERATOR", address: "192.0.2.1" };
-const ALL: Realm = { resellerId: null };
+const ALL: Tenant = { resellerId: null };
 
 /** A client of the reseller. */
 function newAccount(key: string, username: string): NewAccount {
@@ -26,8 +26,8 @@ function newAccount(key: string, username: string): NewAccount {
 }
 
 export function managingContract(engine: string, make: MakeDatabase): void {
-  const change = async (bench: Bench, what: AccountChange, version: number | null = null, realm: Realm = ALL) =>
-    bench.store.changeAccount({ ...realm, key: "CLIENT", version, change: what, by: BY, atMs: NOW });
+  const change = async (bench: Bench, what: AccountChange, version: number | null = null, tenant: Tenant = ALL) =>
+    bench.store.changeAccount({ ...tenant, key: "CLIENT", version, change: what, by: BY, atMs: NOW });
 
   describe(`managing on ${engine}: accounts`, () => {
     test("accounts are listed by key, filtered and in pages, and a reseller sees its own only", async (t) => {

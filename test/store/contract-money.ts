@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { LARGEST_AMOUNT, MAX_WALLET } from "../../src/ledger/money.ts";
+import { MAX_AMOUNT, MAX_WALLET } from "../../src/money/amounts.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { RETIRE_START } from "../../src/store/port.ts";
+import { PURGE_START } from "../../src/store/port.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MAX_STORED = 2n ** 63n - 1n;
@@ -49,16 +49,16 @@ async function givenEarlier(bench: Bench, key: string, amountMicros: bigint): Pr
   await bench.close();
   const isPayments = "name = 'payments' AND account_id IS NULL AND shard >= 0";
   await bench.rows(
-    `INSERT INTO posting (at_ms, kind, from_purse, to_purse, amount_micros, description)
-     SELECT 0, 'funds', min(payments.id), wallet.id, ${amountMicros}, 'earlier' FROM purse AS payments, purse AS wallet
+    `INSERT INTO posting (at_ms, kind, from_wallet, to_wallet, amount_micros, description)
+     SELECT 0, 'funds', min(payments.id), wallet.id, ${amountMicros}, 'earlier' FROM wallet AS payments, wallet AS wallet
      WHERE payments.name = 'payments' AND payments.account_id IS NULL AND payments.shard >= 0 AND wallet.name = '${key}'
      GROUP BY wallet.id RETURNING 1`,
   );
   await bench.rows(
-    `UPDATE purse SET balance_micros = balance_micros - ${amountMicros} WHERE id = (SELECT min(id) FROM purse WHERE ${isPayments}) RETURNING 1`,
+    `UPDATE wallet SET balance_micros = balance_micros - ${amountMicros} WHERE id = (SELECT min(id) FROM wallet WHERE ${isPayments}) RETURNING 1`,
   );
   await bench.rows(
-    `UPDATE purse SET balance_micros = balance_micros + ${amountMicros} WHERE name = '${key}' RETURNING 1`,
+    `UPDATE wallet SET balance_micros = balance_micros + ${amountMicros} WHERE name = '${key}' RETURNING 1`,
   );
   await bench.open();
 }
@@ -66,7 +66,7 @@ async function givenEarlier(bench: Bench, key: string, amountMicros: bigint): Pr
 /** The books agree, and no money was made or lost. */
 async function assertWhole(bench: Bench): Promise<void> {
   assert.deepEqual(await bench.store.verifyLedger(), []);
-  const balances = await bench.rows("SELECT CAST(balance_micros AS TEXT) AS balance FROM purse");
+  const balances = await bench.rows("SELECT CAST(balance_micros AS TEXT) AS balance FROM wallet");
   assert.equal(
     balances.reduce((sum, { balance }) => sum + BigInt(balance as string), 0n),
     0n,
@@ -78,10 +78,10 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
     test("whatever accounts were given together, there is room for more: the service's own wallets follow each other", async (t) => {
       const bench = await Bench.start(t, make);
       const { key } = await addClient(bench);
-      await givenEarlier(bench, key, MAX_STORED - 1_000_000_000n - LARGEST_AMOUNT / 2n);
+      await givenEarlier(bench, key, MAX_STORED - 1_000_000_000n - MAX_AMOUNT / 2n);
       for (let count = 0; count < 3; count++) {
-        const client = await addClient(bench, LARGEST_AMOUNT);
-        assert.equal(await balanceOf(bench, client.id), LARGEST_AMOUNT);
+        const client = await addClient(bench, MAX_AMOUNT);
+        assert.equal(await balanceOf(bench, client.id), MAX_AMOUNT);
         assert.equal(await fund(bench, client.key, -1n), "posted");
       }
       assert.deepEqual(await bench.accept([bench.message()]), [ACCEPTED]);
@@ -89,7 +89,7 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
       await bench.restart();
       assert.equal(await fund(bench, "CLIENT", 1_000_000n), "posted");
       await assertWhole(bench);
-      const payments = await bench.rows("SELECT 1 FROM purse WHERE account_id IS NULL AND name = 'payments'");
+      const payments = await bench.rows("SELECT 1 FROM wallet WHERE account_id IS NULL AND name = 'payments'");
       assert.equal(payments.length, 2);
     });
 
@@ -123,7 +123,7 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
         await bench.submit(messages);
         await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
         const later = bench.clock.now() + 3 * day;
-        await bench.store.retire({ beforeMs: later, nowMs: later, limit: 100, cursor: RETIRE_START });
+        await bench.store.purgeMessages({ beforeMs: later, nowMs: later, limit: 100, cursor: PURGE_START });
         assert.deepEqual(await bench.rows("SELECT 1 FROM message"), []);
       };
       await leave();
@@ -150,9 +150,9 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
     test("a transfer, a charge or a refund never makes or loses money, however near the bounds", async (t) => {
       const bench = await Bench.start(t, make);
       const { key } = await addClient(bench);
-      await givenEarlier(bench, key, MAX_STORED - 1_000_000_000n - 3n * LARGEST_AMOUNT);
-      const near = [1n, 10_000n, LARGEST_AMOUNT / 2n, LARGEST_AMOUNT - 1n, LARGEST_AMOUNT, LARGEST_AMOUNT + 1n];
-      const amount = fc.oneof(fc.constantFrom(...near), fc.bigInt(1n, LARGEST_AMOUNT));
+      await givenEarlier(bench, key, MAX_STORED - 1_000_000_000n - 3n * MAX_AMOUNT);
+      const near = [1n, 10_000n, MAX_AMOUNT / 2n, MAX_AMOUNT - 1n, MAX_AMOUNT, MAX_AMOUNT + 1n];
+      const amount = fc.oneof(fc.constantFrom(...near), fc.bigInt(1n, MAX_AMOUNT));
       const who = fc.nat({ max: 1 });
       const step = fc.oneof(
         fc.record({ kind: fc.constant("give" as const), who, amount }),
@@ -162,8 +162,8 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
         fc.constant({ kind: "restart" as const }),
       );
       const script = fc.record({
-        opening: fc.constantFrom(0n, 1n, LARGEST_AMOUNT),
-        credit: fc.constantFrom(0n, LARGEST_AMOUNT),
+        opening: fc.constantFrom(0n, 1n, MAX_AMOUNT),
+        credit: fc.constantFrom(0n, MAX_AMOUNT),
         steps: fc.array(step, { minLength: 1, maxLength: 12 }),
       });
       await fc.assert(
@@ -174,7 +174,7 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
           const move = async (index: number, amountMicros: bigint): Promise<boolean> => {
             const after = model[index]! + amountMicros;
             const expected =
-              after > LARGEST_AMOUNT ? "too large" : amountMicros < 0n && after < 0n ? "below zero" : "posted";
+              after > MAX_AMOUNT ? "too large" : amountMicros < 0n && after < 0n ? "below zero" : "posted";
             assert.equal(await fund(bench, clients[index]!.key, amountMicros), expected);
             if (expected === "posted") model[index] = after;
             return expected === "posted";

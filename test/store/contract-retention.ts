@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { REPORT_FETCH_MS, RETIRE_START, type RetireCursor } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor, REPORT_FETCH_MS } from "../../src/store/port.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const DAY = 24 * HOUR;
@@ -15,15 +15,15 @@ const OPENING_MICROS = 1_000_000_000n;
 const STRAGGLER_DAYS = 6;
 
 /** A whole pass of what the rounds do; returns how many pages it took. */
-async function retire(bench: Bench, retentionDays: number, limit = 1): Promise<number> {
+async function purgeMessages(bench: Bench, retentionDays: number, limit = 1): Promise<number> {
   const nowMs = bench.clock.now();
   const beforeMs = nowMs - retentionDays * DAY;
-  let cursor: RetireCursor = RETIRE_START;
+  let cursor: PurgeCursor = PURGE_START;
   for (let pages = 1; ; pages++) {
-    const retired = await bench.store.retire({ beforeMs, nowMs, limit, cursor });
+    const retired = await bench.store.purgeMessages({ beforeMs, nowMs, limit, cursor });
     cursor = retired.cursor;
     if (!retired.more) {
-      assert.deepEqual(cursor, RETIRE_START);
+      assert.deepEqual(cursor, PURGE_START);
       assert.deepEqual(await bench.store.verifyLedger(), []);
       return pages;
     }
@@ -79,7 +79,7 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
 
       // The second day is over, but on the first one message is not final.
       await bench.clock.advance(4 * DAY);
-      await retire(bench, 3);
+      await purgeMessages(bench, 3);
       assert.ok((await ids(bench)).includes("b"));
       assert.ok(!(await ids(bench)).includes("c"));
 
@@ -87,7 +87,7 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
         endings: [{ key: second!.key, event: "refused", errorId: 1, atMs: bench.clock.now() }],
       });
       await bench.clock.advance(4 * DAY);
-      await retire(bench, 3);
+      await purgeMessages(bench, 3);
       assert.deepEqual(await ids(bench), []);
       assert.equal(await bench.balance(), OPENING_MICROS - 2n * PRICE_MICROS);
       assert.deepEqual(
@@ -101,17 +101,17 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       await accept(bench, ["late"], 60);
       await bench.clock.advance(60 * DAY);
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
       await deliverAll(bench);
       await bench.store.reportsDelivered({ ids: bench.takeReports().map(({ id }) => id) });
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       assert.deepEqual(await ids(bench), ["late"], "not a moment after its delivery");
       await bench.clock.advance(30 * DAY);
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       assert.deepEqual(await ids(bench), ["late"]);
       await bench.clock.advance(1);
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       assert.deepEqual(await ids(bench), []);
       assert.equal(await bench.balance(), OPENING_MICROS - PRICE_MICROS);
     });
@@ -123,15 +123,15 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
       await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
       await deliverAll(bench);
       await bench.clock.advance(REPORT_FETCH_MS - MINUTE);
-      await retire(bench, 1);
+      await purgeMessages(bench, 1);
       assert.deepEqual(await fetchReports(bench), ["late"]);
       // Whoever fetched it has not got it: it comes again.
       await bench.clock.advance(MINUTE);
-      await retire(bench, 1);
+      await purgeMessages(bench, 1);
       assert.deepEqual(await fetchReports(bench), ["late"]);
       await bench.clock.advance(REPORT_FETCH_MS + MINUTE);
       assert.deepEqual(await fetchReports(bench), [], "its time is over");
-      await retire(bench, 1);
+      await purgeMessages(bench, 1);
       assert.deepEqual(await ids(bench), []);
     });
 
@@ -140,7 +140,7 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
       await accept(bench, ["a"], null);
       await deliverAll(bench);
       await bench.clock.advance(2 * DAY);
-      await retire(bench, 1);
+      await purgeMessages(bench, 1);
       assert.deepEqual(await ids(bench), []);
       await bench.restart();
       const { batches } = await bench.store.dueReports({ nowMs: bench.clock.now(), limit: 10 });
@@ -157,23 +157,23 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
       await accept(bench, ["newest"], 100);
       await deliverAll(bench);
       await bench.clock.advance((30 + STRAGGLER_DAYS) * DAY);
-      const pages = await retire(bench, 30, 2);
+      const pages = await purgeMessages(bench, 30, 2);
       assert.ok(pages <= 4, `${pages} pages of two for six messages: none is looked at twice`);
       assert.deepEqual(await ids(bench), ["first", "last", "newest"]);
-      await retire(bench, 30, 2);
+      await purgeMessages(bench, 30, 2);
       await accept(bench, ["a"], null);
       assert.equal(bench.takeMessages().length, 1, "its name is free again");
       await bench.clock.advance(64 * DAY);
       await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 10 });
       await deliverAll(bench);
       await bench.clock.advance(29 * DAY);
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       assert.deepEqual(
         (await ids(bench)).filter((id) => id !== "a"),
         ["first", "last", "newest"],
       );
       await bench.clock.advance(2 * DAY);
-      await retire(bench, 30);
+      await purgeMessages(bench, 30);
       assert.deepEqual(
         (await ids(bench)).filter((id) => id !== "a"),
         [],
@@ -197,15 +197,15 @@ export function retentionContract(engine: string, make: MakeDatabase): void {
       assert.equal(messages.length, 3);
       await bench.store.confirmIncoming({ keys: messages.slice(1).map(({ messageId }) => messageId) });
       await bench.clock.advance((30 + STRAGGLER_DAYS) * DAY);
-      assert.ok((await retire(bench, 30)) <= 4);
+      assert.ok((await purgeMessages(bench, 30)) <= 4);
       const left = await bench.fetchIncoming(10);
       assert.deepEqual(
         left.messages.map(({ text }) => text),
         ["one"],
       );
       await bench.store.confirmIncoming({ keys: left.messages.map(({ messageId }) => messageId) });
-      await retire(bench, 30);
-      assert.equal(await retire(bench, 30), 1, "there is nothing left to look at");
+      await purgeMessages(bench, 30);
+      assert.equal(await purgeMessages(bench, 30), 1, "there is nothing left to look at");
     });
   });
 }

@@ -18,7 +18,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       await bench.accept([bench.message({ to: "41790000001" }), bench.message({ to: "41790000002" })]);
       const before = bench.takeMessages();
       await bench.restart();
-      assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+      assert.deepEqual(bench.overflowed, [{ accountId: bench.accountId, carrierId: CARRIER }]);
       await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
       assert.deepEqual(bench.takeMessages(), before);
     });
@@ -106,7 +106,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       const bench = await Bench.start(t, make);
       const accept = (replay: ReplayGuard) => bench.store.accept(bench.acceptance([bench.message()], {}, { replay }));
       await accept({ key: "k", bulk: true, bodyHash: "one" });
-      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit: 100 });
+      await bench.store.purgeExpired({ nowMs: NOW + 25 * HOUR, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit: 100 });
       assert.equal((await accept({ key: "k", bulk: false, bodyHash: "two" })).kind, "accepted");
       const again = await accept({ key: null, bulk: true, bodyHash: "one" });
       assert.equal(again.kind === "accepted" && again.replayed, true);
@@ -115,8 +115,8 @@ export function storeContract(engine: string, make: MakeDatabase): void {
     test("old replays and sessions are forgotten a page at a time, the young ones never", async (t) => {
       const bench = await Bench.start(t, make);
       const later = NOW + 25 * HOUR;
-      const forget = (limit: number) =>
-        bench.store.forget({ nowMs: later, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit });
+      const purgeExpired = (limit: number) =>
+        bench.store.purgeExpired({ nowMs: later, replayMs: 24 * HOUR, sessionMs: 24 * HOUR, limit });
       const accept = (key: string, receivedAtMs = NOW) => {
         const replay = { key, bulk: false, bodyHash: "one" };
         return bench.store.accept(bench.acceptance([bench.message()], {}, { replay, receivedAtMs }));
@@ -124,7 +124,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       for (const key of ["a", "b", "c", "d", "e"]) await accept(key);
       await accept("young", later);
       assert.deepEqual(
-        [await forget(2), await forget(2), await forget(2)],
+        [await purgeExpired(2), await purgeExpired(2), await purgeExpired(2)],
         [{ more: true }, { more: true }, { more: false }],
       );
       const young = await accept("young", later);
@@ -133,7 +133,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       for (const token of ["a", "b", "c", "d", "e"]) await bench.store.createSession(bench.session(token));
       await bench.store.createSession({ ...bench.session("young"), nowMs: later });
       assert.deepEqual(
-        [await forget(2), await forget(2), await forget(2)],
+        [await purgeExpired(2), await purgeExpired(2), await purgeExpired(2)],
         [{ more: true }, { more: true }, { more: false }],
       );
       const look = { nowMs: later, idleMs: HOUR, longestMs: 24 * HOUR };
@@ -201,7 +201,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       await send(0, 5);
       const first = bench.takeMessages();
       assert.equal(first.length, 2);
-      assert.deepEqual(bench.spilled, [{ accountId: bench.accountId, carrierId: CARRIER }]);
+      assert.deepEqual(bench.overflowed, [{ accountId: bench.accountId, carrierId: CARRIER }]);
       await bench.submit(first);
       await send(5, 6); // there is room again, and still it must wait behind the others
       assert.equal(bench.messages.length, 0);
@@ -829,7 +829,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
         null,
       );
-      await bench.store.forget({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR, limit: 100 });
+      await bench.store.purgeExpired({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR, limit: 100 });
       assert.equal(
         await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
         null,

@@ -139,7 +139,11 @@ export async function start(t: TestContext): Promise<Embedded> {
       engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
       engine.onLost((reason) => lost.push(reason));
       const opened = engine;
-      return { store: localStore(engine, onFeed), spilled: engine.spilledLanes(), close: async () => opened.close() };
+      return {
+        store: localStore(engine, onFeed),
+        overflowed: engine.overflowedLanes(),
+        close: async () => opened.close(),
+      };
     },
   }));
   return { bench, engine: engine!, directory, disk, failing, lost, flushes };
@@ -148,7 +152,7 @@ export async function start(t: TestContext): Promise<Embedded> {
 /** Has rows written to their tables, in a transaction that is not flushed. */
 export async function writeBehind({ bench, engine }: Embedded): Promise<void> {
   await bench.clock.advance(5_000);
-  engine.rest();
+  engine.onIdle();
 }
 
 /** Makes checkpoints fail for as long as `fails` says so. */

@@ -10,7 +10,7 @@ export interface OpenedStore {
   readonly store: Store;
   /** What the service would name its messages with, if that is of importance. */
   readonly ids?: IdSource;
-  readonly spilled: readonly LaneName[];
+  readonly overflowed: readonly LaneName[];
   /** Ends it as if the process had died. */
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export class Bench {
   reports: DeliveryBatch[] = [];
   incoming: IncomingBatch[] = [];
   alerts: AlertBatch[] = [];
-  spilled: LaneName[] = [];
+  overflowed: LaneName[] = [];
   accountId = 0;
   resellerId = 0;
 
@@ -103,10 +103,10 @@ export class Bench {
       this.reports.push(...feed.reports.filter((batch) => batch.kind === "delivery"));
       this.incoming.push(...feed.reports.filter((batch) => batch.kind === "incoming"));
       this.alerts.push(...feed.reports.filter((batch) => batch.kind === "alert"));
-      this.spilled.push(...feed.spilled);
+      this.overflowed.push(...feed.overflowed);
     };
     this.#opened = await this.#database.open(this.clock, this.#lanes, onFeed);
-    this.spilled.push(...this.#opened.spilled);
+    this.overflowed.push(...this.#opened.overflowed);
   }
 
   rows(sql: string): Promise<readonly Record<string, unknown>[]> {
@@ -124,7 +124,7 @@ export class Bench {
     this.messages = [];
     this.reports = [];
     this.incoming = [];
-    this.spilled = [];
+    this.overflowed = [];
     await this.open();
   }
 

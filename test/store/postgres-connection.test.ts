@@ -18,7 +18,7 @@ import { postgresUrl, startPostgres } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 const optionsFor = (url: string, connections = 3): ConnectionOptions => ({
   url,
@@ -258,9 +258,9 @@ test("everyone waits for one attempt; after it failed they hear so at once, and 
     pauses.push(waited);
   }
   assert.ok(pauses[0]! >= 100, `${pauses}`);
-  assert.ok(pauses.at(-1)! >= LONGEST_PAUSE_MS / 2, `${pauses}`);
+  assert.ok(pauses.at(-1)! >= MAX_PAUSE_MS / 2, `${pauses}`);
   assert.ok(
-    pauses.every((pause) => pause <= LONGEST_PAUSE_MS + 10),
+    pauses.every((pause) => pause <= MAX_PAUSE_MS + 10),
     `${pauses}`,
   );
 });

@@ -20,7 +20,7 @@ interface Node {
   readonly engine: PostgresEngine;
   readonly store: Store;
   readonly feeds: Feed[];
-  readonly deposed: string[];
+  readonly fenced: string[];
   /** It renews, looks around and answers from what it saw; what it saw first is there. */
   start(): Promise<void>;
 }
@@ -39,19 +39,19 @@ async function openNode(t: TestContext, url: string, changes: Partial<PostgresOp
   });
   t.after(() => engine.abandon());
   const feeds: Feed[] = [];
-  const deposed: string[] = [];
+  const fenced: string[] = [];
   const onFeed = (feed: Feed): void => void feeds.push(feed);
   const send = callsOf(new GroupCommit(engine, onFeed));
   const start = async (): Promise<void> => {
-    engine.start({ onFeed, onDeposed: (reason) => deposed.push(reason), send });
+    engine.start({ onFeed, onFenced: (reason) => fenced.push(reason), send });
     await eventually(async () => feeds.length > 0);
   };
-  return { engine, store: storeOver(send), feeds, deposed, start };
+  return { engine, store: storeOver(send), feeds, fenced, start };
 }
 
 /** Accounts and messages for this node's store. */
 function benchOn(t: TestContext, { store }: Node): Promise<Bench> {
-  const opened = { store, spilled: [], close: async () => undefined };
+  const opened = { store, overflowed: [], close: async () => undefined };
   return Bench.start(t, async () => ({ open: async () => opened }));
 }
 
@@ -146,7 +146,7 @@ test("a store that is being closed takes nothing more, and what was under way is
   const node = await openNode(t, url);
   await node.start();
   const bench = await benchOn(t, node);
-  await session.script("BEGIN; SELECT 1 FROM purse FOR UPDATE");
+  await session.script("BEGIN; SELECT 1 FROM wallet FOR UPDATE");
   const accepted = bench.accept([bench.message()]);
   await waiting(session, 1);
   const closed = node.engine.close();
@@ -163,10 +163,10 @@ test("a store that is being closed takes nothing more, and what was under way is
   const { rows } = await session.query("SELECT state, owner FROM message");
   assert.deepEqual(rows, [{ state: 1, owner: null }], "it is free for the others");
   assert.deepEqual((await session.query("SELECT 1 FROM node")).rows, []);
-  assert.deepEqual(node.deposed, []);
+  assert.deepEqual(node.fenced, []);
 });
 
-test("a group that was still connecting when the close began is refused, and does not take its node for deposed", async (t) => {
+test("a group that was still connecting when the close began is refused, and does not take its node for fenced", async (t) => {
   const url = await postgresUrl(t);
   const session = await sessionOf(t, url);
   const lost = Promise.withResolvers<void>();
@@ -208,7 +208,7 @@ test("the lease is renewed while every connection for reading is busy", async (t
   const session = await sessionOf(t, url);
   const node = await openNode(t, url, { leaseMs: 3_000, statementTimeoutMs: 60_000 });
   await node.start();
-  await session.script("BEGIN; LOCK TABLE purse IN ACCESS EXCLUSIVE MODE");
+  await session.script("BEGIN; LOCK TABLE wallet IN ACCESS EXCLUSIVE MODE");
   const reads = [1, 2, 3].map((accountId) => node.store.balance({ accountId }).catch(() => null));
   await waiting(session, 2);
   const aliveUntil = async (): Promise<number> => {

@@ -39,13 +39,13 @@ test("a node that has found the database again gives the others a whole lease be
   first.touched(inThePast(leaseMs), inThePast(leaseMs));
   first.lostTouch();
   assert.equal(await first.renew(session), true);
-  assert.deepEqual(await first.deposeDead(session), [], "it was away a moment ago, and the other may still be looking");
+  assert.deepEqual(await first.fenceDead(session), [], "it was away a moment ago, and the other may still be looking");
   assert.equal(await other.renew(session), true);
 
   await session.query("UPDATE node SET alive_until = '-infinity' WHERE epoch = $1", [other.epoch]);
   first.lostTouch();
   first.touched(inThePast(leaseMs), inThePast(leaseMs));
-  assert.deepEqual(await first.deposeDead(session), ["test"]);
+  assert.deepEqual(await first.fenceDead(session), ["test"]);
   assert.equal(await other.renew(session), false);
 });
 
@@ -57,7 +57,7 @@ test("an answer that took long is a database that stood still, and nobody is tak
   await session.query("UPDATE node SET alive_until = '-infinity' WHERE epoch = $1", [other.epoch]);
   first.touched(inThePast(leaseMs), inThePast(leaseMs));
   first.touched(inThePast(leaseMs));
-  assert.deepEqual(await first.deposeDead(session), []);
+  assert.deepEqual(await first.fenceDead(session), []);
 });
 
 test("while the database is away it is looked for several times in a lease", async (t) => {
@@ -103,7 +103,7 @@ async function openNode(
 ): Promise<OpenedStore> {
   const options = { url, connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, clock, log: silentLog, lanes };
   const engine = await PostgresEngine.open({ ...options, mode: "deliver" });
-  return { store: localStore(engine, onFeed), spilled: [], close: () => engine.abandon() };
+  return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
 }
 
 test("a part and its receipt that two nodes write at the same moment find each other in the rounds", async (t) => {

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { RETIRE_START, type RetireCursor } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor } from "../../src/store/port.ts";
 import { Pool, type Session } from "../../src/store/postgres/connection.ts";
+import { MessagePurge } from "../../src/store/postgres/message-purge.ts";
 import { firstKey, Partitions } from "../../src/store/postgres/partitions.ts";
-import { Retirement } from "../../src/store/postgres/retirement.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 const DAY_MS = 86_400_000;
@@ -61,9 +61,9 @@ async function column(pool: Pool, text: string): Promise<unknown[]> {
 }
 
 /** Whatever ended before this time may go. */
-const retire = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> => {
+const purgeMessages = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> => {
   const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
-  return pool.use((session) => new Retirement(node).dropWhole(session, firstKept, [beforeMs, beforeMs]));
+  return pool.use((session) => new MessagePurge(node).dropWhole(session, firstKept, [beforeMs, beforeMs]));
 };
 
 const partitions = (pool: Pool, table: string): Promise<unknown[]> =>
@@ -170,7 +170,7 @@ test("what is over and old goes, with its names; its charges stay as sums, and u
     await insertIncoming(session, day(2), 0);
   });
   // In the middle of the last day: that one is not wholly before.
-  assert.equal(await retire(pool, node, NOON_MS + 3 * DAY_MS), 4);
+  assert.equal(await purgeMessages(pool, node, NOON_MS + 3 * DAY_MS), 4);
   assert.deepEqual(await partitions(pool, "message"), ["message_20261116", "message_20261118"]);
   assert.deepEqual(await partitions(pool, "incoming_message"), [
     "incoming_message_20261116",
@@ -188,14 +188,18 @@ test("what is over and old goes, with its names; its charges stay as sums, and u
   assert.equal(node.covers(day(0)), false);
 
   await pool.use((session) => session.query("UPDATE message SET state = 4 WHERE key = $1", [day(1, 1)]));
-  assert.equal(await retire(pool, node, NOON_MS + 3 * DAY_MS), 1, "what has been finished goes in the next round");
+  assert.equal(
+    await purgeMessages(pool, node, NOON_MS + 3 * DAY_MS),
+    1,
+    "what has been finished goes in the next round",
+  );
   assert.deepEqual(
     await column(pool, "SELECT CAST(charged_micros AS text) AS value FROM retired_charge WHERE account_id = 1"),
     [(huge + 8020n).toString()],
   );
 });
 
-test("several nodes that retire the same days count each charge once", async (t) => {
+test("several nodes that purgeMessages the same days count each charge once", async (t) => {
   const url = await postgresUrl(t);
   const pools = Array.from({ length: 4 }, () => openPool(t, url));
   const nodes = pools.map((pool) => new Partitions(pool, 1));
@@ -205,8 +209,8 @@ test("several nodes that retire the same days count each charge once", async (t)
     for (const key of keys) await insert(session, { key, chargedMicros: "7" });
   });
   const beforeMs = NOON_MS + 10 * DAY_MS;
-  const gone = await Promise.all(nodes.map((node, index) => retire(pools[index]!, node, beforeMs)));
-  const rest = await retire(pools[0]!, nodes[0]!, beforeMs);
+  const gone = await Promise.all(nodes.map((node, index) => purgeMessages(pools[index]!, node, beforeMs)));
+  const rest = await purgeMessages(pools[0]!, nodes[0]!, beforeMs);
   assert.equal(
     gone.reduce((sum, count) => sum + count, rest),
     6,
@@ -223,11 +227,11 @@ test("a day that somebody is reading is left for the next round, and no charge i
   await pool.use((session) => insert(session, { key, chargedMicros: "7" }));
   await pool.use(async (session) => {
     await session.script("BEGIN; SELECT * FROM message");
-    assert.equal(await retire(pool, node, NOON_MS + 10 * DAY_MS), 1, "only that of messages from phones went");
+    assert.equal(await purgeMessages(pool, node, NOON_MS + 10 * DAY_MS), 1, "only that of messages from phones went");
     await session.script("COMMIT");
   });
   assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), []);
-  assert.equal(await retire(pool, node, NOON_MS + 10 * DAY_MS), 1);
+  assert.equal(await purgeMessages(pool, node, NOON_MS + 10 * DAY_MS), 1);
   assert.deepEqual(await column(pool, "SELECT charged_micros AS value FROM retired_charge"), [7]);
 });
 
@@ -258,11 +262,11 @@ test("a partition whose last days are young loses none of its rows; some days af
       await insert(session, { key: key(place), chargedMicros: "7", name: `name ${place}` });
     await insert(session, { key: key(3), chargedMicros: "7", name: "straggler", state: SUBMITTED });
   });
-  const retirement = new Retirement(months);
+  const messagePurge = new MessagePurge(months);
   const pass = async (beforeMs: number): Promise<unknown[]> => {
     await pool.use(async (session) => {
-      for (let cursor: RetireCursor = RETIRE_START, more = true; more; )
-        ({ cursor, more } = await retirement.retire(session, { beforeMs, nowMs: beforeMs, limit: 2, cursor }));
+      for (let cursor: PurgeCursor = PURGE_START, more = true; more; )
+        ({ cursor, more } = await messagePurge.purgeMessages(session, { beforeMs, nowMs: beforeMs, limit: 2, cursor }));
     });
     return column(pool, "SELECT client_message_id AS value FROM message_name ORDER BY message_key");
   };
@@ -283,7 +287,7 @@ test("what is before the first message that has to stay is not looked at again",
   const node = new Partitions(pool, 1);
   const key = (place: number): string => (BigInt(keyAt(NOON_MS)) + BigInt(place)).toString();
   await node.ensure([key(0)]);
-  const retirement = new Retirement(node);
+  const messagePurge = new MessagePurge(node);
   await pool.use(async (session) => {
     for (const place of [0, 1, 2, 3]) await insert(session, { key: key(place), state: place < 2 ? DONE : SUBMITTED });
     const looked: unknown[] = [];
@@ -296,7 +300,7 @@ test("what is before the first message that has to stay is not looked at again",
       },
     };
     const firstKept = firstKey(Math.floor(NOON_MS / DAY_MS) + 9);
-    const drop = (): Promise<number> => retirement.dropWhole(watched, firstKept, [NOON_MS, NOON_MS]);
+    const drop = (): Promise<number> => messagePurge.dropWhole(watched, firstKept, [NOON_MS, NOON_MS]);
     await drop();
     await drop();
     await session.query("UPDATE message SET state = 4 WHERE key = $1", [key(2)]);

@@ -48,7 +48,7 @@ async function startNode(t: TestContext, url: string): Promise<{ engine: Postgre
   t.after(() => engine.abandon());
   const feeds: Feed[] = [];
   const lost = (reason: string): void => assert.fail(reason);
-  engine.start({ onFeed: (feed) => feeds.push(feed), onDeposed: lost, send: async () => undefined });
+  engine.start({ onFeed: (feed) => feeds.push(feed), onFenced: lost, send: async () => undefined });
   return { engine, feeds };
 }
 
@@ -109,7 +109,7 @@ test("when a node dies while it frees what another one owned, a third goes on wi
   const dead = await deadNode(session);
   const freeing = new Nodes({ name: "freeing", roles: ["dispatch"], leaseMs: 0, lease: new Lease() });
   freeing.touched(Lease.moment());
-  assert.deepEqual(await freeing.deposeDead(session), ["dead"]);
+  assert.deepEqual(await freeing.fenceDead(session), ["dead"]);
   const page = await freePage(session, dead.epoch);
   assert.deepEqual([page.more, page.isLast], [true, false]);
   // It dies in the middle of the next page: the connection ends with the transaction open.
@@ -156,7 +156,7 @@ test("from the fence on a node does nothing with what it still owns", async (t) 
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
       const engine = await PostgresEngine.open({ ...optionsOf(url, LEASE_MS), clock, lanes, lease });
-      return { store: localStore(engine, onFeed), spilled: [], close: () => engine.abandon() };
+      return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
     },
   }));
   await bench.accept([bench.message(), bench.message()]);
@@ -165,7 +165,7 @@ test("from the fence on a node does nothing with what it still owns", async (t) 
   await session.query("UPDATE node SET alive_until = '-infinity'");
   const other = new Nodes({ name: "other", roles: ["dispatch"], leaseMs: 0, lease: new Lease() });
   other.touched(Lease.moment());
-  assert.equal((await other.deposeDead(session)).length, 1);
+  assert.equal((await other.fenceDead(session)).length, 1);
 
   assert.equal(await count(session, "message WHERE owner IS NOT NULL"), 2, "nothing is freed yet");
   await assert.rejects(bench.submit([first!]), StoreUnavailable);

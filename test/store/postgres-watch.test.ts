@@ -68,7 +68,7 @@ async function startWatch(
     nodes,
     partitions,
     serves: (carrierId) => carrierId.startsWith("served"),
-    onSpilled: () => undefined,
+    onOverflowed: () => undefined,
     onFeed: (feed) => feeds.push(feed),
     send: async () => undefined,
   });
@@ -105,7 +105,7 @@ test("news that comes all the time does not put the look off", async (t) => {
 });
 
 /** Messages that no node has in memory, one in each of these lanes. */
-async function spill(session: Session, lanes: readonly { carrierId: string; accountId: number }[]): Promise<void> {
+async function overflow(session: Session, lanes: readonly { carrierId: string; accountId: number }[]): Promise<void> {
   await session.query(
     `INSERT INTO message (key, account_id, bulk_id, state, status_id, carrier_id, sender, recipient, body, encoding, part_count, flash,
        price_micros, charged_micros, currency, intermediate, due_at_ms, expires_at_ms, validity_ms, received_at_ms)
@@ -120,12 +120,12 @@ test("a look at very many lanes goes on where the last one stopped, and begins a
   const session = await sessionOf(t, url);
   const { clock, feeds, looked } = await startWatch(t, url, await join(session));
   const lanes = Array.from({ length: 250 }, (_, index) => ({ accountId: index + 1, carrierId: "served" }));
-  await spill(session, lanes);
+  await overflow(session, lanes);
   for (let look = 2; look <= 4; look++) {
     await clock.advance(500);
     await looked(look);
   }
-  const seen = feeds.slice(1).map(({ spilled }) => spilled);
+  const seen = feeds.slice(1).map(({ overflowed }) => overflowed);
   assert.deepEqual(seen, [lanes.slice(0, 200), lanes.slice(200), lanes.slice(0, 200)]);
 
   const accounts = async (after: number, limit: number): Promise<number[]> => {
@@ -143,14 +143,14 @@ test("what waits for a carrier that is not in the catalogue is the leader's, and
   const leading = await startWatch(t, url, await join(session));
   const following = await startWatch(t, url, await join(session));
   await session.query("INSERT INTO catalogue_item (kind, id, body) VALUES ('carrier', 'elsewhere', '{}')");
-  await spill(
+  await overflow(
     session,
     ["elsewhere", "gone", "served"].map((carrierId) => ({ carrierId, accountId: 1 })),
   );
   const seenBy = async ({ clock, feeds, looked }: Watching): Promise<string[]> => {
     await clock.advance(500);
     await looked(2);
-    return feeds[1]!.spilled.map(({ carrierId }) => carrierId);
+    return feeds[1]!.overflowed.map(({ carrierId }) => carrierId);
   };
   assert.deepEqual(await seenBy(leading), ["gone", "served"]);
   assert.deepEqual(await seenBy(following), ["served"]);
@@ -174,14 +174,14 @@ test("a step of the look that is slow, or fails, keeps nothing of the others; it
   };
 
   await holding.script("BEGIN; LOCK TABLE report IN ACCESS EXCLUSIVE MODE");
-  await spill(session, [{ carrierId: "served", accountId: 1 }]);
-  for (let look = 0; look < 3; look++) await after(({ spilled }) => spilled.length === 1);
+  await overflow(session, [{ carrierId: "served", accountId: 1 }]);
+  for (let look = 0; look < 3; look++) await after(({ overflowed }) => overflowed.length === 1);
   await holding.script("ALTER TABLE report RENAME TO report_elsewhere; COMMIT");
   await eventually(async () => {
     await clock.advance(100);
     return warnings.length > 0;
   });
-  for (let look = 0; look < 3; look++) await after(({ spilled }) => spilled.length === 1);
+  for (let look = 0; look < 3; look++) await after(({ overflowed }) => overflowed.length === 1);
   assert.deepEqual(warnings, ["could not see which reports are due; trying again"]);
 
   await session.script("ALTER TABLE report_elsewhere RENAME TO report");

@@ -50,14 +50,14 @@ async function database(url: string, beforeStart: string | null): Promise<TestDa
         lanes,
         mode: "deliver",
       });
-      // As if it had come by the same number again, and with it by the service's own purses that it had.
+      // As if it had come by the same number again, and with it by the service's own wallets that it had.
       if (lastNode !== null)
-        await rows(`UPDATE purse SET shard = ${engine.ids.node} WHERE account_id IS NULL AND shard = ${lastNode}`);
+        await rows(`UPDATE wallet SET shard = ${engine.ids.node} WHERE account_id IS NULL AND shard = ${lastNode}`);
       lastNode = engine.ids.node;
       return {
         store: localStore(engine, onFeed),
         ids: engine.ids,
-        spilled: await engine.spilledLanes(),
+        overflowed: await engine.overflowedLanes(),
         close: () => engine.abandon(),
       };
     },

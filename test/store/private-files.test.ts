@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { backupStore } from "../../src/copy/backup.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { backupStore } from "../../src/store/copy/backup.ts";
 import { localStore } from "../../src/store/group.ts";
 import { openToOthers } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";

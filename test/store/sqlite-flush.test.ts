@@ -63,7 +63,7 @@ test("what is acknowledged after a failed write behind is there after a power cu
     disk.failFlush();
     throw IO_ERROR("SQLITE_IOERR_FSYNC");
   });
-  engine.rest();
+  engine.onIdle();
   assert.ok(failing.mock.callCount() > 0);
   failing.mock.restore();
   await bench.accept([bench.message()]);

@@ -9,7 +9,7 @@ import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_QUARANTINED } from "../../src/store/commands/quarantine.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { type Change, catchUp, JOURNAL_VERSION, Journal } from "../../src/store/sqlite/journal.ts";
+import { type Change, JOURNAL_VERSION, Journal, replayJournal } from "../../src/store/sqlite/journal.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 
@@ -41,7 +41,7 @@ class Embedded {
           engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
           return {
             store: localStore(engine, onFeed),
-            spilled: engine.spilledLanes(),
+            overflowed: engine.overflowedLanes(),
             close: async () => engine.close(),
           };
         },
@@ -66,7 +66,7 @@ class Embedded {
 
   /** All that is in the tables that are written behind, and in those that move with them. */
   rows(): Record<string, unknown[]> {
-    const tables = ["message", "report", "posting", "purse", "parked_receipt", "bulk", "replay"];
+    const tables = ["message", "report", "posting", "wallet", "parked_receipt", "bulk", "replay"];
     const rows = Object.fromEntries(tables.map((table) => [table, this.query(`SELECT * FROM ${table} ORDER BY 1, 2`)]));
     // After a crash the ids of parts that were never written are given anew.
     const columns = "carrier_id, carrier_message_id, message_key, counts, submitted_at_ms, expires_at_ms";
@@ -292,7 +292,7 @@ test("whatever states a message went through, a name that another has by now sta
     ["message changed", first!.key, end],
   ];
   journal.append(journal.last()! + 1, changes);
-  catchUp(db);
+  replayJournal(db);
   assert.deepEqual(on.query(statuses), before);
   assert.equal(journal.last(), null);
 });

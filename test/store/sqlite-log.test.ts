@@ -7,8 +7,8 @@ import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
 import { Findings } from "../../src/cli/doctor/finding.ts";
 import { lookAtSqlite } from "../../src/cli/doctor/sqlite.ts";
+import { Source } from "../../src/copy/source.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
-import { Source } from "../../src/store/copy/source.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";
@@ -32,7 +32,7 @@ import {
 
 const LOG = `${FILE}-wal`;
 /** The statement of the command "balance". */
-const BALANCE = /AS balance, currency FROM purse/;
+const BALANCE = /AS balance, currency FROM wallet/;
 
 /** As if the system had dropped the last so many frames of the log from its memory before they were on the disk. */
 function dropFrames(directory: string, count: number): void {

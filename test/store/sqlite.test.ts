@@ -44,7 +44,7 @@ const makeDatabase: MakeDatabase = async (t) => {
       return {
         store: localStore(engine, onFeed),
         ids: engine.ids,
-        spilled: engine.spilledLanes(),
+        overflowed: engine.overflowedLanes(),
         close: async () => engine.close(),
       };
     },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { hashPassword } from "../../src/accounts/passwords.ts";
+import { hashPassword } from "../../src/auth/passwords.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Account, AccountKind, NewAccount, Store } from "../../src/store/port.ts";
 import { databases } from "./service.ts";

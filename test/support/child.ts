@@ -27,7 +27,7 @@ export interface Ended {
 }
 
 /** What was to end by itself and did not is ended after this time. */
-const LONGEST_RUN_MS = 20_000;
+const MAX_RUN_MS = 20_000;
 
 /** Runs `heliograph` with these arguments to its end. */
 export async function runProgram(
@@ -38,7 +38,7 @@ export async function runProgram(
   const child = spawn(node, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: environment(settings),
-    timeout: LONGEST_RUN_MS,
+    timeout: MAX_RUN_MS,
     killSignal: "SIGKILL",
   });
   let stdout = "";

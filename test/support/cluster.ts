@@ -5,13 +5,13 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import pg from "pg";
-import type { PartRecord } from "../../src/carriers/smsc/part.ts";
-import type { Smsc, SmscSettings } from "../../src/carriers/smsc/smsc.ts";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import type { Random } from "../../src/runtime/random.ts";
 import { type PartialSettings, readSettings } from "../../src/runtime/settings.ts";
+import type { PartRecord } from "../../src/smsc/part.ts";
+import type { Smsc, SmscSettings } from "../../src/smsc/smsc.ts";
 import { localStore } from "../../src/store/group.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
@@ -310,7 +310,7 @@ export async function assertAllThere(database: Database, load: Load): Promise<St
     "each was charged for",
   );
   const [row] = await database.query<{ balance: string }>(
-    "SELECT CAST(balance_micros AS text) AS balance FROM purse JOIN account ON account.id = account_id WHERE key = 'CLIENT01'",
+    "SELECT CAST(balance_micros AS text) AS balance FROM wallet JOIN account ON account.id = account_id WHERE key = 'CLIENT01'",
   );
   assert.equal(BigInt(row!.balance), OPENING_MICROS - PRICE_MICROS * BigInt(stored.length), "once");
   assert.deepEqual(await database.store.verifyLedger(), []);

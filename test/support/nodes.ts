@@ -5,7 +5,7 @@ import { Connection } from "../../src/store/postgres/connection.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
 
-/** Every node is deposed, as if its lease had run out and another had taken over. */
+/** Every node is fenced, as if its lease had run out and another had taken over. */
 export async function takeOverFromAll(url: string): Promise<void> {
   const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 10_000, log: silentLog };
   const connection = new Connection(options, "heliograph test");
@@ -13,7 +13,7 @@ export async function takeOverFromAll(url: string): Promise<void> {
   await session.query("UPDATE node SET alive_until = '-infinity'");
   const reaper = new Nodes({ name: "test", roles: [], leaseMs: 0, lease: new Lease() });
   reaper.touched(Lease.moment());
-  await reaper.deposeDead(session);
+  await reaper.fenceDead(session);
   for (const { epoch } of await goneNodes(session)) while ((await freePage(session, epoch)).more);
   await connection.close();
 }

@@ -1,6 +1,6 @@
 /** What tests of second factors share: a calendar that the test turns, enrolment, and logins with a code. */
 import assert from "node:assert/strict";
-import { codeAt, stepAt } from "../../src/accounts/second-factor.ts";
+import { codeAt, stepAt } from "../../src/auth/second-factor.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { type Answer, basic, type TestService } from "./service.ts";
 

@@ -180,11 +180,11 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
   await prepareSandbox(store, async (password) => SANDBOX_HASHES[password]!);
   const { sandbox = true } = options;
   const delivery = new Delivery({ store, clock, random: seededRandom(1), log: silentLog, settings, sandbox, lease });
-  await delivery.start(opened.spilled);
+  await delivery.start(opened.overflowed);
   opened.start({
     onFeed,
     send,
-    onDeposed: (reason) => {
+    onFenced: (reason) => {
       throw new Error(reason);
     },
   });
@@ -195,7 +195,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     settings,
     ids: opened.ids,
     write: sandbox ? (message) => delivery.write(message) : null,
-    figures: async () => delivery.figures(),
+    metrics: async () => delivery.metrics(),
   });
   const address = await edge.start();
   running++;

@@ -6,9 +6,9 @@ import { connectSocket } from "../../src/carriers/smpp/session/connect.ts";
 import type { Closed, Reply, SessionOptions } from "../../src/carriers/smpp/session/contract.ts";
 import { Session } from "../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../src/carriers/smpp/session/states.ts";
-import { Smsc, type SmscSettings } from "../../src/carriers/smsc/smsc.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { Smsc, type SmscSettings } from "../../src/smsc/smsc.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** Its handsets answer at once, and what it finds wrong with itself fails the test. */

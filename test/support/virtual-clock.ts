@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../../src/runtime/clock.ts";
 
 /** How many turns of the event loop count as settled: work that hops through setImmediate more often than this is not waited for. */
 const TURNS_TO_SETTLE = 3;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 interface Alarm {
   readonly dueMs: number;
@@ -94,7 +94,7 @@ export class VirtualClock implements Clock {
   }
 
   async #settle(): Promise<void> {
-    const until = performance.now() + LONGEST_WAIT_MS;
+    const until = performance.now() + MAX_WAIT_MS;
     do {
       while (this.#atRest.some((isAtRest) => !isAtRest())) {
         if (performance.now() > until) throw new Error("what the clock waits for does not come to rest");

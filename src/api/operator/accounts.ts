@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { microsToNumber } from "../../ledger/money.ts";
+import { microsToNumber } from "../../money/amounts.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { Networks, parseNetwork } from "../../runtime/networks.ts";
 import { publicId, webhookSecret } from "../../runtime/random.ts";
@@ -27,7 +27,7 @@ import {
   Page,
   pageOf,
   pageParameters,
-  realmOf,
+  tenantOf,
   Version,
   VersionQuery,
   versioned,
@@ -53,8 +53,8 @@ export interface AccountParts {
 
 const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 const KEY_BYTES = 8;
-const LONGEST_URL = 2_048;
-const MOST_ENTRIES = 1_000;
+const MAX_URL = 2_048;
+const MAX_ENTRIES = 1_000;
 /** Two lists of that many entries, and the rest. */
 const ACCOUNT_OCTETS = 262_144;
 /** A number has at most 15 digits, and an address is written in fewer characters than this. */
@@ -75,7 +75,7 @@ const Limits = Type.Object(
   { ...strict, description: "What it may do at most, where it differs from the service's settings." },
 );
 const Texts = (maxLength: number, description: string) =>
-  Type.Array(Type.String({ maxLength }), { maxItems: MOST_ENTRIES, description });
+  Type.Array(Type.String({ maxLength }), { maxItems: MAX_ENTRIES, description });
 /** The longest name that anything has here: an account, a user, a rate plan. What is a name is looked at later. */
 const Name = (description: string) => Type.String({ maxLength: 64, description });
 
@@ -93,7 +93,7 @@ const settable = {
     Type.Object(
       {
         below: Decimal("Tell when the balance goes below this."),
-        url: Type.String({ maxLength: LONGEST_URL, description: "Whom to tell: absolute, http or https." }),
+        url: Type.String({ maxLength: MAX_URL, description: "Whom to tell: absolute, http or https." }),
       },
       strict,
     ),
@@ -353,7 +353,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
           description: `The account ${creation.accountKey} has a name that only clients of such a reseller can have.`,
         });
       if (creation.kind === "unknown parent") throw badField("parent", "names no reseller");
-      const account = (await store.account({ ...realmOf(request), key }))!;
+      const account = (await store.account({ ...tenantOf(request), key }))!;
       return versioned(reply, {
         ...accountAnswer(account),
         ...(password.madeUp ? { password: password.text } : {}),
@@ -372,14 +372,14 @@ export function accountOperations(api: Api, parts: AccountParts): void {
       const suspended = readWord(fields, "suspended", ["true", "false"]);
       const parent = readText(fields, "parent");
       const afterKey = readText(fields, "after");
-      let realm = realmOf(request);
-      if (parent !== null && (realm.resellerId === null || parent !== accountOf(request).key)) {
-        const reseller = await store.account({ ...realm, key: parent });
-        if (reseller === null || realm.resellerId !== null) return { results: [], next: null };
-        realm = { resellerId: reseller.id };
+      let tenant = tenantOf(request);
+      if (parent !== null && (tenant.resellerId === null || parent !== accountOf(request).key)) {
+        const reseller = await store.account({ ...tenant, key: parent });
+        if (reseller === null || tenant.resellerId !== null) return { results: [], next: null };
+        tenant = { resellerId: reseller.id };
       }
       const flag = suspended === null ? null : suspended === "true";
-      const rows = await store.accounts({ ...realm, kind, suspended: flag, afterKey, limit: limit + 1 });
+      const rows = await store.accounts({ ...tenant, kind, suspended: flag, afterKey, limit: limit + 1 });
       return pageOf(rows, limit, ({ key }) => key, accountAnswer);
     },
   );
@@ -396,7 +396,7 @@ export function accountOperations(api: Api, parts: AccountParts): void {
     wanted: AccountChange,
   ): Promise<ManagedAccount> {
     const outcome = await store.changeAccount({
-      ...realmOf(request),
+      ...tenantOf(request),
       key: named(request, "key"),
       version,
       change: wanted,

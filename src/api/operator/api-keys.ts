@@ -5,7 +5,7 @@ import type { Store } from "../../store/port.ts";
 import { ApiError } from "../errors.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, makeKey, NewApiKeyAnswer } from "../key-rights.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { actorOf, livingAccount, MANAGER, managedAccount, named, realmOf } from "./managing.ts";
+import { actorOf, livingAccount, MANAGER, managedAccount, named, tenantOf } from "./managing.ts";
 import { checkMayResell, messagesAreNotFor, type ResellerSettings } from "./reselling.ts";
 
 export interface ApiKeyParts {
@@ -59,7 +59,7 @@ export function apiKeyOperations(api: Api, { store, clock, settings }: ApiKeyPar
       const id = named(request, "id");
       const unknown = () => new ApiError("notFound", { description: "The account has no such API key." });
       if (!(await store.apiKeys({ accountKey })).some((key) => key.id === id)) throw unknown();
-      const revoked = await store.revokeApiKey({ id, ...realmOf(request), by: actorOf(request), atMs: clock.now() });
+      const revoked = await store.revokeApiKey({ id, ...tenantOf(request), by: actorOf(request), atMs: clock.now() });
       if (revoked === "unknown key") throw unknown();
       return reply.code(204).send();
     },

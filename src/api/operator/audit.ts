@@ -5,7 +5,7 @@ import type { AuditEntry, Store } from "../../store/port.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
-import { MANAGER, Page, pageOf, pageParameters, realmOf } from "./managing.ts";
+import { MANAGER, Page, pageOf, pageParameters, tenantOf } from "./managing.ts";
 
 export interface AuditParts {
   readonly store: Pick<Store, "audit">;
@@ -51,9 +51,9 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
       const fields = fieldsOf(request.query);
       const limit = readLimit(request.query);
       const before = readForm(fields, "after", /^\d{1,15}$/, "must be what the page before gave as next");
-      const realm = realmOf(request);
+      const tenant = tenantOf(request);
       const entries = await store.audit({
-        ...realm,
+        ...tenant,
         kind: readText(fields, "kind"),
         subject: readText(fields, "subject"),
         actor: readText(fields, "actor"),
@@ -66,7 +66,7 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
         at: formatDateTime(atMs),
         actor,
         // Where the operator sits is none of its resellers' business.
-        address: realm.resellerId === null || actor === key ? address : null,
+        address: tenant.resellerId === null || actor === key ? address : null,
         action,
         kind,
         subject,

@@ -18,10 +18,10 @@ import {
 import type { Clock } from "../../runtime/clock.ts";
 import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
+import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { bodyFields } from "../parameters.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
-import { Turns } from "../turns.ts";
 import {
   actorOf,
   named,
@@ -157,9 +157,9 @@ const refused = (description: string) => new ApiError("conflict", { description 
 export function catalogueOperations(api: Api, parts: CatalogueParts): void {
   const { store, clock } = parts;
   // What is looked at before a change must still be so when it is made. And each look is at the whole catalogue, which may be megabytes.
-  const turns = new Turns();
+  const mutex = new Mutex();
   const inTurn = <Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result> =>
-    turns.search(accountOf(request).id, (take) => take(work));
+    mutex.search(accountOf(request).id, (take) => take(work));
 
   const itemsOf = async (kind: Kind): Promise<CatalogueItem[]> =>
     (await store.catalogue()).filter((item) => item.kind === kind);

@@ -1,11 +1,11 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
-import { LARGEST_AMOUNT, parseMicros } from "../../ledger/money.ts";
-import type { Actor, ManagedAccount, Realm, Store } from "../../store/port.ts";
+import { MAX_AMOUNT, parseMicros } from "../../money/amounts.ts";
+import type { Actor, ManagedAccount, Store, Tenant } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
-import { DEFAULT_LIMIT, LARGEST_LIMIT } from "../query.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
 
 export const TAG = "Operating";
 /** For operators alone. */
@@ -14,7 +14,7 @@ export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const
 export const MANAGER = { tag: TAG, auth: "manager", scope: "manage" } as const;
 
 /** An operator sees every account, a reseller its clients. */
-export function realmOf(request: FastifyRequest): Realm {
+export function tenantOf(request: FastifyRequest): Tenant {
   const { kind, id } = accountOf(request);
   return { resellerId: kind === "operator" ? null : id };
 }
@@ -34,7 +34,7 @@ type AccountStore = Pick<Store, "account">;
 
 /** The account in the path, if the caller may know of it. */
 export async function managedAccount(store: AccountStore, request: FastifyRequest): Promise<ManagedAccount> {
-  const account = await store.account({ ...realmOf(request), key: named(request, "key") });
+  const account = await store.account({ ...tenantOf(request), key: named(request, "key") });
   if (account === null) throw new ApiError("accountNotFound");
   return account;
 }
@@ -100,7 +100,7 @@ export function versioned<Thing extends { readonly version: number }>(reply: Fas
 // --- Pages -----------------------------------------------------------------------------------------------------------------
 
 export const pageParameters = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST_LIMIT, default: DEFAULT_LIMIT })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
   after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
 };
 
@@ -139,6 +139,6 @@ export function amountIn(value: number | string, field: string): bigint {
   const micros = parseMicros(String(value));
   if (micros === null || micros < 0n)
     throw badField(field, "must be a decimal number of 0 or more with at most 6 places");
-  if (micros > LARGEST_AMOUNT) throw badField(field, "is too large");
+  if (micros > MAX_AMOUNT) throw badField(field, "is too large");
   return micros;
 }

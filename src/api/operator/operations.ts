@@ -9,7 +9,7 @@ import { type MessageParts, messageOperations } from "./messages.ts";
 import { type OptOutParts, optOutOperations } from "./opt-outs.ts";
 import { NewPasswords, type PasswordParts, passwordOperations } from "./passwords.ts";
 import { type StatementParts, statementOperations } from "./statements.ts";
-import { type StrayParts, strayOperations } from "./strays.ts";
+import { type UnmatchedParts, unmatchedOperations } from "./unmatched.ts";
 
 export interface OperatorParts extends Omit<AccountParts, "store" | "passwords"> {
   readonly store: AccountParts["store"] &
@@ -20,7 +20,7 @@ export interface OperatorParts extends Omit<AccountParts, "store" | "passwords">
     OptOutParts["store"] &
     PasswordParts["store"] &
     StatementParts["store"] &
-    StrayParts["store"];
+    UnmatchedParts["store"];
 }
 
 export function operatorOperations(api: Api, given: OperatorParts): void {
@@ -33,5 +33,5 @@ export function operatorOperations(api: Api, given: OperatorParts): void {
   optOutOperations(api, parts);
   statementOperations(api, parts);
   auditOperations(api, parts);
-  strayOperations(api, parts);
+  unmatchedOperations(api, parts);
 }

@@ -1,14 +1,14 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { hashPassword, isTooLong } from "../../accounts/passwords.ts";
+import { hashPassword, isTooLong } from "../../auth/passwords.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { secret } from "../../runtime/random.ts";
 import type { ManagedAccount, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
+import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { Turns } from "../turns.ts";
-import { actorOf, livingAccount, MANAGER, managedAccount, named, realmOf } from "./managing.ts";
+import { actorOf, livingAccount, MANAGER, managedAccount, named, tenantOf } from "./managing.ts";
 import { checkMayResell, type ResellerSettings } from "./reselling.ts";
 
 export interface PasswordParts {
@@ -26,10 +26,10 @@ export const Password = (description: string) => Type.String({ maxLength: LONGES
 
 /** A hash takes tens of milliseconds and 32 MB on purpose, so one is made at a time. */
 export class NewPasswords {
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
 
   hash(password: string): Promise<string> {
-    return this.#turns.take(() => hashPassword(password));
+    return this.#mutex.take(() => hashPassword(password));
   }
 }
 
@@ -79,7 +79,7 @@ export function passwordOperations(api: Api, { store, clock, passwords, settings
       const unknown = () => new ApiError("notFound", { description: "The account has no such user." });
       if (!account.usernames.includes(username)) throw unknown();
       const done = await store.setPassword({
-        ...realmOf(request),
+        ...tenantOf(request),
         username,
         passwordHash: await passwords.hash(password.text),
         by: actorOf(request),
@@ -100,7 +100,7 @@ export function passwordOperations(api: Api, { store, clock, passwords, settings
     async (request) => {
       const { key } = await managedAccount(store, request);
       const by = { by: actorOf(request), atMs: clock.now() };
-      const ended = await store.endSessions({ ...realmOf(request), accountKey: key, ...by });
+      const ended = await store.endSessions({ ...tenantOf(request), accountKey: key, ...by });
       if (ended === "unknown account") throw new ApiError("accountNotFound");
       return ended;
     },

@@ -2,16 +2,16 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
-import { type CsvValue, csvLine } from "../../ledger/csv.ts";
-import { formatMicros, microsToNumber } from "../../ledger/money.ts";
+import { formatMicros, microsToNumber } from "../../money/amounts.ts";
+import { type CsvValue, csvLine } from "../../money/csv.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { ManagedAccount, Posting, PostingPosition, PostingRange, Store } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
+import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readMoment, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
-import { type Take, Turns } from "../turns.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 export interface StatementParts {
@@ -24,7 +24,7 @@ const PAGE_POSTINGS = 500;
 /** A posting is in the store this soon after its time; what is older can be added up at leisure. */
 const SETTLED_MS = 3_000;
 const SETTLING_POSTINGS = 5_000;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 const TRIES_AGREE = 3;
 
 interface Period {
@@ -97,7 +97,7 @@ const VerifyAnswer = Type.Object({
 
 export function statementOperations(api: Api, { store, clock }: StatementParts): void {
   // However many statements are asked for, the store has one page of them at a time.
-  const turns = new Turns();
+  const mutex = new Mutex();
 
   const atOnce: Take = (look) => look();
 
@@ -125,7 +125,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
     const balance = async (): Promise<bigint> => (await store.balance({ accountId })).balanceMicros;
     let last: bigint | null = null;
     let same = 0;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = await balance();
       const [unsettled, now] = await Promise.all([turnover(since, atOnce, SETTLING_POSTINGS), balance()]);
       const figure = now - unsettled - settled;
@@ -170,9 +170,9 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
 
   /** The first piece is made before the answer begins: until then what fails can still be told. */
   async function csvStream(account: ManagedAccount, period: Period, readerId: number): Promise<Readable> {
-    const leave = turns.enter(readerId);
+    const leave = mutex.enter(readerId);
     try {
-      const pieces = csv(account, period, (look) => turns.take(look, readerId));
+      const pieces = csv(account, period, (look) => mutex.take(look, readerId));
       const first = await pieces.next();
       const stream = Readable.from(
         (async function* () {
@@ -218,7 +218,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
         reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
       }
-      const { frame, rows } = await turns.search(readerId, async (take) => ({
+      const { frame, rows } = await mutex.search(readerId, async (take) => ({
         frame: place?.frame ?? (await frameOf(period, take)),
         rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
       }));

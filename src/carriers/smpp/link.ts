@@ -7,7 +7,7 @@
  * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
-import { type Clock, Repeating, type Timer } from "../../runtime/clock.ts";
+import { type Clock, Interval, type Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
@@ -46,12 +46,12 @@ export interface LinkParts {
 const CONNECT_TIMEOUT_MS = 10_000;
 const LEASE_LOOK_MS = 250;
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
 export const WINDOW = 10;
 /** What the carrier sends and we have not answered: so many receipts can share a commit. Some 300 KB at most. */
-const MOST_UNANSWERED = 1_000;
+const MAX_UNANSWERED = 1_000;
 /** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
 const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
 
@@ -131,7 +131,7 @@ export class Link {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
-      maxHandling: MOST_UNANSWERED,
+      maxHandling: MAX_UNANSWERED,
       requestTimeoutMs: (profile.answerSeconds ?? ANSWER_SECONDS) * 1_000,
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,
@@ -169,7 +169,7 @@ export class Link {
       );
       this.#parts.onChange();
       // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
-      const watching = new Repeating(clock, LEASE_LOOK_MS, async () => {
+      const watching = new Interval(clock, LEASE_LOOK_MS, async () => {
         if (!this.#parts.lease.holds()) await session.close();
       });
       const { why, error } = await session.closed;
@@ -208,7 +208,7 @@ export class Link {
 
   #wait(status: number): Promise<void> {
     const { profile, random } = this.#parts;
-    const longestMs = (profile.reconnectSeconds ?? LONGEST_WAIT_SECONDS) * 1_000;
+    const longestMs = (profile.reconnectSeconds ?? MAX_WAIT_SECONDS) * 1_000;
     const grownMs = FIRST_WAIT_MS * 2 ** Math.min(Math.max(this.#failures - 1, 0), 20);
     const waitMs = WRONG_CREDENTIALS.has(status) ? longestMs : Math.min(grownMs, longestMs);
     // Half of it for sure, the other half by chance.

@@ -8,7 +8,7 @@ import { encodeUserData, type PartsOptions } from "../../sms/userdata.ts";
 import { bodyFor, takesGsm, writtenSender } from "../../sms/writing.ts";
 import type { OutgoingMessage, PartToSubmit } from "../port.ts";
 import type { PduDraft } from "./codec/pdu.ts";
-import { formatRelativeTime, LONGEST_RELATIVE_MS } from "./codec/times.ts";
+import { formatRelativeTime, MAX_RELATIVE_MS } from "./codec/times.ts";
 import { makeTlv, type Tlv } from "./codec/tlvs.ts";
 import type { SmppProfile } from "./profile.ts";
 
@@ -17,7 +17,7 @@ const FINAL_RECEIPT = 0x01;
 const INTERMEDIATE_NOTIFICATION = 0x10;
 /** short_message holds this much; more goes into message_payload. */
 const SHORT_MESSAGE_OCTETS = 254;
-const SHORTEST_VALIDITY_MS = 60_000;
+const MIN_VALIDITY_MS = 60_000;
 
 type TextBody = Body & { readonly encoding: Encoding };
 
@@ -94,7 +94,7 @@ export function submitOf(
   const source = sourceType(message.from, profile);
   const destination = profile.destinationType ?? DESTINATION_TYPE;
   // A clock that was set back makes any time long.
-  const validityMs = Math.min(Math.max(SHORTEST_VALIDITY_MS, message.expiresAtMs - nowMs), LONGEST_RELATIVE_MS);
+  const validityMs = Math.min(Math.max(MIN_VALIDITY_MS, message.expiresAtMs - nowMs), MAX_RELATIVE_MS);
   const payload = userData.octets.length > SHORT_MESSAGE_OCTETS;
   const tlvs: Tlv[] = [];
   if (place !== null) {

@@ -12,7 +12,7 @@ import { counted } from "../show.ts";
 import { type Finding, Findings } from "./finding.ts";
 
 const PATIENCE_MS = 4_000;
-const MOST_LETTERS = 5_000;
+const MAX_LETTERS = 5_000;
 
 export interface LookOptions {
   /** Whether others may be connected to. */
@@ -145,7 +145,7 @@ export async function lookAtCallbacks(store: Store, { connect }: LookOptions): P
 async function deadLetters(store: Store): Promise<DeadLetter[]> {
   const limit = 500;
   const letters: DeadLetter[] = [];
-  while (letters.length < MOST_LETTERS) {
+  while (letters.length < MAX_LETTERS) {
     const beforeId = letters.at(-1)?.id ?? null;
     const page = await store.deadLetters({ accountKey: null, url: null, beforeId, limit });
     letters.push(...page);

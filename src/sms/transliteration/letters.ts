@@ -12,7 +12,7 @@ export type LetterTable = readonly (string | undefined)[];
 export function letterTable(replacements: Iterable<readonly [letter: string, replacement: string]>): LetterTable {
   const byUnit = new Map<number, string>();
   for (const [letter, replacement] of replacements) {
-    if (replacement.length > LONGEST_REPLACEMENT) throw new RangeError(`${replacement} is too long for ${letter}`);
+    if (replacement.length > MAX_REPLACEMENT) throw new RangeError(`${replacement} is too long for ${letter}`);
     byUnit.set(letter.charCodeAt(0), replacement);
   }
   const table = new Array<string | undefined>(Math.max(...byUnit.keys()) + 1).fill(undefined);
@@ -27,7 +27,7 @@ export function letterTable(replacements: Iterable<readonly [letter: string, rep
  */
 export function replaceLetters(text: string, table: LetterTable): string {
   const source = ACCENT.test(text) ? composeLetters(text, table) : text;
-  const result = new Uint16Array(source.length * LONGEST_REPLACEMENT);
+  const result = new Uint16Array(source.length * MAX_REPLACEMENT);
   let length = 0;
   for (let index = 0; index < source.length; index++) {
     const unit = source.charCodeAt(index);
@@ -43,7 +43,7 @@ export function replaceLetters(text: string, table: LetterTable): string {
   return utf16.decode(result.subarray(0, length));
 }
 
-const LONGEST_REPLACEMENT = 4;
+const MAX_REPLACEMENT = 4;
 const utf16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 const ACCENT = /[\u0300-\u036f]/;

@@ -1,7 +1,8 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
-import { MAX_WALLET } from "../../ledger/money.ts";
+
 import type { Content } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
+import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
@@ -49,8 +50,8 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
-    const purse = tables.purse(accountId);
-    let available = purse.balanceMicros + purse.creditLimitMicros;
+    const wallet = tables.wallet(accountId);
+    let available = wallet.balanceMicros + wallet.creditLimitMicros;
     if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
     let chargedParts = 0;
@@ -112,7 +113,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
             taken: null,
           });
         } else {
-          unit().spill(lane);
+          unit().overflow(lane);
         }
       }
 
@@ -134,7 +135,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
         flash: content.flash ? 1 : 0,
         price_micros: message.pricePerPartMicros,
         charged_micros: accepted ? cost : 0n,
-        currency: purse.currency,
+        currency: wallet.currency,
         notify_url: content.notifyUrl,
         notify_type: content.notifyContentType,
         callback_data: content.callbackData,
@@ -164,7 +165,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
             mccMnc: null,
             callbackData: content.callbackData,
             pricePerPartMicros: 0n,
-            currency: purse.currency,
+            currency: wallet.currency,
             statusId,
             errorId,
           },
@@ -178,13 +179,13 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
       tables.post({
         atMs: receivedAtMs,
         kind: "charge",
-        from: purse.id,
-        to: tables.servicePurse("revenue", purse.currency),
+        from: wallet.id,
+        to: tables.serviceWallet("revenue", wallet.currency),
         amountMicros: charged,
         messageKey: input.firstKey,
         partCount: chargedParts,
       });
-      alertBelow(unit(), accountId, purse, charged, receivedAtMs);
+      alertBelow(unit(), accountId, wallet, charged, receivedAtMs);
     }
     if (names.length > 0) {
       const partCounts = input.messages.map(({ content }) => input.contents[content]!.partCount);

@@ -96,7 +96,7 @@ type AccountCommand =
   | "optOuts"
   | "rotateCallbackSecret"
   | "dropOldCallbackSecret"
-  | "forget";
+  | "purgeExpired";
 
 export function accountCommands(parts: CommandParts): Pick<CommandHandlers, AccountCommand> {
   const { sql, tables, unit } = parts;
@@ -110,8 +110,8 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
        allowed_senders, allowed_addresses, limits, alert_below_micros, alert_url, created_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   );
-  const openPurse = sql.prepare<[number, string, string]>(
-    "INSERT INTO purse (account_id, name, currency) VALUES (?, ?, ?)",
+  const openWallet = sql.prepare<[number, string, string]>(
+    "INSERT INTO wallet (account_id, name, currency) VALUES (?, ?, ?)",
   );
   const insertLogin = sql.prepare<[string, number, string, number]>(
     "INSERT INTO login (username, account_id, password_hash, set_by_reseller) VALUES (?, ?, ?, ?)",
@@ -156,11 +156,11 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
     "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
   );
   const dropSecret = sql.prepare<[string]>("UPDATE account SET old_callback_secret = NULL WHERE key = ?");
-  const forgetReplays = sql.prepare<[number, number]>(
+  const purgeReplays = sql.prepare<[number, number]>(
     `DELETE FROM replay WHERE kind = 'key' AND (account_id, token) IN
        (SELECT account_id, token FROM replay WHERE kind = 'key' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
   );
-  const forgetSessions = sql.prepare<[number, number]>(
+  const purgeSessions = sql.prepare<[number, number]>(
     "DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)",
   );
 
@@ -231,14 +231,14 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
       );
       const { id } = inserted!;
       await insertLogin.run(input.username, id, input.passwordHash, input.byReseller === true ? 1 : 0);
-      await openPurse.run(id, key, currency);
+      await openWallet.run(id, key, currency);
       if (input.openingBalanceMicros > 0n) {
-        await tables.load({ purses: [id] });
+        await tables.load({ wallets: [id] });
         tables.post({
           atMs,
           kind: "funds",
-          from: tables.servicePurse("payments", currency),
-          to: tables.purse(id).id,
+          from: tables.serviceWallet("payments", currency),
+          to: tables.wallet(id).id,
           amountMicros: input.openingBalanceMicros,
           description: "opening balance",
         });
@@ -322,9 +322,9 @@ export function accountCommands(parts: CommandParts): Pick<CommandHandlers, Acco
       return "done";
     },
 
-    async forget({ nowMs, replayMs, sessionMs, limit }) {
-      const replays = await forgetReplays.run(nowMs - replayMs, limit);
-      const sessions = await forgetSessions.run(nowMs - sessionMs, limit);
+    async purgeExpired({ nowMs, replayMs, sessionMs, limit }) {
+      const replays = await purgeReplays.run(nowMs - replayMs, limit);
+      const sessions = await purgeSessions.run(nowMs - sessionMs, limit);
       return { more: replays >= limit || sessions >= limit };
     },
   };

@@ -23,7 +23,7 @@ import { statementCommands } from "./statements.ts";
 import { unmatchedCommands } from "./unmatched.ts";
 
 /** What each engine does in its own way. */
-export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "retire">;
+export type OwnCommands = Pick<CommandHandlers, "cluster" | "shareBinds" | "purgeMessages">;
 
 export function allCommands(parts: CommandParts, own: OwnCommands): CommandHandlers {
   const bulks = new Bulks(parts);

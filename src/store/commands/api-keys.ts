@@ -39,7 +39,7 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
      FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
   );
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
-  /** A realm of null is everything. */
+  /** A tenant of null is everything. */
   const inRealm = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
   const all = sql.prepare<[number | null], ApiKeyRow>(
     `SELECT ${LISTED} WHERE ${inRealm} ORDER BY api_key.account_id, api_key.id`,

@@ -114,11 +114,11 @@ export class Bulks {
     const next = await this.#next.get();
     if (next === undefined) return false;
     const { account_id: accountId, bulk_id: bulkId } = next;
-    await tables.load({ lockedBulks: [{ accountId, bulkId }], purses: [accountId] });
+    await tables.load({ lockedBulks: [{ accountId, bulkId }], wallets: [accountId] });
     const bulk = tables.bulk(accountId, bulkId)!;
     const canceled = bulk.state === "canceled";
     const upTo = canceled ? bulk.version : bulk.version - 1;
-    const page = tables.adopt(await this.#behind.all(accountId, bulkId, upTo, limit));
+    const page = tables.cache(await this.#behind.all(accountId, bulkId, upTo, limit));
     for (const row of page) {
       if (canceled) cancel(row);
       else this.#follow(row, bulk, nowMs);

@@ -99,8 +99,8 @@ export function deliveryCommands(
      FROM part JOIN message ON message.key = part.message_key
      WHERE part.id > ? AND ${dialect.plain("part.carrier_id")} = ? ORDER BY part.id LIMIT ?`,
   );
-  const lastPart = sql.prepareLagging<[], { id: number | null }>("SELECT max(id) AS id FROM part");
-  const partsAfter = sql.prepareLagging<
+  const lastPart = sql.prepareStaleRead<[], { id: number | null }>("SELECT max(id) AS id FROM part");
+  const partsAfter = sql.prepareStaleRead<
     [number, number, number],
     PartRow & PartName & { id: number; expiresAtMs: number }
   >(
@@ -113,7 +113,7 @@ export function deliveryCommands(
        submitted_at_ms AS "submittedAtMs"
      FROM part WHERE id = ?`,
   );
-  const expiredBacklog = sql.prepareLagging<[number, number], { key: string }>(
+  const expiredBacklog = sql.prepareStaleRead<[number, number], { key: string }>(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
@@ -531,10 +531,10 @@ export function deliveryCommands(
     async claimDue({ nowMs, limit }) {
       const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
       const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
-      const rows = tables.adopt(await due.all(nowMs, limit));
+      const rows = tables.cache(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
-        purses: rows.map((row) => row.account_id),
+        wallets: rows.map((row) => row.account_id),
         parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
       });
       const comparisons = new Comparisons(tables);
@@ -555,7 +555,7 @@ export function deliveryCommands(
           unit().onRollback(() => lanes.leave(lane));
           unit().messages.push(queuedMessage(row));
         } else {
-          unit().spill(lane);
+          unit().overflow(lane);
         }
       }
       await tables.flush();
@@ -566,17 +566,17 @@ export function deliveryCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
-      const rows = tables.nextWaiting(lane, wanted) ?? tables.adopt(await unowned.all(carrierId, accountId, wanted));
+      const rows = tables.nextWaiting(lane, wanted) ?? tables.cache(await unowned.all(carrierId, accountId, wanted));
       if (rows.length > 0) tables.claimedUpTo(lane, rows.at(-1)!.key);
       for (const row of rows) tables.changeMessage(row, { owner: epoch });
       unit().messages.push(...rows.map(queuedMessage));
       const more = rows.length === wanted;
-      const before = lanes.isSpilled(lane);
+      const before = lanes.isOverflowed(lane);
       lanes.take(lane, rows.length);
-      lanes.setSpilled(lane, more);
+      lanes.setOverflowed(lane, more);
       unit().onRollback(() => {
         lanes.take(lane, -rows.length);
-        lanes.setSpilled(lane, before);
+        lanes.setOverflowed(lane, before);
       });
       return { claimed: rows.length, more };
     },
@@ -705,7 +705,7 @@ export function deliveryCommands(
     },
 
     async handBack({ limit }) {
-      const rows = tables.adopt(await owned.all(epoch, limit));
+      const rows = tables.cache(await owned.all(epoch, limit));
       for (const row of rows) tables.changeMessage(row, { owner: null });
       return { more: rows.length === limit };
     },
@@ -716,8 +716,8 @@ export function deliveryCommands(
         if (row === null) continue;
         leaveLane(row);
         tables.changeMessage(row, { owner: null });
-        lanes.setSpilled(laneOf(row), true);
-        unit().spill(laneOf(row));
+        lanes.setOverflowed(laneOf(row), true);
+        unit().overflow(laneOf(row));
       }
     },
   };

@@ -34,7 +34,7 @@ const NEWEST_SETS = 8;
 /** The parts of a message come within seconds: where several sets lack a part, one that has waited so long has lost it. */
 const STALE_SET_MS = 30_000;
 /** How far the messages that wait to be fetched are counted. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 interface SetRow {
   readonly id: number;
@@ -256,7 +256,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     async fetchIncoming({ accountId, limit, nowMs, againAtMs }) {
       const messages = await toFetch.all(accountId, nowMs, limit);
       await Promise.all(messages.map(({ messageId }) => handOut.run(againAtMs, BigInt(messageId))));
-      const pending = messages.length < limit ? 0 : (await countToFetch.get(accountId, nowMs, MOST_COUNTED))!.count;
+      const pending = messages.length < limit ? 0 : (await countToFetch.get(accountId, nowMs, MAX_COUNTED))!.count;
       return { messages: messages.map(factsOf), pending };
     },
 

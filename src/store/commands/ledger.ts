@@ -1,16 +1,16 @@
-/** Money: postings between purses, and the check that they agree. */
-import { exchange, LARGEST_AMOUNT, MAX_WALLET } from "../../ledger/money.ts";
+/** Money: postings between wallets, and the check that they agree. */
+import { exchange, MAX_AMOUNT, MAX_WALLET } from "../../money/amounts.ts";
 import type { CommandHandlers } from "../port.ts";
-import type { Purse, Tables } from "../tables.ts";
+import type { Tables, Wallet } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
 /** An account's balance goes down: whoever watches it is told at the moment when it passes the mark. */
-export function alertBelow(unit: Unit, accountId: number, purse: Purse, amountMicros: bigint, atMs: number): void {
-  const { alert, currency } = purse;
-  const balanceMicros = purse.balanceMicros - amountMicros;
-  if (alert === null || purse.balanceMicros < alert.belowMicros || balanceMicros >= alert.belowMicros) return;
+export function alertBelow(unit: Unit, accountId: number, wallet: Wallet, amountMicros: bigint, atMs: number): void {
+  const { alert, currency } = wallet;
+  const balanceMicros = wallet.balanceMicros - amountMicros;
+  if (alert === null || wallet.balanceMicros < alert.belowMicros || balanceMicros >= alert.belowMicros) return;
   const { accountKey, belowMicros, url } = alert;
   unit.alert(
     { accountId, url, contentType: "application/json" },
@@ -29,10 +29,10 @@ export function refund(
 ): boolean {
   const { accountId, key: messageKey, amountMicros, partCount } = message;
   if (amountMicros === 0n) return true;
-  const purse = tables.purse(accountId);
-  if (purse.balanceMicros + amountMicros > MAX_WALLET) return false;
-  const from = tables.servicePurse("revenue", purse.currency);
-  tables.post({ atMs, kind: "refund", from, to: purse.id, amountMicros, messageKey, partCount });
+  const wallet = tables.wallet(accountId);
+  if (wallet.balanceMicros + amountMicros > MAX_WALLET) return false;
+  const from = tables.serviceWallet("revenue", wallet.currency);
+  tables.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
   return true;
 }
 
@@ -76,20 +76,20 @@ export function ledgerCommands({
     "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client' AND retired_at_ms IS NULL",
   );
   const balanceOf = sql.prepare<[number], { balance: string; currency: string }>(
-    "SELECT CAST(balance_micros AS TEXT) AS balance, currency FROM purse WHERE account_id = ?",
+    "SELECT CAST(balance_micros AS TEXT) AS balance, currency FROM wallet WHERE account_id = ?",
   );
-  const wrongPurses = sql.prepare<[], { faulty: number; balance: string; high: string; low: string }>(
-    `SELECT purse.id AS faulty, CAST(balance_micros AS TEXT) AS balance, CAST(posted_high AS TEXT) AS high, CAST(posted_low AS TEXT) AS low
-     FROM (SELECT purse_id, ${halvesOf("moved_micros", "posted")} FROM (
-         SELECT to_purse AS purse_id, amount_micros AS moved_micros FROM posting
-         UNION ALL SELECT from_purse, -amount_micros FROM posting
-         UNION ALL SELECT id, 0 FROM purse) AS moves GROUP BY purse_id) AS sums
-       JOIN purse ON purse.id = sums.purse_id
+  const wrongWallets = sql.prepare<[], { faulty: number; balance: string; high: string; low: string }>(
+    `SELECT wallet.id AS faulty, CAST(balance_micros AS TEXT) AS balance, CAST(posted_high AS TEXT) AS high, CAST(posted_low AS TEXT) AS low
+     FROM (SELECT wallet_id, ${halvesOf("moved_micros", "posted")} FROM (
+         SELECT to_wallet AS wallet_id, amount_micros AS moved_micros FROM posting
+         UNION ALL SELECT from_wallet, -amount_micros FROM posting
+         UNION ALL SELECT id, 0 FROM wallet) AS moves GROUP BY wallet_id) AS sums
+       JOIN wallet ON wallet.id = sums.wallet_id
      WHERE ${isNotNothing(`${upper("balance_micros")} - posted_high`, `${lower("balance_micros")} - posted_low`)}`,
   );
   const belowLimit = sql.prepare<[], { fault: string }>(
     `SELECT 'account ' || account.key || ' is below its credit limit' AS fault
-     FROM purse JOIN account ON account.id = purse.account_id WHERE balance_micros < -credit_limit_micros`,
+     FROM wallet JOIN account ON account.id = wallet.account_id WHERE balance_micros < -credit_limit_micros`,
   );
   // Status 12, 14 and the like never cost anything; everything else was charged once and given back at most once.
   const wrongCharges = sql.prepare<
@@ -99,9 +99,9 @@ export function ledgerCommands({
     `SELECT account_id AS faulty, CAST(paid_high AS TEXT) AS "paidHigh", CAST(paid_low AS TEXT) AS "paidLow",
        CAST(cost_high AS TEXT) AS "costHigh", CAST(cost_low AS TEXT) AS "costLow"
      FROM (SELECT account_id, ${halvesOf("paid_micros", "paid")}, ${halvesOf("cost_micros", "cost", "carried")} FROM (
-         SELECT account_id, amount_micros AS paid_micros, 0 AS cost_micros, 0 AS carried FROM posting JOIN purse ON purse.id = from_purse
+         SELECT account_id, amount_micros AS paid_micros, 0 AS cost_micros, 0 AS carried FROM posting JOIN wallet ON wallet.id = from_wallet
            WHERE kind = 'charge'
-         UNION ALL SELECT account_id, -amount_micros, 0, 0 FROM posting JOIN purse ON purse.id = to_purse WHERE kind = 'refund'
+         UNION ALL SELECT account_id, -amount_micros, 0, 0 FROM posting JOIN wallet ON wallet.id = to_wallet WHERE kind = 'refund'
          UNION ALL SELECT account_id, 0, charged_micros, 0 FROM message
          UNION ALL SELECT account_id, 0, charged_micros, carried FROM retired_charge) AS sides GROUP BY account_id) AS sums
      WHERE ${isNotNothing("paid_high - cost_high", "paid_low - cost_low")}`,
@@ -110,7 +110,7 @@ export function ledgerCommands({
   return {
     async balance({ accountId }) {
       const row = await balanceOf.get(accountId);
-      if (row === undefined) throw new Error(`account ${accountId} has no purse`);
+      if (row === undefined) throw new Error(`account ${accountId} has no wallet`);
       return { balanceMicros: BigInt(row.balance), currency: row.currency };
     },
 
@@ -130,35 +130,35 @@ export function ledgerCommands({
         amountMicros = exchange(amountMicros, rate);
       }
       if (amountMicros === 0n) return { kind: "nothing left" };
-      await tables.load({ purses: [client.id] });
-      const purse = tables.purse(client.id);
-      const balanceAfter = purse.balanceMicros + amountMicros;
+      await tables.load({ wallets: [client.id] });
+      const wallet = tables.wallet(client.id);
+      const balanceAfter = wallet.balanceMicros + amountMicros;
       if (amountMicros < 0n && balanceAfter < 0n) return { kind: "below zero" };
-      if (balanceAfter > LARGEST_AMOUNT) return { kind: "too large" };
-      const outside = tables.servicePurse("payments", client.currency);
+      if (balanceAfter > MAX_AMOUNT) return { kind: "too large" };
+      const outside = tables.serviceWallet("payments", client.currency);
       const transactionId = await tables.postNumbered({
         atMs: input.atMs,
         kind: "funds",
-        from: amountMicros > 0n ? outside : purse.id,
-        to: amountMicros > 0n ? purse.id : outside,
+        from: amountMicros > 0n ? outside : wallet.id,
+        to: amountMicros > 0n ? wallet.id : outside,
         amountMicros: amountMicros > 0n ? amountMicros : -amountMicros,
         description: input.description,
         actorId: input.resellerId,
       });
-      alertBelow(unit(), client.id, purse, -amountMicros, input.atMs);
+      alertBelow(unit(), client.id, wallet, -amountMicros, input.atMs);
       keepReplay(tables, names, { transactionId }, input.atMs);
       return { kind: "posted", transactionId };
     },
 
     async verifyLedger() {
-      const purses = (await wrongPurses.all()).map(({ faulty, balance, high, low }) => {
-        return `purse ${faulty} holds ${balance} but its postings sum to ${whole(high, low)}`;
+      const wallets = (await wrongWallets.all()).map(({ faulty, balance, high, low }) => {
+        return `wallet ${faulty} holds ${balance} but its postings sum to ${whole(high, low)}`;
       });
       const limits = (await belowLimit.all()).map(({ fault }) => fault);
       const charges = (await wrongCharges.all()).map(({ faulty, paidHigh, paidLow, costHigh, costLow }) => {
         return `account ${faulty} paid ${whole(paidHigh, paidLow)} for messages that cost ${whole(costHigh, costLow)}`;
       });
-      return [...purses, ...limits, ...charges];
+      return [...wallets, ...limits, ...charges];
     },
   };
 }

@@ -1,5 +1,5 @@
-/** Managing accounts: seen and changed by an operator, or by a reseller within its own realm. */
-import type { AccountChange, AccountKind, CommandHandlers, ManagedAccount, Realm } from "../port.ts";
+/** Managing accounts: seen and changed by an operator, or by a reseller within its own tenant. */
+import type { AccountChange, AccountKind, CommandHandlers, ManagedAccount, Tenant } from "../port.ts";
 import type { Value } from "../sql.ts";
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "./accounts.ts";
 import { auditWriter } from "./audit.ts";
@@ -17,12 +17,12 @@ interface ManagedRow extends AccountRow {
   readonly retiredAtMs: number | null;
 }
 
-const MANAGED = `${ACCOUNT_COLUMNS}, account.version, parent.key AS "parentKey", CAST(purse.balance_micros AS TEXT) AS balance,
+const MANAGED = `${ACCOUNT_COLUMNS}, account.version, parent.key AS "parentKey", CAST(wallet.balance_micros AS TEXT) AS balance,
   CAST(account.credit_limit_micros AS TEXT) AS "creditLimit", CAST(account.alert_below_micros AS TEXT) AS "alertBelow",
   account.alert_url AS "alertUrl", account.retry_minutes AS "retryMinutes", account.created_at_ms AS "createdAtMs",
   account.retired_at_ms AS "retiredAtMs"`;
-const FROM = `FROM account JOIN purse ON purse.account_id = account.id LEFT JOIN account AS parent ON parent.id = account.parent_id`;
-/** A realm of null is everything. */
+const FROM = `FROM account JOIN wallet ON wallet.account_id = account.id LEFT JOIN account AS parent ON parent.id = account.parent_id`;
+/** A tenant of null is everything. */
 const IN_REALM = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
 
 type ManagingCommand = "accounts" | "account" | "changeAccount" | "setPassword" | "endSessions";
@@ -73,7 +73,7 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
     };
   };
 
-  const find = async (key: string, { resellerId }: Realm): Promise<ManagedAccount | null> => {
+  const find = async (key: string, { resellerId }: Tenant): Promise<ManagedAccount | null> => {
     const row = await one.get(key, resellerId);
     return row === undefined ? null : managed(row);
   };
@@ -98,8 +98,8 @@ export function managingCommands(parts: CommandParts): Pick<CommandHandlers, Man
       if (before === null || before.retiredAtMs !== null) return { kind: "unknown" };
       if (version !== null && version !== before.version) return { kind: "outdated", account: before };
       const after = applied(before, change, atMs);
-      await tables.load({ purses: [before.id] });
-      if (tables.purse(before.id).balanceMicros < -after.creditLimitMicros) return { kind: "owes more" };
+      await tables.load({ wallets: [before.id] });
+      if (tables.wallet(before.id).balanceMicros < -after.creditLimitMicros) return { kind: "owes more" };
       await update.run(
         after.ratePlanId,
         after.defaultSender,

@@ -8,23 +8,23 @@ interface PostingRow extends Omit<Posting, "amountMicros" | "messageKey"> {
 }
 
 export function statementCommands({ sql }: CommandParts): Pick<CommandHandlers, "postings" | "turnover"> {
-  const purseOf = sql.prepare<[number], { id: number }>("SELECT id FROM purse WHERE account_id = ?");
-  const side = (purse: string, sign: string, kind: string): string =>
+  const walletOf = sql.prepare<[number], { id: number }>("SELECT id FROM wallet WHERE account_id = ?");
+  const side = (wallet: string, sign: string, kind: string): string =>
     `SELECT id, at_ms AS "atMs", kind, CAST(${sign}amount_micros AS TEXT) AS amount, CAST(message_key AS TEXT) AS "messageKey",
        part_count AS "partCount", description
-     FROM posting WHERE ${purse} = ? AND kind <> '${kind}' AND at_ms >= ? AND at_ms < ? AND (at_ms, id) > (?, ?) ORDER BY at_ms, id LIMIT ?`;
+     FROM posting WHERE ${wallet} = ? AND kind <> '${kind}' AND at_ms >= ? AND at_ms < ? AND (at_ms, id) > (?, ?) ORDER BY at_ms, id LIMIT ?`;
   const outgoing = sql.prepare<[number, number, number, number, number, number], PostingRow>(
-    side("from_purse", "-", "refund"),
+    side("from_wallet", "-", "refund"),
   );
   const arriving = sql.prepare<[number, number, number, number, number, number], PostingRow>(
-    side("to_purse", "", "charge"),
+    side("to_wallet", "", "charge"),
   );
 
   const page = async ({ accountId, sinceMs, untilMs, after, limit }: PostingRange): Promise<PostingRow[]> => {
-    const purse = await purseOf.get(accountId);
-    if (purse === undefined) return [];
+    const wallet = await walletOf.get(accountId);
+    if (wallet === undefined) return [];
     const { atMs, id } = after ?? { atMs: -1, id: -1 };
-    const range = [purse.id, sinceMs, untilMs, atMs, id, limit] as const;
+    const range = [wallet.id, sinceMs, untilMs, atMs, id, limit] as const;
     const rows = [...(await outgoing.all(...range)), ...(await arriving.all(...range))];
     return rows.sort((first, second) => first.atMs - second.atMs || first.id - second.id).slice(0, limit);
   };

@@ -28,10 +28,10 @@ export interface ConnectionOptions {
  * whoever finds the database again first waits for a lease before it takes the others for dead, and they must all have tried by then.
  */
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
-const LONGEST_PAUSE_OF_LEASE = 1 / 3;
+const MAX_PAUSE_MS = 5_000;
+const MAX_PAUSE_OF_LEASE = 1 / 3;
 /** Where statements have no time limit, waiting for a free connection has. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** When to try to connect: the state between attempts. */
 class Attempts {
@@ -46,7 +46,7 @@ class Attempts {
 
   constructor({ log, leaseMs }: ConnectionOptions, name: string, clock: Clock, random: Random) {
     this.#log = log;
-    this.#longestMs = Math.min(LONGEST_PAUSE_MS, leaseMs * LONGEST_PAUSE_OF_LEASE);
+    this.#longestMs = Math.min(MAX_PAUSE_MS, leaseMs * MAX_PAUSE_OF_LEASE);
     this.#name = name;
     this.#clock = clock;
     this.#random = random;
@@ -196,7 +196,7 @@ export class Pool {
     if (this.#links.size === 0 && this.#attempts.failing && (this.#opening !== null || !this.#attempts.due))
       return Promise.reject(this.#attempts.refusal());
     return new Promise((take, refuse) => {
-      const limit = this.#clock.after(this.#options.statementTimeoutMs || LONGEST_WAIT_MS, () => {
+      const limit = this.#clock.after(this.#options.statementTimeoutMs || MAX_WAIT_MS, () => {
         this.#waiters.delete(waiter);
         refuse(new PoolBusy("every connection to the database is busy"));
       });

@@ -12,8 +12,8 @@ import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { LOOKS } from "../commands/looks.ts";
-import { NEEDS } from "../commands/needs.ts";
+import { READ_ONLY } from "../commands/read-only.ts";
+import { READ_SETS } from "../commands/read-sets.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
@@ -28,7 +28,7 @@ import {
   type Role,
   StoreUnavailable,
 } from "../port.ts";
-import type { Needs } from "../tables.ts";
+import type { ReadSet } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
 import { firstFault, isLasting } from "./faults.ts";
@@ -36,11 +36,11 @@ import { Heartbeat } from "./heartbeat.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
 import { FIRST_LANE, waitingLanes } from "./lanes.ts";
 import { Link } from "./link.ts";
+import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
-import { Retirement } from "./retirement.ts";
-import { ServicePurses } from "./service-purses.ts";
+import { ServiceWallets } from "./service-wallets.ts";
 import { leave, TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
@@ -79,7 +79,7 @@ const BESIDE: ReadonlySet<CommandName> = new Set([
 
 const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
-const MOST_TRIES = 8;
+const MAX_TRIES = 8;
 /** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
 const AGAIN_AFTER_MS = 5;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
@@ -113,9 +113,9 @@ export class PostgresEngine implements Engine {
   #watch: Watch | null = null;
   #takeOver: TakeOver | null = null;
   #heartbeat: Heartbeat | null = null;
-  #onDeposed: (reason: string) => void = () => undefined;
+  #onFenced: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
-  #deposed = false;
+  #fenced = false;
   #closing = false;
   #closed = false;
 
@@ -130,8 +130,8 @@ export class PostgresEngine implements Engine {
     const { roles = ROLES, mode, lanes, clock } = options;
     const delivers = mode === "deliver";
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
-    const servicePurses = new ServicePurses(pool, nodes.slot);
-    const retirement = new Retirement(partitions);
+    const serviceWallets = new ServiceWallets(pool, nodes.slot);
+    const messagePurge = new MessagePurge(partitions);
     this.ids = ids;
     this.#idMark = new IdMark(ids);
     this.#makeWorkspace = () =>
@@ -144,8 +144,8 @@ export class PostgresEngine implements Engine {
         secrets: options.secrets ?? NO_KEYS,
         nodes,
         partitions,
-        retirement,
-        servicePurses,
+        messagePurge,
+        serviceWallets,
       });
     this.#writing = this.#makeWorkspace();
   }
@@ -182,9 +182,9 @@ export class PostgresEngine implements Engine {
   }
 
   /** Begins to renew the lease, to take over from the dead, and to tell delivery what waits in the store. */
-  start({ onFeed, onDeposed, send }: EngineEvents): void {
+  start({ onFeed, onFenced, send }: EngineEvents): void {
     this.#onFeed = onFeed;
-    this.#onDeposed = onDeposed;
+    this.#onFenced = onFenced;
     const { leaseMs, log, url, roles = ROLES } = this.#options;
     this.#watch = new Watch({
       url,
@@ -197,7 +197,7 @@ export class PostgresEngine implements Engine {
       nodes: this.#nodes,
       partitions: this.#partitions,
       serves: (carrierId) => this.#lanes.serves(carrierId),
-      onSpilled: (lane) => this.#lanes.setSpilled(lane, true),
+      onOverflowed: (lane) => this.#lanes.setOverflowed(lane, true),
       onFeed,
       send,
     });
@@ -218,29 +218,29 @@ export class PostgresEngine implements Engine {
       log,
       connection: new Connection({ url, connections, statementTimeoutMs, leaseMs, log }, `${name} heartbeat`),
       nodes: this.#nodes,
-      onDeposed: () => this.#depose(),
+      onFenced: () => this.#fence(),
     });
     this.#heartbeat.start();
   }
 
   /** Lanes with messages that no process has in memory. */
-  async spilledLanes(): Promise<LaneName[]> {
+  async overflowedLanes(): Promise<LaneName[]> {
     const found = await this.#pool.use((session) => waitingLanes(session, FIRST_LANE, Number.MAX_SAFE_INTEGER));
     const lanes = found.map(({ accountId, carrierId }) => ({ accountId, carrierId }));
-    for (const lane of lanes) this.#lanes.setSpilled(lane, true);
+    for (const lane of lanes) this.#lanes.setOverflowed(lane, true);
     return lanes;
   }
 
-  isAlone(command: CommandName): boolean {
-    return NEEDS[command] === undefined;
+  ownTransaction(command: CommandName): boolean {
+    return READ_SETS[command] === undefined;
   }
 
   // --- Beside --------------------------------------------------------------------------------------------------------------
 
-  runBeside(call: Call): Promise<Outcome> | null {
+  runConcurrently(call: Call): Promise<Outcome> | null {
     const known = this.#watch === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
-    if (LOOKS.has(call.command) || call.command === "retire") return this.#beside(call, false);
+    if (READ_ONLY.has(call.command) || call.command === "purgeMessages") return this.#beside(call, false);
     return BESIDE.has(call.command) ? this.#beside(call, true) : null;
   }
 
@@ -257,7 +257,7 @@ export class PostgresEngine implements Engine {
         const value = await this.#onSession(call, (session) => this.#inWorkspace(session, call, inTransaction));
         return { ok: true, value };
       } catch (error) {
-        if (faultKind(error) !== "again" || tries >= MOST_TRIES) return { ok: false, error: asStoreError(error) };
+        if (faultKind(error) !== "again" || tries >= MAX_TRIES) return { ok: false, error: asStoreError(error) };
       }
     }
   }
@@ -292,8 +292,8 @@ export class PostgresEngine implements Engine {
       try {
         return await this.#transaction(calls);
       } catch (error) {
-        const kind = this.#deposed ? "away" : faultKind(error);
-        if (kind === "again" && tries < MOST_TRIES) {
+        const kind = this.#fenced ? "away" : faultKind(error);
+        if (kind === "again" && tries < MAX_TRIES) {
           const longest = AGAIN_AFTER_MS * 2 ** tries;
           await new Promise<void>((resolve) => systemClock.after(longest * systemRandom.next(), resolve));
           continue;
@@ -319,11 +319,11 @@ export class PostgresEngine implements Engine {
   }
 
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
-    if (this.#deposed) throw new StoreUnavailable(DEPOSED);
+    if (this.#fenced) throw new StoreUnavailable(FENCED);
     if (this.#closing) throw new StoreUnavailable(CLOSING);
     await this.#resolve();
     const session = await this.#connection.session();
-    // To connect takes a while, and a node that has left meanwhile would be taken for deposed.
+    // To connect takes a while, and a node that has left meanwhile would be taken for fenced.
     if (this.#closing) throw new StoreUnavailable(CLOSING);
     const moment = Lease.moment();
     const group = ++this.#group;
@@ -335,8 +335,8 @@ export class PostgresEngine implements Engine {
       const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
       // Together: of several that fail, one that nobody waits for would end the process.
       const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(needsOf(calls))]);
-      if (!isOurs) this.#depose();
-      if (this.#deposed) throw new StoreUnavailable(DEPOSED);
+      if (!isOurs) this.#fence();
+      if (this.#fenced) throw new StoreUnavailable(FENCED);
       const outcomes = await workspace.runAll(calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
@@ -359,7 +359,7 @@ export class PostgresEngine implements Engine {
     } catch (error) {
       const kind = faultKind(error);
       const lost = kind === "away" || !session.alive;
-      if (committing && lost && this.#options.mode === "deliver" && !this.#deposed) {
+      if (committing && lost && this.#options.mode === "deliver" && !this.#fenced) {
         this.#connection.discard();
         return await this.#outcomeOfLostCommit(error);
       }
@@ -398,7 +398,7 @@ export class PostgresEngine implements Engine {
         if (committed) return result;
         throw error;
       } catch (again) {
-        if (again === error || faultKind(again) !== "away" || this.#deposed) throw again;
+        if (again === error || faultKind(again) !== "away" || this.#fenced) throw again;
       }
       await new Promise<void>((resolve) => clock.after(RESOLVE_EVERY_MS, resolve));
     }
@@ -415,7 +415,7 @@ export class PostgresEngine implements Engine {
       const outcome = result.outcomes[index]!;
       return command === "dueReports" && outcome.ok ? (outcome.value as CommandOutput<"dueReports">).batches : [];
     });
-    const fetched = { messages: [], reports, spilled: [], earliestDueAtMs: null };
+    const fetched = { messages: [], reports, overflowed: [], earliestDueAtMs: null };
     const feed = joinFeeds(result.feed, reports.length === 0 ? null : fetched);
     if (feed !== null) this.#onFeed(feed);
   }
@@ -423,7 +423,7 @@ export class PostgresEngine implements Engine {
   async #settleLostCommit(): Promise<boolean> {
     const { group, unit } = this.#unresolved!;
     const last = await this.#nodes.lastGroup(await this.#connection.session());
-    if (last === null) this.#depose();
+    if (last === null) this.#fence();
     const committed = last === group;
     if (committed) unit.committed();
     else unit.rollback();
@@ -432,12 +432,12 @@ export class PostgresEngine implements Engine {
   }
 
   /** Another node has taken over what this one had: from now on nothing is done in its name. */
-  #depose(): void {
-    if (this.#deposed) return;
-    this.#deposed = true;
+  #fence(): void {
+    if (this.#fenced) return;
+    this.#fenced = true;
     this.#lease.end();
-    this.#options.log.error({ epoch: this.#nodes.epoch }, DEPOSED);
-    this.#onDeposed(DEPOSED);
+    this.#options.log.error({ epoch: this.#nodes.epoch }, FENCED);
+    this.#onFenced(FENCED);
   }
 
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
@@ -446,7 +446,7 @@ export class PostgresEngine implements Engine {
     await this.#watch?.stop();
     await this.#takeOver?.stop();
     await this.#heartbeat?.stop();
-    if (this.#options.mode === "deliver" && !this.#deposed && !this.#closed) {
+    if (this.#options.mode === "deliver" && !this.#fenced && !this.#closed) {
       const { log } = this.#options;
       await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
     }
@@ -465,10 +465,10 @@ export class PostgresEngine implements Engine {
 }
 
 const CLOSING = "the store is being closed";
-const DEPOSED = "another node took over what this one had, because its lease had run out";
+const FENCED = "another node took over what this one had, because its lease had run out";
 
 export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
-  readonly onDeposed: (reason: string) => void;
+  readonly onFenced: (reason: string) => void;
 }
 
 interface EngineParts {
@@ -480,10 +480,10 @@ interface EngineParts {
   readonly ids: IdSource;
 }
 
-function needsOf(calls: readonly Call[]): Needs {
+function needsOf(calls: readonly Call[]): ReadSet {
   const sum: Record<string, unknown> = {};
   for (const { command, input } of calls) {
-    const needs = (NEEDS[command] as ((input: unknown) => Needs) | undefined)?.(input) ?? {};
+    const needs = (READ_SETS[command] as ((input: unknown) => ReadSet) | undefined)?.(input) ?? {};
     for (const [name, value] of Object.entries(needs)) {
       if (!Array.isArray(value)) sum[name] = value;
       else if (sum[name] === undefined) sum[name] = [...value];

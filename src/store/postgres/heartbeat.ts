@@ -15,10 +15,10 @@ export interface HeartbeatParts {
   readonly log: Log;
   readonly connection: Connection;
   readonly nodes: Nodes;
-  readonly onDeposed: () => void;
+  readonly onFenced: () => void;
 }
 
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
@@ -34,7 +34,7 @@ export class Heartbeat {
 
   start(): void {
     const { clock, leaseMs } = this.#parts;
-    this.#timer = clock.after(Math.min(LONGEST_PAUSE_MS, leaseMs / 10), () => {
+    this.#timer = clock.after(Math.min(MAX_PAUSE_MS, leaseMs / 10), () => {
       this.#beating = this.#beat().finally(() => {
         if (!this.#stopped) this.start();
       });
@@ -43,9 +43,9 @@ export class Heartbeat {
 
   /** Never rejects: a database that is away is asked again in a moment. */
   async #beat(): Promise<void> {
-    const { connection, nodes, onDeposed } = this.#parts;
+    const { connection, nodes, onFenced } = this.#parts;
     try {
-      if (!(await nodes.renew(await connection.session()))) onDeposed();
+      if (!(await nodes.renew(await connection.session()))) onFenced();
     } catch (error) {
       // Also when it was slow: nothing here waits for others, so the database stood still.
       if (faultKind(error) === "away") nodes.lostTouch();

@@ -33,7 +33,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** How much longer than a statement may take we wait for its answer: for a network that swallows everything. */
 const GRACE_MS = 5_000;
 /** More texts than this mean that some are made up as they come; those are not kept. */
-const MOST_PREPARED = 1_000;
+const MAX_PREPARED = 1_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
 const INT8 = 20;
@@ -191,7 +191,7 @@ export class Link implements Session {
 
   /** Null when there are too many already. */
   #prepare(text: string): Statement | null {
-    if (this.#namesMade === MOST_PREPARED) return null;
+    if (this.#namesMade === MAX_PREPARED) return null;
     this.#namesMade += 1;
     const made = { name: `s${this.#namesMade}`, scope: this.#scope, ready: false, columns: undefined };
     this.#statements.set(text, made);

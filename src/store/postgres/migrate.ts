@@ -21,9 +21,9 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS heliograph_schema (
  * updated", which has no code of its own), and what a serialisable database says to the loser. All pass when the other has committed.
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01"]);
-const MOST_TRIES = 60;
-const SHORTEST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 500;
+const MAX_TRIES = 60;
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
 
 /** Returns how many steps it took. Safe to run twice, and by many processes at once. */
 export async function migrate(
@@ -41,9 +41,9 @@ export async function migrate(
       } catch (error) {
         await link.script("ROLLBACK");
         if (!RACES.has((error as { code?: string }).code ?? "")) throw error;
-        if (tries === MOST_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
+        if (tries === MAX_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
       }
-      const longest = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** tries);
+      const longest = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** tries);
       await new Promise<void>((resolve) => clock.after((longest / 2) * (1 + random.next()), resolve));
     }
   } catch (error) {

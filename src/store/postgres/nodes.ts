@@ -1,12 +1,12 @@
 /**
  * The nodes that share the database. Each has an *epoch*, a number that no other start ever had, under which it owns messages, reports and
- * carriers' connections, and a lease that it renews. Whose lease is over is deposed: its row goes, and with it all that it may do. What it owned
+ * carriers' connections, and a lease that it renews. Whose lease is over is fenced: its row goes, and with it all that it may do. What it owned
  * is then freed by whoever lives (takeover.ts).
  *
  *   join ──▶ renew, renew, renew ──▶ leave
- *                 └── too late ──▶ deposed: every transaction of the node changes its row, and so finds that it is gone
+ *                 └── too late ──▶ fenced: every transaction of the node changes its row, and so finds that it is gone
  *
- * Leases are compared on the database's clock. A node deposes others only when it has itself been in touch with the database for a whole
+ * Leases are compared on the database's clock. A node fences others only when it has itself been in touch with the database for a whole
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
  */
 import { TOOL_NODE } from "../../runtime/ids.ts";
@@ -97,7 +97,7 @@ export class Nodes {
     lease.renew(moment, leaseMs);
   }
 
-  /** The first statement of a transaction. It says the number of the group, and fails when the node was deposed. */
+  /** The first statement of a transaction. It says the number of the group, and fails when the node was fenced. */
   async fence(session: Session, group: number): Promise<boolean> {
     const { count } = await session.query(COMMITTING, [this.#epoch, this.#options.leaseMs, group]);
     return count === 1;
@@ -122,7 +122,7 @@ export class Nodes {
     this.#inTouchSince = null;
   }
 
-  /** False when the node was deposed. */
+  /** False when the node was fenced. */
   async renew(session: Session): Promise<boolean> {
     const moment = Lease.moment();
     const { count } = await session.query(RENEW, [this.#epoch, this.#options.leaseMs]);
@@ -132,7 +132,7 @@ export class Nodes {
   }
 
   /**
-   * The last group that the database has of this node; null when it was deposed. The lock waits for a transaction of the node whose
+   * The last group that the database has of this node; null when it was fenced. The lock waits for a transaction of the node whose
    * connection is lost here and still goes on there: what it comes to is known only then.
    */
   async lastGroup(session: Session): Promise<number | null> {
@@ -144,7 +144,7 @@ export class Nodes {
   }
 
   /** Fences the nodes whose lease is over: from the commit on they can do nothing. Returns their names. */
-  async deposeDead(session: Session): Promise<string[]> {
+  async fenceDead(session: Session): Promise<string[]> {
     const asked = Lease.moment();
     if (this.#inTouchSince === null || asked - this.#inTouchSince < this.#leaseNs) return [];
     await session.script("BEGIN");

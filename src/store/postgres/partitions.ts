@@ -1,6 +1,6 @@
 /**
  * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when all in them
- * is old (retirement.ts).
+ * is old (message-purge.ts).
  */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
@@ -29,9 +29,9 @@ const STORAGE = `autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_thresh
  * no longer a table to attach to or detach from, already a partition): look again.
  */
 const RACES = new Set(["23505", "42P07", "42710", "XX000", "40001", "40P01", "42P01", "42809", "55P03"]);
-const MOST_TRIES = 20;
-const SHORTEST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
+const MAX_TRIES = 20;
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 500;
 
 /** A partition's keys: from the first on, and before the last. */
 export interface Range {
@@ -90,12 +90,12 @@ export class Partitions {
       this.#known.set(table, there);
       const missing = keys.find((key) => !holds(there, key));
       if (missing === undefined) return;
-      if (tries > MOST_TRIES + keys.length) throw new StoreUnavailable("the partitions are being changed all the time");
+      if (tries > MAX_TRIES + keys.length) throw new StoreUnavailable("the partitions are being changed all the time");
       try {
         await inTransaction(session, () => create(session, table, this.#rangeFor(missing, there)));
       } catch (error) {
         if (!isRace(error)) throw error;
-        await this.#pause(Math.min(tries, MOST_TRIES));
+        await this.#pause(Math.min(tries, MAX_TRIES));
       }
     }
   }
@@ -113,7 +113,7 @@ export class Partitions {
   }
 
   async #pause(tries: number): Promise<void> {
-    const longest = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** tries);
+    const longest = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** tries);
     await new Promise<void>((resolve) => this.#clock.after((longest / 2) * (1 + this.#random.next()), resolve));
   }
 

@@ -35,7 +35,7 @@ export class PostgresSql implements Sql {
   }
 
   /** Its tables are never behind. */
-  prepareLagging<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+  prepareStaleRead<Values extends Value[], Row>(text: string): Statement<Values, Row> {
     return this.prepare(text);
   }
 }

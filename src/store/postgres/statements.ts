@@ -91,8 +91,8 @@ export const LATER: ColumnTypes = { ...LATER_NAME, carrier_id: "text", error_id:
 export const POSTING: ColumnTypes = {
   at_ms: "bigint",
   kind: "text",
-  from_purse: "bigint",
-  to_purse: "bigint",
+  from_wallet: "bigint",
+  to_wallet: "bigint",
   amount_micros: "bigint",
   message_key: "bigint",
   part_count: "integer",
@@ -181,12 +181,12 @@ export const FIND = {
           ORDER BY id DESC LIMIT ${MAX_SAME_ID}))
        ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true ORDER BY id`,
   ),
-  purses: selection(
+  wallets: selection(
     WANTED_KEY,
-    `purse.account_id AS "accountId", purse.id, CAST(balance_micros AS TEXT) AS balance,
-     CAST(credit_limit_micros AS TEXT) AS "creditLimit", purse.currency, account.key AS "accountKey",
+    `wallet.account_id AS "accountId", wallet.id, CAST(balance_micros AS TEXT) AS balance,
+     CAST(credit_limit_micros AS TEXT) AS "creditLimit", wallet.currency, account.key AS "accountKey",
      CAST(alert_below_micros AS TEXT) AS "alertBelow", alert_url AS "alertUrl"`,
-    `JOIN purse ON purse.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY purse.id FOR UPDATE OF purse`,
+    `JOIN wallet ON wallet.account_id = wanted_key JOIN account ON account.id = wanted_key ORDER BY wallet.id FOR UPDATE OF wallet`,
   ),
   names: selection(
     { wanted_account: "bigint", wanted_name: "text" },
@@ -265,8 +265,8 @@ export const WRITE = {
   deleteLater: deletion("later_receipt", LATER_NAME),
   post: new Variants(POSTING, [["description", "actor_id"]], (types) => insertion("posting", types)),
   postNumbered: `${insertion("posting", POSTING)} RETURNING id`,
-  move: `UPDATE purse SET balance_micros = balance_micros + moved.amount
-    FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE purse.id = moved.id`,
+  move: `UPDATE wallet SET balance_micros = balance_micros + moved.amount
+    FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE wallet.id = moved.id`,
   insertBulks: insertion("bulk", BULK),
   insertReplays: insertion("replay", NEW_REPLAY),
   insertReports: insertion("report", NEW_REPORT),

@@ -16,24 +16,24 @@ import {
   type NewMessageRow,
   type NewReportRow,
   type PartRow,
-  type PurseRow,
-  purseOf,
   type ReportRow,
+  type WalletRow,
+  walletOf,
 } from "../rows.ts";
 import {
   checkPosting,
-  type Needs,
   type NewPart,
   type NewPosting,
   type NumberOnList,
-  type Purse,
+  type ReadSet,
   type ReplayName,
   type Tables,
+  type Wallet,
 } from "../tables.ts";
 import { type ColumnTypes, insertRows, sendRows, updating } from "./columns.ts";
 import type { Session } from "./link.ts";
 import type { Partitions } from "./partitions.ts";
-import type { ServicePurses } from "./service-purses.ts";
+import type { ServiceWallets } from "./service-wallets.ts";
 import {
   BULK,
   FIND,
@@ -91,7 +91,7 @@ function fresh<Item>(items: readonly Item[] | undefined, asked: Set<string>, idO
   });
 }
 
-interface WorkingPurse extends Purse {
+interface WorkingWallet extends Wallet {
   balanceMicros: bigint;
 }
 
@@ -105,7 +105,7 @@ type FoundPart = PartRow & PartName;
 export interface TablesParts {
   readonly session: () => Session;
   readonly partitions: Partitions;
-  readonly servicePurses: ServicePurses;
+  readonly serviceWallets: ServiceWallets;
 }
 
 export class PostgresTables implements Tables {
@@ -130,8 +130,8 @@ export class PostgresTables implements Tables {
   #unparked: number[] = [];
   #newLater: object[] = [];
   #goneLater: object[] = [];
-  #purses = new Map<number, WorkingPurse>();
-  #pursesById = new Map<number, WorkingPurse>();
+  #wallets = new Map<number, WorkingWallet>();
+  #walletsById = new Map<number, WorkingWallet>();
   #postings: NewPosting[] = [];
   #bulks = new Map<string, BulkRow>();
   #newBulks: BulkRow[] = [];
@@ -159,8 +159,8 @@ export class PostgresTables implements Tables {
     this.#pieces = new Map();
     this.#parked = new Map();
     this.#parkedPhones = new Map();
-    this.#purses = new Map();
-    this.#pursesById = new Map();
+    this.#wallets = new Map();
+    this.#walletsById = new Map();
     this.#bulks = new Map();
     this.#replays = new Map();
     this.#reports = new Map();
@@ -197,7 +197,7 @@ export class PostgresTables implements Tables {
 
   // --- Reading -----------------------------------------------------------------------------------------------------------
 
-  async load(needs: Needs): Promise<void> {
+  async load(needs: ReadSet): Promise<void> {
     const { partitions } = this.#parts;
     const homeless = (needs.newKeys ?? []).filter((key) => !partitions.covers(key));
     if (homeless.length > 0) await partitions.ensure(homeless);
@@ -205,7 +205,7 @@ export class PostgresTables implements Tables {
       this.#loadMessages(needs.messages ?? []),
       this.#loadParts([...(needs.parts ?? []), ...(needs.receipts ?? []).flatMap((each) => idNameOf(each) ?? [])]),
       this.#loadParked(needs.parked ?? []),
-      this.#loadPurses(needs.purses ?? []),
+      this.#loadWallets(needs.wallets ?? []),
       this.#loadNames(needs),
       this.#loadBulks(needs.bulks ?? [], false),
       this.#loadBulks(needs.lockedBulks ?? [], true),
@@ -229,7 +229,7 @@ export class PostgresTables implements Tables {
   }
 
   /** What depends on the messages that were read. */
-  async #loadFurther(needs: Needs): Promise<void> {
+  async #loadFurther(needs: ReadSet): Promise<void> {
     const messages = [...this.#messages.values()];
     const bulks = messages.filter((row) => row.bulk_version !== null);
     const reports = messages.flatMap((row) => (row.intermediate === 1 ? (row.last_report_id ?? []) : []));
@@ -238,7 +238,7 @@ export class PostgresTables implements Tables {
         bulks.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id })),
         false,
       ),
-      needs.refunds === true ? this.#loadPurses(messages.map((row) => row.account_id)) : null,
+      needs.refunds === true ? this.#loadWallets(messages.map((row) => row.account_id)) : null,
       this.#loadWaiting(reports),
     ]);
   }
@@ -246,7 +246,7 @@ export class PostgresTables implements Tables {
   async #loadMessages(keys: readonly MessageKey[]): Promise<void> {
     const wanted = fresh(keys, this.#asked, (key) => `message ${key}`).map((key) => ({ wanted_key: key }));
     const { rows } = await sendRows<MessageRow>(this.#parts.session(), FIND.messages, WANTED_KEY, wanted);
-    this.adopt(rows);
+    this.cache(rows);
   }
 
   /** Parts come and go under the lock of their message: so first the messages, locked, and then the parts as they are now. */
@@ -258,7 +258,7 @@ export class PostgresTables implements Tables {
       sendRows<MessageRow>(session, FIND.messagesOfParts, WANTED_PART, sent),
       sendRows<FoundPart>(session, FIND.parts, WANTED_PART, sent),
     ]);
-    this.adopt(messages.rows);
+    this.cache(messages.rows);
     const found = await this.#withMessages(wanted, parts.rows);
     for (const part of found) append(this.#pieces, partId(part), { ...part, written: null });
   }
@@ -278,7 +278,7 @@ export class PostgresTables implements Tables {
       sendRows<MessageRow>(session, FIND.messages, WANTED_KEY, wanted),
       sendRows<FoundPart>(session, FIND.parts, WANTED_PART, names.map(wantedPart)),
     ]);
-    this.adopt(messages.rows);
+    this.cache(messages.rows);
     return this.#withMessages(names, again.rows, tried);
   }
 
@@ -304,19 +304,19 @@ export class PostgresTables implements Tables {
     for (const phone of phonesOf(receipt)) append(this.#parkedPhones, phone, receipt);
   }
 
-  async #loadPurses(accountIds: readonly number[]): Promise<void> {
-    const wanted = fresh(accountIds, this.#asked, (id) => `purse ${id}`).map((id) => ({ wanted_key: id }));
+  async #loadWallets(accountIds: readonly number[]): Promise<void> {
+    const wanted = fresh(accountIds, this.#asked, (id) => `wallet ${id}`).map((id) => ({ wanted_key: id }));
     const session = this.#parts.session();
-    const { rows } = await sendRows<PurseRow & { accountId: number }>(session, FIND.purses, WANTED_KEY, wanted);
+    const { rows } = await sendRows<WalletRow & { accountId: number }>(session, FIND.wallets, WANTED_KEY, wanted);
     for (const row of rows) {
-      const purse: WorkingPurse = purseOf(row);
-      this.#purses.set(row.accountId, purse);
-      this.#pursesById.set(row.id, purse);
+      const wallet: WorkingWallet = walletOf(row);
+      this.#wallets.set(row.accountId, wallet);
+      this.#walletsById.set(row.id, wallet);
     }
-    await this.#parts.servicePurses.ensure(rows.map(({ currency }) => currency));
+    await this.#parts.serviceWallets.ensure(rows.map(({ currency }) => currency));
   }
 
-  async #loadNames({ names, numbers }: Needs): Promise<void> {
+  async #loadNames({ names, numbers }: ReadSet): Promise<void> {
     const session = this.#parts.session();
     const wantedNames = fresh(names, this.#asked, (name) => `name ${name.accountId} ${name.clientMessageId}`);
     const wantedNumbers = fresh(numbers, this.#asked, ({ list, number }) => `number ${list} ${number}`);
@@ -355,7 +355,7 @@ export class PostgresTables implements Tables {
     }
   }
 
-  async #loadReplays({ replays }: Needs): Promise<void> {
+  async #loadReplays({ replays }: ReadSet): Promise<void> {
     const wanted = fresh(replays, this.#asked, (name) => `replay ${replayId(name)} ${name.bodyHash}`);
     const { rows } = await sendRows<ReplayName & { answer: string }>(
       this.#parts.session(),
@@ -371,7 +371,7 @@ export class PostgresTables implements Tables {
     for (const row of rows) append(this.#replays, replayId(row), { bodyHash: row.bodyHash, answer: row.answer });
   }
 
-  async #loadReports({ reports, leaders }: Needs): Promise<void> {
+  async #loadReports({ reports, leaders }: ReadSet): Promise<void> {
     const session = this.#parts.session();
     const wanted = fresh(reports, this.#asked, (id) => `report ${id}`).map((id) => ({ wanted_key: id }));
     const [whole] = await Promise.all([
@@ -410,7 +410,7 @@ export class PostgresTables implements Tables {
 
   claimedUpTo(): void {}
 
-  adopt(rows: readonly MessageRow[]): MessageRow[] {
+  cache(rows: readonly MessageRow[]): MessageRow[] {
     return rows.map((row) => {
       const known = this.#messages.get(row.key);
       if (known !== undefined) return known;
@@ -521,14 +521,14 @@ export class PostgresTables implements Tables {
     this.#goneLater.push(laterRow(later));
   }
 
-  purse(accountId: number): Purse {
-    const purse = this.#purses.get(accountId);
-    if (purse === undefined) throw new Error(`account ${accountId} has no purse`);
-    return { ...purse };
+  wallet(accountId: number): Wallet {
+    const wallet = this.#wallets.get(accountId);
+    if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
+    return { ...wallet };
   }
 
-  servicePurse(name: "payments" | "revenue", currency: string): number {
-    return this.#parts.servicePurses.idOf(name, currency);
+  serviceWallet(name: "payments" | "revenue", currency: string): number {
+    return this.#parts.serviceWallets.idOf(name, currency);
   }
 
   post(posting: NewPosting): void {
@@ -538,8 +538,8 @@ export class PostgresTables implements Tables {
 
   #moveInMemory(posting: NewPosting): void {
     const { from, to, amountMicros } = posting;
-    const source = this.#pursesById.get(from);
-    const target = this.#pursesById.get(to);
+    const source = this.#walletsById.get(from);
+    const target = this.#walletsById.get(to);
     checkPosting(posting, target);
     if (source !== undefined) source.balanceMicros -= amountMicros;
     if (target !== undefined) target.balanceMicros += amountMicros;
@@ -671,20 +671,20 @@ export class PostgresTables implements Tables {
     await Promise.all(sent);
   }
 
-  /** Moves what the postings come to for each purse, by its id: all nodes move money in one order, and none waits for another in a ring. */
+  /** Moves what the postings come to for each wallet, by its id: all nodes move money in one order, and none waits for another in a ring. */
   async #move(session: Session, postings: readonly NewPosting[]): Promise<void> {
-    const { servicePurses } = this.#parts;
+    const { serviceWallets } = this.#parts;
     const moves = new Map<number, bigint>();
     for (const { from, to, amountMicros } of postings) {
       moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
       moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
     }
     const inOrder = [...moves].sort(([first], [second]) => first - second);
-    for (const [id, amount] of inOrder) servicePurses.moves(id, amount);
+    for (const [id, amount] of inOrder) serviceWallets.moves(id, amount);
     try {
       await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
     } catch (error) {
-      if ((error as { code?: string }).code === OUT_OF_RANGE) servicePurses.doubt();
+      if ((error as { code?: string }).code === OUT_OF_RANGE) serviceWallets.doubt();
       throw error;
     }
   }
@@ -775,8 +775,8 @@ function postingRow(posting: NewPosting): object {
   return {
     at_ms: atMs,
     kind,
-    from_purse: from,
-    to_purse: to,
+    from_wallet: from,
+    to_wallet: to,
     amount_micros: amountMicros,
     message_key: messageKey ?? null,
     part_count: partCount ?? null,

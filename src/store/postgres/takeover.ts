@@ -8,7 +8,7 @@
  * All this has a loop of its own: however long it takes, the looks of the watch go on. An owner that is neither a node nor gone is nobody, however that
  * came about (a database that was put together from parts, a row that somebody has deleted): now and then such are looked for, and are gone too.
  */
-import { type Clock, Repeating } from "../../runtime/clock.ts";
+import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { asStoreError, type Pool, type Session } from "./connection.ts";
 import { LookFaults } from "./look-faults.ts";
@@ -66,7 +66,7 @@ const NOTHING_LEFT = `DELETE FROM gone_node WHERE epoch = $1
 export class TakeOver {
   readonly #parts: TakeOverParts;
   readonly #faults: LookFaults;
-  #repeating: Repeating | null = null;
+  #interval: Interval | null = null;
   #stopped = false;
   #nobodiesAtMs = 0;
 
@@ -77,7 +77,7 @@ export class TakeOver {
 
   start(): void {
     const { clock, leaseMs } = this.#parts;
-    this.#repeating = new Repeating(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
+    this.#interval = new Interval(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
       await this.#fence();
       await this.#findNobodies();
       await this.#freeAll();
@@ -87,7 +87,7 @@ export class TakeOver {
   async #fence(): Promise<void> {
     const { nodes, pool, log } = this.#parts;
     try {
-      for (const name of await pool.use((session) => nodes.deposeDead(session)))
+      for (const name of await pool.use((session) => nodes.fenceDead(session)))
         log.warn({ node: name }, "took over from a node that is gone");
     } catch (error) {
       this.#faults.note("fence nodes that are gone", error);
@@ -134,7 +134,7 @@ export class TakeOver {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#repeating?.stop();
+    await this.#interval?.stop();
   }
 }
 

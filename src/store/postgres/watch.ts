@@ -27,7 +27,7 @@ export interface WatchParts {
   readonly partitions: Partitions;
   /** Whether this node has a connection to the carrier. */
   readonly serves: (carrierId: string) => boolean;
-  readonly onSpilled: (lane: LaneName) => void;
+  readonly onOverflowed: (lane: LaneName) => void;
   readonly onFeed: (feed: Feed) => void;
   /** Sends a command to this node's own store. */
   readonly send: SendCall;
@@ -135,7 +135,7 @@ export class Watch {
     const forOthers =
       unit.reportsWait ||
       (!dispatches && unit.earliestDueAtMs !== null) ||
-      [...unit.spilled.values()].some(({ carrierId }) => !dispatches || !serves(carrierId));
+      [...unit.overflowed.values()].some(({ carrierId }) => !dispatches || !serves(carrierId));
     if (forOthers) this.tell();
   }
 
@@ -183,11 +183,17 @@ export class Watch {
     const nodes = await cluster.take();
     if (nodes !== null) this.#dispatchNodes = nodes.nodes.dispatch;
     await changes.take();
-    const spilled = dispatches ? this.#ours((await lanes.take()) ?? []) : [];
+    const overflowed = dispatches ? this.#ours((await lanes.take()) ?? []) : [];
     const dueAtMs = dispatches ? ((await due.take())?.atMs ?? null) : null;
     const reportsWait = roles.includes("reports") && (await reports.take()) === true;
     // Also with nothing in it the feed is a sign that the lease was renewed.
-    onFeed({ messages: [], reports: [], spilled, earliestDueAtMs: dueAtMs, ...(reportsWait ? { reportsWait } : {}) });
+    onFeed({
+      messages: [],
+      reports: [],
+      overflowed,
+      earliestDueAtMs: dueAtMs,
+      ...(reportsWait ? { reportsWait } : {}),
+    });
     await partitions.take();
   }
 
@@ -206,12 +212,12 @@ export class Watch {
 
   /** What waits for a carrier that is gone from the catalogue is the leader's to send elsewhere. */
   #ours(lanes: readonly WaitingLane[]): LaneName[] {
-    const { serves, onSpilled, nodes } = this.#parts;
+    const { serves, onOverflowed, nodes } = this.#parts;
     const leads = nodes.knownCluster?.leads === true;
     const ours = lanes
       .filter(({ carrierId, isKnown }) => serves(carrierId) || (leads && !isKnown))
       .map(({ accountId, carrierId }) => ({ accountId, carrierId }));
-    for (const lane of ours) onSpilled(lane);
+    for (const lane of ours) onOverflowed(lane);
     return ours;
   }
 

@@ -6,18 +6,18 @@ import type { Call, Outcome } from "../group.ts";
 import type { CommandHandlers } from "../port.ts";
 import { Unit } from "../unit.ts";
 import type { Session } from "./link.ts";
+import type { MessagePurge } from "./message-purge.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
-import type { Retirement } from "./retirement.ts";
-import type { ServicePurses } from "./service-purses.ts";
+import type { ServiceWallets } from "./service-wallets.ts";
 import { PostgresSql } from "./sql.ts";
 import { PostgresTables } from "./tables.ts";
 
 export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
   readonly nodes: Nodes;
   readonly partitions: Partitions;
-  readonly retirement: Retirement;
-  readonly servicePurses: ServicePurses;
+  readonly messagePurge: MessagePurge;
+  readonly serviceWallets: ServiceWallets;
 }
 
 export class Workspace {
@@ -28,9 +28,9 @@ export class Workspace {
   #unit = new Unit();
 
   constructor(parts: WorkspaceParts) {
-    const { nodes, partitions, retirement, servicePurses, lanes } = parts;
+    const { nodes, partitions, messagePurge, serviceWallets, lanes } = parts;
     const session = (): Session => this.#session!;
-    this.tables = new PostgresTables({ session, partitions, servicePurses });
+    this.tables = new PostgresTables({ session, partitions, serviceWallets });
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
     this.#handlers = allCommands(this.#parts, {
       cluster: () => nodes.cluster(session()),
@@ -41,7 +41,7 @@ export class Workspace {
         unit.onCommit(() => lanes.setServed(served));
         return shares;
       },
-      retire: (input) => retirement.retire(session(), input),
+      purgeMessages: (input) => messagePurge.purgeMessages(session(), input),
     });
   }
 

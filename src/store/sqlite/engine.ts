@@ -6,8 +6,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
 import { allCommands } from "../commands/all.ts";
-import { LOOKS } from "../commands/looks.ts";
 import type { CommandParts } from "../commands/parts.ts";
+import { READ_ONLY } from "../commands/read-only.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
 import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
@@ -29,7 +29,7 @@ import {
   openDatabase,
 } from "./database.ts";
 import { IdMarks } from "./id-marks.ts";
-import { catchUp } from "./journal.ts";
+import { replayJournal } from "./journal.ts";
 import { distrustFound } from "./log-index.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
@@ -92,7 +92,7 @@ export class SqliteEngine implements Engine {
         if (!log.isTrusted && !isMigrated(db)) throw log.reason;
         migrateAlone(db, directory);
       }
-      if (log.isTrusted) this.#catchUp(db);
+      if (log.isTrusted) this.#replayJournal(db);
     } catch (error) {
       log?.heed(error);
       log?.close();
@@ -136,9 +136,9 @@ export class SqliteEngine implements Engine {
   }
 
   /** A tool that cannot write may still read. */
-  #catchUp(db: Db): void {
+  #replayJournal(db: Db): void {
     try {
-      catchUp(db, this.#onFault);
+      replayJournal(db, this.#onFault);
     } catch (error) {
       if (this.#delivers || !canBeRead(error)) throw error;
     }
@@ -158,14 +158,14 @@ export class SqliteEngine implements Engine {
   }
 
   /** Lanes with messages that no process has in memory, found by hops along the index, however many messages wait. */
-  spilledLanes(): LaneName[] {
+  overflowedLanes(): LaneName[] {
     const next = this.#db.prepare<[string, number], LaneName>(
       `SELECT carrier_id AS carrierId, account_id AS accountId FROM message
        WHERE state = 1 AND owner IS NULL AND (carrier_id, account_id) > (?, ?) ORDER BY carrier_id, account_id LIMIT 1`,
     );
     const lanes: LaneName[] = [];
     for (let lane = next.get("", 0); lane !== undefined; lane = next.get(lane.carrierId, lane.accountId)) {
-      this.#lanes.setSpilled(lane, true);
+      this.#lanes.setOverflowed(lane, true);
       lanes.push(lane);
     }
     return lanes;
@@ -207,7 +207,7 @@ export class SqliteEngine implements Engine {
     const writes = !reads || (this.#delivers && this.#tables.isBehind);
     try {
       this.#log.synchronous("FULL");
-      if (reads && !this.#delivers) catchUp(this.#db, this.#onFault);
+      if (reads && !this.#delivers) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
       const outcomes: Outcome[] = [];
@@ -301,7 +301,7 @@ export class SqliteEngine implements Engine {
    * Writes some of what is only in the journal to its tables. That is not flushed: what a power cut takes of it is still in the journal, and the
    * next flush is for all before it.
    */
-  rest(): boolean {
+  onIdle(): boolean {
     if (!this.#db.open || !this.#tables.isDue || !this.#log.isTrusted) return false;
     try {
       this.#log.synchronous("NORMAL");
@@ -325,7 +325,7 @@ export class SqliteEngine implements Engine {
     this.#tables.forget();
     if (!this.#log.restore()) return;
     try {
-      catchUp(this.#db, this.#onFault);
+      replayJournal(this.#db, this.#onFault);
     } catch (error) {
       if (!canBeRead(error)) throw error;
       this.#onFault(error);
@@ -353,7 +353,7 @@ export class SqliteEngine implements Engine {
 }
 
 function isRead({ command }: Call): boolean {
-  return LOOKS.has(command);
+  return READ_ONLY.has(command);
 }
 
 function failedFor(calls: readonly Call[], error: unknown): Outcome[] {

@@ -1,6 +1,6 @@
 /**
  * The journal: what each commit changed of the rows that are written to their tables later, in the order of the commits. Whoever opens the
- * database brings the tables up to date with it first (`catchUp`): after a crash the service, and beside a running one the command line.
+ * database brings the tables up to date with it first (`replayJournal`): after a crash the service, and beside a running one the command line.
  *
  * It goes entry by entry, and row by row. What cannot be read or has no place is set aside (aside.ts), and the rest goes on. Every entry says the
  * version of its format. One of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
@@ -8,8 +8,8 @@
 import type { MessageKey } from "../../message/message.ts";
 import { keyOf, type MessageChange, type ReportRow } from "../rows.ts";
 import type { Db } from "./database.ts";
+import { type MessageValues, type PartValues, RowStatements } from "./row-statements.ts";
 import type { StoredPosting } from "./wallets.ts";
-import { type MessageValues, type PartValues, WrittenRows } from "./written.ts";
 
 /**
  * The format that is written here. Entries of 0 are from before there were versions, and are as those of 1. Another order of a message's values, or
@@ -37,7 +37,7 @@ export type Change =
 
 type Apply = {
   readonly [Kind in Exclude<Change[0], "message" | "message changed">]: (
-    rows: WrittenRows,
+    rows: RowStatements,
     ...change: Rest<Extract<Change, readonly [Kind, ...unknown[]]>>
   ) => void;
 };
@@ -124,7 +124,7 @@ export class Journal {
    * Brings the tables up to date. To be called in a transaction, which fails at an entry of a newer version. A message goes straight to its
    * last state: on the way there it could have a name again that was free by then, and that another message has.
    */
-  catchUp(rows: WrittenRows): void {
+  replayJournal(rows: RowStatements): void {
     const { next } = this.#statements;
     const messages: Messages = new Map();
     for (let entry = next.get(0); entry !== undefined; entry = next.get(entry.seq)) {
@@ -142,7 +142,7 @@ export class Journal {
   }
 }
 
-function applyEntry({ seq, changes: text }: Entry, rows: WrittenRows, messages: Messages): void {
+function applyEntry({ seq, changes: text }: Entry, rows: RowStatements, messages: Messages): void {
   let changes: unknown;
   let reason = "it is no list of changes";
   try {
@@ -165,7 +165,7 @@ function applyEntry({ seq, changes: text }: Entry, rows: WrittenRows, messages: 
         noteNew(before, messages);
       } else if (kind === "message changed") noteChange(shortened[1], shortened[2], messages);
       else if (Object.hasOwn(APPLY, kind))
-        (APPLY[kind] as (rows: WrittenRows, ...others: unknown[]) => void)(rows, ...others);
+        (APPLY[kind] as (rows: RowStatements, ...others: unknown[]) => void)(rows, ...others);
       else throw new RangeError("there is no such kind of change");
     });
   }
@@ -194,8 +194,8 @@ function nameOf(change: unknown): string {
 }
 
 /** For whoever works on the tables without the engine, or before it. */
-export function catchUp(db: Db, onFault?: (error: unknown) => void): void {
+export function replayJournal(db: Db, onFault?: (error: unknown) => void): void {
   const journal = new Journal(db);
   if (journal.last() === null) return;
-  db.transaction(() => journal.catchUp(new WrittenRows(db, onFault))).immediate();
+  db.transaction(() => journal.replayJournal(new RowStatements(db, onFault))).immediate();
 }

@@ -2,7 +2,7 @@
 import { firstIdAt } from "../../runtime/ids.ts";
 import type { OwnCommands } from "../commands/all.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
-import { RETIRE_START } from "../port.ts";
+import { PURGE_START } from "../port.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";
@@ -55,7 +55,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
   );
   const keep = db.prepare<[bigint, bigint]>(keepCharge("?", "?"));
 
-  function retireMessages(bounds: PageBounds, over: OverBefore): Page {
+  function purgeOldMessages(bounds: PageBounds, over: OverBefore): Page {
     const page = messagePage.get({ ...bounds, ...over })!;
     if (page.over === 0) return page;
     // What the journal still has of them would bring them back.
@@ -70,7 +70,7 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     return page;
   }
 
-  function retireIncoming(bounds: PageBounds): Page {
+  function purgeOldIncoming(bounds: PageBounds): Page {
     const page = incomingPage.get(bounds)!;
     if (page.over > 0) dropIncoming.run({ after: bounds.after, last: BigInt(page.last!) });
     return page;
@@ -82,15 +82,15 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
     shareBinds: ({ claims }) =>
       claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),
 
-    retire({ beforeMs, nowMs, limit, cursor }) {
+    purgeMessages({ beforeMs, nowMs, limit, cursor }) {
       // Once in a pass: what is so old has been in its table for long, unless little has happened since.
-      if (cursor.message === RETIRE_START.message) tables.flush();
+      if (cursor.message === PURGE_START.message) tables.flush();
       // Nothing ends before it was accepted, so what was accepted later need not be looked at.
       const end = firstIdAt(beforeMs);
       const over = { before: beforeMs, unfetched: unfetchedBefore(nowMs) };
-      const messages = retireMessages({ after: BigInt(cursor.message), end, limit }, over);
-      const incoming = retireIncoming({ after: BigInt(cursor.incoming), end, limit });
-      if (messages.looked < limit && incoming.looked < limit) return { cursor: RETIRE_START, more: false };
+      const messages = purgeOldMessages({ after: BigInt(cursor.message), end, limit }, over);
+      const incoming = purgeOldIncoming({ after: BigInt(cursor.incoming), end, limit });
+      if (messages.looked < limit && incoming.looked < limit) return { cursor: PURGE_START, more: false };
       const next = { message: messages.last ?? cursor.message, incoming: incoming.last ?? cursor.incoming };
       return { cursor: next, more: true };
     },

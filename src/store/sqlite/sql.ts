@@ -29,14 +29,14 @@ export class SqliteSql implements Sql {
     const seen = [...LOOKED_AT].flatMap(([table, name]) => (name.test(text) ? [table] : []));
     const reads = text.trimStart().startsWith("SELECT");
     return this.#statement(text, () => {
-      if (reads) for (const table of seen) tables.bring(table);
+      if (reads) for (const table of seen) tables.flushTable(table);
       // What is changed here must not be changed back from the journal.
       else if (seen.length > 0) tables.flush();
     });
   }
 
-  prepareLagging<Values extends Value[], Row>(text: string): Statement<Values, Row> {
-    return this.#statement(text, () => this.#tables.bringRipe());
+  prepareStaleRead<Values extends Value[], Row>(text: string): Statement<Values, Row> {
+    return this.#statement(text, () => this.#tables.flushAged());
   }
 
   #statement<Values extends Value[], Row>(text: string, getReady: () => void): Statement<Values, Row> {

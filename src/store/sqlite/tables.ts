@@ -22,24 +22,24 @@ import {
   type NewMessageRow,
   type NewReportRow,
   type PartRow,
-  purseOf,
   type ReportRow,
   STATE_NUMBER,
+  walletOf,
 } from "../rows.ts";
 import {
   checkPosting,
   type NewPart,
   type NewPosting,
   type NumberOnList,
-  type Purse,
   type ReplayName,
   type Tables,
+  type Wallet,
 } from "../tables.ts";
 import { ClaimedLanes, isWaiting } from "./claimed.ts";
 import type { Db } from "./database.ts";
 import { type Change, Journal } from "./journal.ts";
+import { messageValues, type PartValues, RowStatements } from "./row-statements.ts";
 import type { StoredPosting } from "./wallets.ts";
-import { messageValues, type PartValues, WrittenRows } from "./written.ts";
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
@@ -51,7 +51,7 @@ const MANY = 4_000;
 /** How many are written at once: a bound on how long whoever comes next waits. */
 const SLICE = 1_000;
 /** Messages in memory; beyond that they are written sooner. */
-const MOST_MESSAGES = 20_000;
+const MAX_MESSAGES = 20_000;
 
 const NO_PARTS: readonly KeptPart[] = [];
 /** Not known: to be looked at. */
@@ -72,12 +72,12 @@ interface KeptPart extends PartRow {
   readonly since: number;
 }
 
-interface WorkingPurse extends Purse {
+interface WorkingWallet extends Wallet {
   balanceMicros: bigint;
 }
 
 /** The tables whose rows may still be in memory. */
-export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "purse"] as const;
+export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "wallet"] as const;
 export type WrittenBehind = (typeof WRITTEN_BEHIND)[number];
 
 const partName = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
@@ -93,7 +93,7 @@ export interface TablesOptions {
 }
 
 export class SqliteTables implements Tables {
-  readonly #written: WrittenRows;
+  readonly #written: RowStatements;
   readonly #journal: Journal;
   readonly #options: TablesOptions;
   readonly #dataVersion;
@@ -127,9 +127,9 @@ export class SqliteTables implements Tables {
   #lastPostingId = 0;
 
   // What was read and has not changed since.
-  #purses = new Map<number, WorkingPurse>();
-  #pursesById = new Map<number, WorkingPurse>();
-  #servicePurses = new Map<string, number>();
+  #wallets = new Map<number, WorkingWallet>();
+  #walletsById = new Map<number, WorkingWallet>();
+  #serviceWallets = new Map<string, number>();
   #optOutLists = new Map<number, boolean>();
   #parkedCarriers = new Map<string, boolean>();
   /** Whether there is a part in its table, as it was then: none is written without this being told. */
@@ -138,7 +138,7 @@ export class SqliteTables implements Tables {
 
   constructor(options: TablesOptions) {
     this.#options = options;
-    this.#written = new WrittenRows(options.db, options.onFault);
+    this.#written = new RowStatements(options.db, options.onFault);
     this.#journal = new Journal(options.db);
     this.#dataVersion = options.db.prepare<[], number>("PRAGMA data_version").pluck();
   }
@@ -158,7 +158,7 @@ export class SqliteTables implements Tables {
   }
 
   #startAnew(): void {
-    this.#journal.catchUp(this.#written);
+    this.#journal.replayJournal(this.#written);
     this.#messages = new SlotMap();
     this.#finished = new Set();
     this.#parts = new SlotMap();
@@ -181,7 +181,7 @@ export class SqliteTables implements Tables {
   /** A statement of SQL may have changed what was read. */
   dropRead(): void {
     this.#dropWallets();
-    this.#servicePurses = new Map();
+    this.#serviceWallets = new Map();
     this.#optOutLists = new Map();
     this.#parkedCarriers = new Map();
     this.#partsWritten = PERHAPS;
@@ -189,8 +189,8 @@ export class SqliteTables implements Tables {
   }
 
   #dropWallets(): void {
-    this.#purses = new Map();
-    this.#pursesById = new Map();
+    this.#wallets = new Map();
+    this.#walletsById = new Map();
   }
 
   /** The last thing before the commit. */
@@ -205,8 +205,8 @@ export class SqliteTables implements Tables {
       this.#entries.push({ seq: this.#seq++, atMs });
       this.#changes = [];
     }
-    const crowded = this.#messages.size > MOST_MESSAGES;
-    if (crowded) this.#writeRipe(atMs, this.#messages.size - MOST_MESSAGES + SLICE, crowded);
+    const crowded = this.#messages.size > MAX_MESSAGES;
+    if (crowded) this.#writeRipe(atMs, this.#messages.size - MAX_MESSAGES + SLICE, crowded);
     else if (this.#isLate(atMs, MANY)) this.#writeRipe(atMs, SLICE);
   }
 
@@ -219,14 +219,14 @@ export class SqliteTables implements Tables {
 
   flush(): void {
     if (!this.isBehind) return;
-    for (const table of WRITTEN_BEHIND) this.bring(table);
+    for (const table of WRITTEN_BEHIND) this.flushTable(table);
     this.#changes = [];
     if (this.#entries.length > 0) this.#journal.drop(this.#entries.at(-1)!.seq);
     this.#entries = [];
   }
 
   /** Writes one table, for whoever reads it. Its entries stay in the journal until the others' rows are written too. */
-  bring(table: WrittenBehind): void {
+  flushTable(table: WrittenBehind): void {
     this.#write[table](this.#seq, Number.POSITIVE_INFINITY);
   }
 
@@ -256,7 +256,7 @@ export class SqliteTables implements Tables {
   }
 
   /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */
-  bringRipe(): void {
+  flushAged(): void {
     this.#writeRipe(this.#options.now(), SLICE);
   }
 
@@ -322,9 +322,9 @@ export class SqliteTables implements Tables {
         (id) => this.#written.deleteReport(id),
       );
     },
-    // A purse moves with its postings.
+    // A wallet moves with its postings.
     posting: (upTo) => this.#writePostings(upTo),
-    purse: (upTo) => this.#writePostings(upTo),
+    wallet: (upTo) => this.#writePostings(upTo),
   };
 
   /** Writes a row. One that is in the journal was promised; one of this transaction fails with its command. */
@@ -372,7 +372,7 @@ export class SqliteTables implements Tables {
   load(): void {}
 
   /** Whoever has read rows by SQL has had all written before: they are as they are. */
-  adopt(rows: readonly MessageRow[]): MessageRow[] {
+  cache(rows: readonly MessageRow[]): MessageRow[] {
     return [...rows];
   }
 
@@ -519,22 +519,22 @@ export class SqliteTables implements Tables {
     this.#written.deleteLater(later);
   }
 
-  purse(accountId: number): Purse {
-    return { ...remembered(this.#purses, accountId, () => this.#readPurse(accountId)) };
+  wallet(accountId: number): Wallet {
+    return { ...remembered(this.#wallets, accountId, () => this.#readWallet(accountId)) };
   }
 
-  #readPurse(accountId: number): WorkingPurse {
+  #readWallet(accountId: number): WorkingWallet {
     // What is on its way to or from it has to be in its balance.
     this.#writePostings(this.#seq);
     const row = this.#written.wallets.ofAccount(accountId);
-    if (row === undefined) throw new Error(`account ${accountId} has no purse`);
-    const purse: WorkingPurse = purseOf(row);
-    this.#pursesById.set(purse.id, purse);
-    return purse;
+    if (row === undefined) throw new Error(`account ${accountId} has no wallet`);
+    const wallet: WorkingWallet = walletOf(row);
+    this.#walletsById.set(wallet.id, wallet);
+    return wallet;
   }
 
-  servicePurse(name: "payments" | "revenue", currency: string): number {
-    return remembered(this.#servicePurses, `${name} ${currency}`, () =>
+  serviceWallet(name: "payments" | "revenue", currency: string): number {
+    return remembered(this.#serviceWallets, `${name} ${currency}`, () =>
       this.#written.wallets.ofService(name, currency),
     );
   }
@@ -545,8 +545,8 @@ export class SqliteTables implements Tables {
 
   postNumbered(fresh: NewPosting): number {
     const { from, to, amountMicros } = fresh;
-    const source = this.#pursesById.get(from);
-    const target = this.#pursesById.get(to);
+    const source = this.#walletsById.get(from);
+    const target = this.#walletsById.get(to);
     checkPosting(fresh, target);
     const posting = { ...fresh, id: ++this.#lastPostingId, amountMicros: amountMicros.toString() };
     this.#changes.push(["posting", posting]);

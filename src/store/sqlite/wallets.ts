@@ -1,11 +1,11 @@
 /**
- * The table `purse` and its postings. A posting and the two moves of it are written together or not at all.
+ * The table `wallet` and its postings. A posting and the two moves of it are written together or not at all.
  *
  * A wallet of the service's own takes what all accounts pay, so no bound on accounts keeps it within 64 bits. One that is full is left as it is,
  * in a shard of its own, and postings to it go to a new one. That is decided here, when a posting is written: whoever promised it need not know.
  */
-import { MAX_WALLET } from "../../ledger/money.ts";
-import type { PurseRow } from "../rows.ts";
+import { MAX_WALLET } from "../../money/amounts.ts";
+import type { WalletRow } from "../rows.ts";
 import type { Value } from "../sql.ts";
 import type { NewPosting } from "../tables.ts";
 import type { Aside } from "./aside.ts";
@@ -34,31 +34,31 @@ export class Wallets {
   constructor(db: Db, aside: Aside) {
     this.#aside = aside;
     this.#statements = {
-      ofAccount: db.prepare<[number], PurseRow>(
-        `SELECT purse.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, purse.currency,
+      ofAccount: db.prepare<[number], WalletRow>(
+        `SELECT wallet.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, wallet.currency,
            account.key AS accountKey, CAST(alert_below_micros AS TEXT) AS alertBelow, alert_url AS alertUrl
-         FROM purse JOIN account ON account.id = account_id WHERE account_id = ?`,
+         FROM wallet JOIN account ON account.id = account_id WHERE account_id = ?`,
       ),
       ofService: db
         .prepare<[string, string], number>(
-          "SELECT id FROM purse WHERE account_id IS NULL AND name = ? AND currency = ? AND shard = 0",
+          "SELECT id FROM wallet WHERE account_id IS NULL AND name = ? AND currency = ? AND shard = 0",
         )
         .pluck(),
-      open: db.prepare<[string, string]>("INSERT INTO purse (name, currency) VALUES (?, ?)"),
-      leave: db.prepare<[number]>("UPDATE purse SET shard = -id WHERE id = ?"),
+      open: db.prepare<[string, string]>("INSERT INTO wallet (name, currency) VALUES (?, ?)"),
+      leave: db.prepare<[number]>("UPDATE wallet SET shard = -id WHERE id = ?"),
       byId: db.prepare<[number], { isService: number; name: string; currency: string; balance: string }>(
-        `SELECT account_id IS NULL AS isService, name, currency, CAST(balance_micros AS TEXT) AS balance FROM purse WHERE id = ?`,
+        `SELECT account_id IS NULL AS isService, name, currency, CAST(balance_micros AS TEXT) AS balance FROM wallet WHERE id = ?`,
       ),
       post: db.prepare<Value[]>(
-        `INSERT INTO posting (id, at_ms, kind, from_purse, to_purse, amount_micros, message_key, part_count, description, actor_id)
+        `INSERT INTO posting (id, at_ms, kind, from_wallet, to_wallet, amount_micros, message_key, part_count, description, actor_id)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
       ),
       isPosted: db.prepare<[number], unknown>("SELECT 1 FROM posting WHERE id = ?"),
-      move: db.prepare<[bigint, number]>("UPDATE purse SET balance_micros = balance_micros + ? WHERE id = ?"),
+      move: db.prepare<[bigint, number]>("UPDATE wallet SET balance_micros = balance_micros + ? WHERE id = ?"),
     };
   }
 
-  ofAccount(accountId: number): PurseRow | undefined {
+  ofAccount(accountId: number): WalletRow | undefined {
     return this.#statements.ofAccount.get(accountId);
   }
 

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
-import type { Faults } from "../../../src/carriers/smsc/faults.ts";
-import { Smsc, type SmscSettings } from "../../../src/carriers/smsc/smsc.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import type { Faults } from "../../../src/smsc/faults.ts";
+import { Smsc, type SmscSettings } from "../../../src/smsc/smsc.ts";
 import { SWEEP_START } from "../../../src/store/port.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";

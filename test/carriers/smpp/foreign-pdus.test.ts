@@ -19,7 +19,7 @@ import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
 import { hasTlv, readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import type { Smsc } from "../../../src/carriers/smsc/smsc.ts";
+import type { Smsc } from "../../../src/smsc/smsc.ts";
 import { startSmsc } from "../../support/smsc.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { carrierAgainstPeer, submitHello } from "./carrier-support.ts";

@@ -1,7 +1,7 @@
 /** Carriers whose PDUs are wrong, by an octet or beyond reading, seen through the whole service: nothing that they say is lost. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Faults } from "../../../src/carriers/smsc/faults.ts";
+import type { Faults } from "../../../src/smsc/faults.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 import { smppCatalogue, startSmsc } from "../../support/smsc.ts";

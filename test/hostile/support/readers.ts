@@ -2,10 +2,7 @@
  * Every function that reads a text or octets from outside, by file and name: how it is called with one. A test sees to it that none is
  * missing which takes a text or octets first; those below that take something else are there as well.
  */
-import { storedForm } from "../../../src/accounts/api-keys.ts";
-import { isTooLong } from "../../../src/accounts/passwords.ts";
-import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/accounts/second-factor.ts";
-import { tokenHashOf } from "../../../src/accounts/sessions.ts";
+
 import { readBasic, readToken } from "../../../src/api/auth.ts";
 import { parseForm, parseJson, refuseBadText } from "../../../src/api/body.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
@@ -14,9 +11,12 @@ import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
+import { storedForm } from "../../../src/auth/api-keys.ts";
+import { isTooLong } from "../../../src/auth/passwords.ts";
+import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
+import { tokenHashOf } from "../../../src/auth/sessions.ts";
 import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/carriers/phones.ts";
 import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
-import { handsetOf, isErrorName } from "../../../src/carriers/simulator/handsets.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
@@ -25,12 +25,10 @@ import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
 import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
 import { looksLikeReceipt, readDate, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text.ts";
-import { readFault } from "../../../src/carriers/smsc/faults.ts";
-import { numbersSpelled } from "../../../src/carriers/smsc/ids.ts";
 import { readCatalogueFile } from "../../../src/catalogue/file.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
-import { parseMicros } from "../../../src/ledger/money.ts";
 import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
+import { parseMicros } from "../../../src/money/amounts.ts";
 import { refusal } from "../../../src/reports/guard.ts";
 import { readRetryAfterMs } from "../../../src/reports/retry.ts";
 import { signingKey } from "../../../src/reports/signature.ts";
@@ -41,6 +39,7 @@ import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { boundedText } from "../../../src/runtime/text.ts";
 import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime } from "../../../src/schedule/date-time.ts";
+import { handsetOf, isErrorName } from "../../../src/simulator/handsets.ts";
 import { isDestination, isSender, senderType } from "../../../src/sms/addresses.ts";
 import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from "../../../src/sms/alphabets.ts";
 import { beginsWithHeader, readHex } from "../../../src/sms/binary.ts";
@@ -61,6 +60,8 @@ import { asciiFromGsm, latin1FromGsm } from "../../../src/sms/transliteration/sm
 import { transliterate } from "../../../src/sms/transliteration.ts";
 import { decodeUserData, encodeUserData, joinOctets, textOfUcs2, ucs2Octets } from "../../../src/sms/userdata.ts";
 import { bodyFor, NAME_ALPHABETS, senderFilter, writtenSender } from "../../../src/sms/writing.ts";
+import { readFault } from "../../../src/smsc/faults.ts";
+import { numbersSpelled } from "../../../src/smsc/ids.ts";
 
 /** Calls a function with a text, or with its octets. */
 type Reader = (text: string, octets: Buffer) => unknown;
@@ -97,14 +98,14 @@ function delivery(octets: Buffer): Buffer {
 }
 
 export const READERS: Readonly<Record<string, Reader>> = {
-  "src/accounts/api-keys.ts storedForm": (text) => [storedForm(text), storedForm(`hgk_${text}`)],
-  "src/accounts/passwords.ts isTooLong": isTooLong,
-  "src/accounts/second-factor.ts fromBase32": fromBase32,
-  "src/accounts/second-factor.ts factorUri": (text) => factorUri(text.toWellFormed(), text),
-  "src/accounts/second-factor.ts codeAt": (text) => codeAt(text, 1),
-  "src/accounts/second-factor.ts proofOf": (text) =>
+  "src/auth/api-keys.ts storedForm": (text) => [storedForm(text), storedForm(`hgk_${text}`)],
+  "src/auth/passwords.ts isTooLong": isTooLong,
+  "src/auth/second-factor.ts fromBase32": fromBase32,
+  "src/auth/second-factor.ts factorUri": (text) => factorUri(text.toWellFormed(), text),
+  "src/auth/second-factor.ts codeAt": (text) => codeAt(text, 1),
+  "src/auth/second-factor.ts proofOf": (text) =>
     proofOf(text, { secret: text, begunAtMs: 0, confirmedAtMs: 0, lastStep: 0, recoveryCodes: 0 }, 0),
-  "src/accounts/sessions.ts tokenHashOf": tokenHashOf,
+  "src/auth/sessions.ts tokenHashOf": tokenHashOf,
   "src/carriers/phones.ts phoneOf": phoneOf,
   "src/carriers/phones.ts plainPhone": plainPhone,
   "src/carriers/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
@@ -152,8 +153,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/text.ts boundedText": (text) => [boundedText(text), boundedText(text, 10)],
   "src/runtime/visible.ts visible": visible,
   "src/runtime/visible.ts visibleLine": visibleLine,
-  "src/carriers/simulator/handsets.ts handsetOf": handsetOf,
-  "src/carriers/simulator/handsets.ts isErrorName": isErrorName,
+  "src/simulator/handsets.ts handsetOf": handsetOf,
+  "src/simulator/handsets.ts isErrorName": isErrorName,
   "src/carriers/smpp/codec/decode.ts decodePdu": (_, octets) => decodePdu(delivery(octets)),
   "src/carriers/smpp/codec/mend.ts mend": (_, octets) => [mend(octets, 0, false), mend(octets, 0, true)],
   "src/carriers/smpp/codec/stream.ts StreamDecoder, an octet at a time": (_, octets) => {
@@ -187,8 +188,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
       looksLikeReceipt(receipt),
       readReceipt(facts(receipt)),
     ]),
-  "src/carriers/smsc/faults.ts readFault": readFault,
-  "src/carriers/smsc/ids.ts numbersSpelled": numbersSpelled,
+  "src/smsc/faults.ts readFault": readFault,
+  "src/smsc/ids.ts numbersSpelled": numbersSpelled,
   "src/catalogue/file.ts readCatalogueFile": readCatalogueFile,
   "src/intake/content.ts clipAddress": clipAddress,
   "src/intake/content.ts prepareContent": (text) => {
@@ -197,7 +198,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     prepareContent("", { from: text, text, transliteration: "NON_UNICODE" }, RULES as never);
     prepareContent("", { binary: { hex: text } }, RULES as never);
   },
-  "src/ledger/money.ts parseMicros": (text) => [parseMicros(text), parseMicros(`1.5${text}`)],
+  "src/money/amounts.ts parseMicros": (text) => [parseMicros(text), parseMicros(`1.5${text}`)],
   "src/message/incoming.ts joinParts": (text, octets) =>
     CHARSETS.map((charset) => {
       const hex = octets.toString("hex");
@@ -288,12 +289,12 @@ const FILE_NAME = "the name of a file, from the settings or the command line";
 const OWN_WORDS = "words in the source";
 
 export const EXEMPT: Readonly<Record<string, string>> = {
-  "src/accounts/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (readPassword)",
+  "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (readPassword)",
   "src/api/login.ts loginError": OWN_WORDS,
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
   "src/api/operator/passwords.ts Password": "makes a schema, from a sentence of ours",
   "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
-  "src/carriers/smsc/spoiling.ts spoilt": "takes what our own session has written",
+  "src/smsc/spoiling.ts spoilt": "takes what our own session has written",
   "src/runtime/files.ts readSmallFile": FILE_NAME,
   "src/runtime/files.ts readGivenFile": FILE_NAME,
   "src/runtime/metrics.ts counter": OWN_WORDS,

@@ -15,7 +15,7 @@ import type { Watched, WatcherData } from "./watcher.ts";
 /** "Within a second", and twice that for a machine that does other things too: what is tested is a stop of many seconds. */
 const PATIENCE_MS = 2_000;
 const SEND_EVERY_MS = 50;
-const LOOKS = 5;
+const READ_ONLY = 5;
 const MEGABYTE = 1024 * 1024;
 
 const OTHERS = 20;
@@ -58,7 +58,7 @@ export async function startRig(t: TestContext, settings: Record<string, string> 
   /** What it has seen since it was last asked, and at least some looks. */
   const watched = async (): Promise<Watched> => {
     const seen = await tell();
-    while (seen.tookMs.length + seen.failures.length < LOOKS) {
+    while (seen.tookMs.length + seen.failures.length < READ_ONLY) {
       await pause(SEND_EVERY_MS);
       const { tookMs, failures } = await tell();
       seen.tookMs.push(...tookMs);

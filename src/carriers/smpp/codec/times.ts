@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const QUARTER_MS = 15 * MINUTE_MS;
 
 /** Days are written with two digits and count to 31; months and years have no length of their own, so we do not write them. */
-export const LONGEST_RELATIVE_MS = 31 * DAY_MS;
+export const MAX_RELATIVE_MS = 31 * DAY_MS;
 
 /** A point in time, in UTC. It cannot say the century: it is the one that puts it nearest to now, for whoever reads it. */
 export function formatAbsoluteTime(atMs: number): string {
@@ -21,9 +21,9 @@ export function formatAbsoluteTime(atMs: number): string {
   return `${digits(2)}${digits(5)}${digits(8)}${digits(11)}${digits(14)}${digits(17)}${iso[at + 20]}00+`;
 }
 
-/** A time from now on, in whole seconds, rounded up: at least 0, at most `LONGEST_RELATIVE_MS`. */
+/** A time from now on, in whole seconds, rounded up: at least 0, at most `MAX_RELATIVE_MS`. */
 export function formatRelativeTime(durationMs: number): string {
-  if (!(durationMs >= 0 && durationMs <= LONGEST_RELATIVE_MS)) {
+  if (!(durationMs >= 0 && durationMs <= MAX_RELATIVE_MS)) {
     throw new RangeError(`${durationMs} ms cannot be said as a relative time`);
   }
   const seconds = Math.ceil(durationMs / SECOND_MS);

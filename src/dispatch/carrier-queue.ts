@@ -1,0 +1,89 @@
+/** What dispatch has of one carrier: who waits for it, what it was handed, and how it stands with it just now. */
+import type { Carrier } from "../carriers/port.ts";
+import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import type { Timer } from "../runtime/clock.ts";
+import { LaneRing } from "./lane.ts";
+import type { PutOffs } from "./put-off.ts";
+import type { References } from "./references.ts";
+import { Submitting } from "./submitting.ts";
+
+/** What counts in a carrier's window. It outlives a carrierQueue: a carrier that is taken away and set up again has what it had. */
+export interface Handed {
+  /** Parts that were handed over, and of which the store does not know yet what became of them. */
+  unrecorded: number;
+}
+
+export class CarrierQueue {
+  /** Another one after the operator changed its profile. */
+  carrier: Carrier;
+  readonly handed: Handed;
+  readonly ring: LaneRing;
+  /** Messages that were handed over, and wait to be handed over again. */
+  readonly begun = new Map<MessageKey, Submitting>();
+  /** Messages of several parts on the wire. */
+  readonly long = new Set<Submitting>();
+  /** Messages on the wire. */
+  inFlight = 0;
+  /** Messages that the carrier put off by themselves, and that wait here. */
+  putOff = 0;
+  /** The carrier said "later": nothing goes to it until then. */
+  pause: Timer | null = null;
+  /** Records what the carrier has of long messages. */
+  recording: Timer | null = null;
+  /** Since when the next message waits for all of its parts to have room; null when none does. */
+  heldSinceMs: number | null = null;
+  /** It will be pumped in this turn of the loop. */
+  pumping = false;
+  /** It goes over to other nodes: nothing is begun any more. */
+  leaving = false;
+  /** It is being set up anew, and down only for that. */
+  replacing = false;
+
+  constructor(carrier: Carrier, handed: Handed) {
+    this.carrier = carrier;
+    this.handed = handed;
+    this.ring = new LaneRing(carrier.id);
+  }
+
+  /** Messages in memory, waiting or on the wire. */
+  get size(): number {
+    let size = this.inFlight + this.putOff;
+    for (const lane of this.ring.lanes()) size += lane.length;
+    return size;
+  }
+
+  /** How many more parts its window has room for. */
+  get free(): number {
+    return this.carrier.window - this.handed.unrecorded;
+  }
+
+  /** Whether the carrier has any of a message. */
+  isBegun({ key, taken }: QueuedMessage): boolean {
+    return taken !== null || this.begun.get(key)?.isBegun === true;
+  }
+
+  /** Whether something is on the wire, or has to go on because the carrier has a part of it. */
+  get isBusy(): boolean {
+    return this.inFlight > 0 || [...this.begun.values()].some((submitting) => submitting.isBegun);
+  }
+
+  /** Messages that wait, and whose last word was that they were not answered. */
+  get unanswered(): MessageKey[] {
+    return [...this.begun].flatMap(([key, submitting]) => (submitting.isUnknown ? [key] : []));
+  }
+
+  /** The message on its way: as it was left, unless nothing of it went and its carrier has another profile by now. */
+  submitting(message: QueuedMessage, references: References, putOffs: PutOffs): Submitting {
+    const begun = this.begun.get(message.key);
+    if (begun?.suits(this.carrier) !== true)
+      return new Submitting(begun?.asItIs ?? message, this.carrier, references, putOffs);
+    begun.moveTo(this.carrier);
+    return begun;
+  }
+
+  /** Nothing more happens here by itself. */
+  cancelTimers(): void {
+    this.pause?.cancel();
+    this.recording?.cancel();
+  }
+}

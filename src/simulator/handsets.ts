@@ -1,0 +1,190 @@
+/**
+ * The phones of the simulated network. How one behaves is told by the last digits of its number; docs/sandbox.md shows this table to
+ * the client's developer. All others are switched on and take what they get.
+ */
+
+import type { ReceiptOutcome, Submission } from "../carriers/port.ts";
+import type { Random } from "../runtime/random.ts";
+import { errorByName } from "../sms/errors.ts";
+
+/** What the network says when a part is handed to it. */
+export type Answer = "accept" | Exclude<Submission, { kind: "accepted" }>;
+
+export interface PlannedReceipt {
+  readonly outcome: ReceiptOutcome;
+  readonly errorId: number;
+  /** On top of the second or so that every handset takes to answer; both count from the submit. */
+  readonly laterMs: number;
+}
+
+export interface Handset {
+  readonly name: string;
+  /** To the first submit, the second and so on; the last is for all that follow. */
+  readonly answers: readonly Answer[];
+  /** In the order of their time; the last one is final. Empty: nothing is ever heard of the part again. */
+  readonly receipts: readonly PlannedReceipt[];
+}
+
+/** Six digits, so that counting up numbers for a load test meets them only after 999,000 of them. */
+const SUFFIX_DIGITS = 6;
+
+export const BUSY_FOR_MS = 1000;
+
+const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
+const ACCEPT: readonly Answer[] = ["accept"];
+const BUSY: Answer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
+
+const ORDINARY: Handset = { name: "delivered", answers: ACCEPT, receipts: [DELIVERED] };
+
+export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, Handset>([
+  [
+    "999001",
+    // Longer than the shortest validity, so that one minute of it can be seen to run out.
+    { name: "delivered late", answers: ACCEPT, receipts: [{ ...DELIVERED, laterMs: 90_000 }] },
+  ],
+  [
+    "999002",
+    {
+      name: "absent, then delivered",
+      answers: ACCEPT,
+      receipts: [failed("held", "EC_ABSENT_SUBSCRIBER"), { ...DELIVERED, laterMs: 10_000 }],
+    },
+  ],
+  [
+    "999003",
+    {
+      name: "unknown subscriber",
+      answers: ACCEPT,
+      receipts: [failed("undeliverable", "EC_UNKNOWN_SUBSCRIBER")],
+    },
+  ],
+  [
+    "999004",
+    {
+      name: "handset full",
+      answers: ACCEPT,
+      receipts: [failed("undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED")],
+    },
+  ],
+  [
+    "999005",
+    {
+      name: "rejected by the operator",
+      answers: ACCEPT,
+      receipts: [failed("rejected", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR")],
+    },
+  ],
+  [
+    "999006",
+    {
+      name: "refused by the operator at once",
+      answers: [{ kind: "refused", errorId: errorByName("EC_DESTINATION_BLOCKED_BY_OPERATOR").id }],
+      receipts: [],
+    },
+  ],
+  ["999007", { name: "expired", answers: ACCEPT, receipts: [failed("expired", "EC_MESSAGE_EXPIRED")] }],
+  ["999008", { name: "never a receipt", answers: ACCEPT, receipts: [] }],
+  ["999009", { name: "busy twice, then delivered", answers: [BUSY, BUSY, "accept"], receipts: [DELIVERED] }],
+  [
+    "999010",
+    {
+      name: "connection lost once, then delivered",
+      answers: [{ kind: "unknown" }, "accept"],
+      receipts: [DELIVERED],
+    },
+  ],
+]);
+
+/** What the network says of a part whose handset would have answered only after its validity. */
+const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
+
+export function handsetOf(number: string): Handset {
+  return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
+}
+
+/** What an operator may make of the phones whose numbers end in some digits. */
+export const HANDSET_OUTCOMES = ["delivered", "undeliverable", "rejected", "expired", "refused", "silent"] as const;
+
+export interface OwnHandset {
+  readonly suffix: string;
+  /** The last word of its network. "refused": at once, so that nothing was sent. "silent": none ever. */
+  readonly outcome: (typeof HANDSET_OUTCOMES)[number];
+  /** The name of an error; what the outcome usually has unless it is given. */
+  readonly error?: string;
+  /** On top of the time that every handset takes. */
+  readonly laterMs?: number;
+}
+
+const USUAL_ERRORS: Readonly<Record<OwnHandset["outcome"], string>> = {
+  delivered: "NO_ERROR",
+  undeliverable: "EC_UNKNOWN_SUBSCRIBER",
+  rejected: "EC_SMS_REJECTED_BY_MOBILE_OPERATOR",
+  expired: "EC_MESSAGE_EXPIRED",
+  refused: "EC_DESTINATION_BLOCKED_BY_OPERATOR",
+  silent: "NO_ERROR",
+};
+
+export function isErrorName(name: string): boolean {
+  try {
+    errorByName(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How a phone behaves, the operator's own handsets first, and of those the longest ending. */
+export function handsetsWith(own: readonly OwnHandset[]): (number: string) => Handset {
+  if (own.length === 0) return handsetOf;
+  const bySuffix = own
+    .toSorted((one, other) => other.suffix.length - one.suffix.length)
+    .map((handset) => ({ suffix: handset.suffix, handset: ownHandset(handset) }));
+  return (number) => bySuffix.find(({ suffix }) => number.endsWith(suffix))?.handset ?? handsetOf(number);
+}
+
+function ownHandset({ suffix, outcome, error, laterMs = 0 }: OwnHandset): Handset {
+  const errorId = errorByName(error ?? USUAL_ERRORS[outcome]).id;
+  const name = `${outcome} (…${suffix})`;
+  if (outcome === "refused") return { name, answers: [{ kind: "refused", errorId }], receipts: [] };
+  return { name, answers: ACCEPT, receipts: outcome === "silent" ? [] : [{ outcome, errorId, laterMs }] };
+}
+
+/** A part that a handset will say something about. */
+export interface PartForHandset {
+  readonly handset: Handset;
+  readonly submittedAtMs: number;
+  readonly expiresAtMs: number;
+  /** How long the handset takes to answer. */
+  readonly answerAfterMs: number;
+}
+
+export interface DueReceipt {
+  readonly outcome: ReceiptOutcome;
+  readonly errorId: number;
+  readonly atMs: number;
+  /** Which of the handset's receipts comes after it; null when it is the last. */
+  readonly following: number | null;
+}
+
+/** The receipt at `place` of the handset's list, or the part's expiry if that comes first. */
+export function dueReceipt(part: PartForHandset, place: number): DueReceipt {
+  const { handset, submittedAtMs, expiresAtMs } = part;
+  const { outcome, errorId, laterMs } = handset.receipts[place]!;
+  const atMs = Math.round(submittedAtMs + part.answerAfterMs + laterMs);
+  if (atMs > expiresAtMs) {
+    const { outcome, errorId } = EXPIRED;
+    return { outcome, errorId, atMs: Math.max(expiresAtMs, submittedAtMs), following: null };
+  }
+  return { outcome, errorId, atMs, following: place === handset.receipts.length - 1 ? null : place + 1 };
+}
+
+const JITTER = 0.2;
+
+/** How long one handset takes, where they all take so long give or take a fifth. */
+export function answerTime(answerAfterMs: number, random: Random): number {
+  return answerAfterMs * (1 + JITTER * (2 * random.next() - 1));
+}
+
+function failed(outcome: ReceiptOutcome, errorName: string): PlannedReceipt {
+  return { outcome, errorId: errorByName(errorName).id, laterMs: 0 };
+}

@@ -1,0 +1,32 @@
+/** Commands that only read: they need no place among those that write, and keep nobody from writing. */
+import type { CommandName } from "../port.ts";
+
+export const READ_ONLY: ReadonlySet<CommandName> = new Set([
+  "parkedReceipts",
+  "laterReceipts",
+  "outstanding",
+  "bulk",
+  "lookThroughBulk",
+  "unmatchedIncoming",
+  "logs",
+  "callbackPolicy",
+  "deadLetters",
+  "findLogin",
+  "secondFactor",
+  "countAccounts",
+  "apiKeys",
+  "accounts",
+  "account",
+  "audit",
+  "postings",
+  "turnover",
+  "optOuts",
+  "balance",
+  "verifyLedger",
+  "purpose",
+  "changeCounter",
+  "catalogue",
+  "cluster",
+  "secretKeys",
+  "quarantined",
+]);
