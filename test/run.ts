@@ -34,7 +34,7 @@ const RUNS: readonly { files: readonly string[]; store: string; concurrency: num
 /** For the hand, while something is being changed: what is pure, and the parts one by one. */
 const FAST = globSync([
   "test/*.test.ts",
-  "test/{accounts,catalogue,dispatch,intake,ledger,reports,runtime,schedule,sms,threads}/*.test.ts",
+  "test/{admin,auth,catalogue,dispatch,intake,maintenance,message,money,reports,runtime,schedule,simulator,sms,smsc,threads}/*.test.ts",
   "test/carriers/**/*.test.ts",
   "test/docs/{limits,security}.test.ts",
   "test/store/{group,sqlite*}.test.ts",
