@@ -60,6 +60,38 @@ test("no folder is named in the map that it does not need", () => {
   assert.deepEqual(idle, []);
 });
 
+/** The second table: rooms inside the store. Its own files are the room "files". */
+function readStoreMap(): Map<string, Set<string>> {
+  const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const rows = [...text.matchAll(/^\| `store\/(\w+\/|\*\.ts)` \|[^|]*\|([^|]*)\|$/gm)];
+  return new Map(
+    rows.map(([, room, imports]) => [
+      room === "*.ts" ? "files" : room!.slice(0, -1),
+      new Set(imports!.match(/[a-z]+/g) ?? []),
+    ]),
+  );
+}
+
+/** The room of a file below src/store. */
+function storeRoomOf(path: string): string {
+  const [first = "", ...rest] = path.split("/").slice(2);
+  return rest.length === 0 ? "files" : first;
+}
+
+test("inside the store too, every room imports what its table says, and all of that", () => {
+  // open.ts puts the rooms together.
+  const files = SOURCES.filter((file) => file.startsWith("src/store/") && file !== "src/store/open.ts");
+  const needed = new Map<string, Set<string>>(files.map((file) => [storeRoomOf(file), new Set()]));
+  for (const file of files) {
+    const others = importsOf(file).filter((target) => target.startsWith("src/store/"));
+    for (const target of others)
+      if (storeRoomOf(target) !== storeRoomOf(file)) needed.get(storeRoomOf(file))!.add(storeRoomOf(target));
+  }
+  const plain = (map: Map<string, Set<string>>) =>
+    Object.fromEntries([...map].sort().map(([room, imports]) => [room, [...imports].sort()]));
+  assert.deepEqual(plain(needed), plain(readStoreMap()));
+});
+
 test("the clock and chance are read in src/runtime only", () => {
   const READS =
     /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|\bset(Timeout|Interval)\(|process\.hrtime/;
