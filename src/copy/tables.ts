@@ -72,7 +72,7 @@ export const TARGET_ONLY: readonly string[] = [
 ];
 
 /** The source's journal is empty when it is copied: all of it is in the other tables by then. */
-export const SOURCE_ONLY: readonly string[] = ["journal"];
+export const SOURCE_ONLY: readonly string[] = ["journal", "journal_layout"];
 
 /** Something stands in the way of the copy; the message says what to do. */
 export class CopyRefused extends Error {}

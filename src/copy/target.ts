@@ -6,7 +6,7 @@
  *                          └── killed at any point: begin finds the progress and goes on
  */
 
-import { type ColumnTypes, insertion, sendRows } from "../store/postgres/columns.ts";
+import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgres/columns.ts";
 import { asStoreError } from "../store/postgres/connection.ts";
 import { Link, type Session } from "../store/postgres/link.ts";
 import { isRejected } from "../store/rows.ts";
@@ -24,7 +24,10 @@ export interface Stretch {
   readonly rows: number;
 }
 
-const NAME: ColumnTypes = { account_id: "bigint", client_message_id: "text", message_key: "bigint" };
+const INSERT_NAMES = insertion(
+  "message_name",
+  fieldsOf({ account_id: "bigint", client_message_id: "text", message_key: "bigint" }),
+);
 
 const GUARD = "heliograph_copy_unfinished";
 const PROGRESS = `CREATE TABLE copy_progress (
@@ -250,8 +253,8 @@ export class PageWriter {
     const [, advanced] = await Promise.all([
       session.query("BEGIN"),
       session.query(ADVANCE, [name, this.#number, before, this.#last, rows.length]),
-      sendRows(session, insertion(name, this.#types), this.#types, rows),
-      name === "message" ? sendRows(session, insertion("message_name", NAME), NAME, namesOf(rows)) : null,
+      sendRows(session, insertion(name, fieldsOf(this.#types)), rows),
+      name === "message" ? sendRows(session, INSERT_NAMES, namesOf(rows)) : null,
       session.query("COMMIT"),
     ]);
     if (advanced.count !== 1) throw new CopyRefused("copy_progress was changed by somebody else");

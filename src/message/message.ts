@@ -4,6 +4,7 @@
  */
 import type { DeliveryWindow } from "../schedule/window.ts";
 import type { Body, OctetEncoding } from "../sms/body.ts";
+import type { Carried } from "./carried.ts";
 
 /** An id of our own making: a 19-digit decimal string (runtime/ids.ts). The client may know the message by another name. */
 export type MessageKey = string;
@@ -11,7 +12,7 @@ export type MessageKey = string;
 export type NotifyContentType = "application/json" | "application/xml";
 
 /** What one message object of a request says, shared by all its destinations. */
-export interface Content {
+export interface Content extends Carried {
   readonly from: string;
   /** As the phone will show it: transliterated already. Of a binary message, its hex. */
   readonly text: string;
@@ -20,7 +21,6 @@ export interface Content {
   readonly flash: boolean;
   readonly notifyUrl: string | null;
   readonly notifyContentType: NotifyContentType;
-  readonly callbackData: string | null;
   readonly intermediateReport: boolean;
   /** When the client wants it sent, or null for now. */
   readonly sendAtMs: number | null;
@@ -60,7 +60,7 @@ export interface PartsTaken {
 }
 
 /** What a delivery report says of a message, before it is JSON or XML. */
-export interface ReportFacts {
+export interface ReportFacts extends Carried {
   readonly bulkId: string | null;
   readonly messageId: string;
   readonly to: string;
@@ -69,7 +69,6 @@ export interface ReportFacts {
   readonly doneAtMs: number;
   readonly smsCount: number;
   readonly mccMnc: string | null;
-  readonly callbackData: string | null;
   /** Millionths of the currency's unit, for one part. */
   readonly pricePerPartMicros: bigint;
   readonly currency: string;

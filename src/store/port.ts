@@ -16,6 +16,9 @@ import type {
   ReportFacts,
 } from "../message/message.ts";
 import type { Role } from "../runtime/roles.ts";
+import type { LaterReceipt, ParkedReceipt } from "./schema/receipts.ts";
+
+export type { LaterReceipt, ParkedReceipt, WhyParked } from "./schema/receipts.ts";
 
 // --- Accepting -----------------------------------------------------------------------------------------------------------
 
@@ -124,27 +127,6 @@ export interface ReceivedReceipts {
 /** A receipt that matched no message when it came. */
 export interface CarrierReceipt extends Receipt {
   readonly carrierId: string;
-}
-
-/**
- * No part with its id waits; one does, but to another phone; several do, and which is meant cannot be known; it could not be read.
- */
-export type WhyParked = "unmatched" | "foreign" | "doubtful" | "unreadable";
-
-export interface ParkedReceipt extends CarrierReceipt {
-  readonly id: number;
-  /** 1: it came again after it was applied, or after the last word, and waits a short while only. */
-  readonly repeated: 0 | 1;
-  readonly why: WhyParked;
-  /** How often it has come. */
-  readonly times: number;
-  /** The message that it is recorded beside, or that has heard what could be read of it. */
-  readonly messageKey: MessageKey | null;
-}
-
-/** What a carrier said of a part of a message after its last word. */
-export interface LaterReceipt extends PartName, Pick<Receipt, "outcome" | "errorId" | "atMs"> {
-  readonly messageKey: MessageKey;
 }
 
 /** So many are recorded beside one message. */

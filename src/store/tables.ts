@@ -8,60 +8,13 @@
  */
 
 import type { MessageKey } from "../message/message.ts";
-import { MAX_WALLET } from "../money/amounts.ts";
-import type { BulkName, CarrierReceipt, LaneName, LaterReceipt, ParkedReceipt, PartName } from "./port.ts";
-import type { BulkRow, MessageChange, MessageRow, NewMessageRow, NewReportRow, PartRow, ReportRow } from "./rows.ts";
+import type { BulkName, CarrierReceipt, LaneName, PartName } from "./port.ts";
+import type { BulkChange, BulkRow, ReplayName } from "./schema/bulk.ts";
+import type { MessageChange, MessageRow, NewMessageRow, NewPartRow, PartRow } from "./schema/message.ts";
+import type { LaterReceipt, NewParkedReceipt, ParkedReceipt } from "./schema/receipts.ts";
+import type { NewReportRow, ReportChange, ReportRow } from "./schema/report.ts";
 import type { Awaitable } from "./sql.ts";
-
-export interface Wallet {
-  readonly id: number;
-  readonly currency: string;
-  readonly balanceMicros: bigint;
-  readonly creditLimitMicros: bigint;
-  /** Whom to tell when the balance goes below an amount. */
-  readonly alert: { readonly accountKey: string; readonly belowMicros: bigint; readonly url: string } | null;
-}
-
-export interface NewPosting {
-  readonly atMs: number;
-  readonly kind: "charge" | "refund" | "funds";
-  readonly from: number;
-  readonly to: number;
-  readonly amountMicros: bigint;
-  readonly messageKey?: MessageKey;
-  readonly partCount?: number;
-  readonly description?: string;
-  readonly actorId?: number;
-}
-
-/**
- * The last look at a posting before it is promised. The commands have refused what does not fit by then, each in words of its own; what comes
- * here all the same fails with its command, and the others of the group go on. `target` is the wallet that gets the money, where it is an account's.
- */
-export function checkPosting({ atMs, amountMicros, partCount = 0 }: NewPosting, target: Wallet | undefined): void {
-  if (!Number.isSafeInteger(atMs) || !Number.isSafeInteger(partCount))
-    throw new RangeError("a posting must have a time and a number of parts");
-  if (amountMicros <= 0n || amountMicros > MAX_WALLET)
-    throw new RangeError("a posting must move more than nothing, and no more than a wallet may hold");
-  if (target !== undefined && target.balanceMicros + amountMicros > MAX_WALLET)
-    throw new RangeError("a posting must not take a wallet beyond what it may hold");
-}
-
-export interface NewPart {
-  readonly carrierId: string;
-  readonly carrierMessageId: string;
-  readonly messageKey: MessageKey;
-  readonly counts: boolean;
-  readonly submittedAtMs: number;
-  readonly expiresAtMs: number;
-}
-
-export interface ReplayName {
-  readonly accountId: number;
-  readonly kind: "key" | "bulk";
-  readonly token: string;
-  readonly bodyHash: string;
-}
+import type { NewPosting, Wallet } from "./wallet.ts";
 
 export interface NumberOnList {
   /** The account whose list it is; 0 for the service's own. */
@@ -120,7 +73,7 @@ export interface Tables {
 
   /** The parts of that name, oldest first. Where there are more than MAX_SAME_ID, some of them, and more than that. */
   parts(name: PartName): readonly PartRow[];
-  insertPart(part: NewPart): void;
+  insertPart(part: NewPartRow): void;
   deletePart(part: PartRow): void;
   /** Whether any receipt of the carrier is parked. */
   anyParked(carrierId: string): boolean;
@@ -128,7 +81,7 @@ export interface Tables {
   parked(name: PartName): ParkedReceipt[];
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[];
   /** Returns it as it can be taken away again. */
-  park(receipt: Omit<ParkedReceipt, "id">): ParkedReceipt;
+  park(receipt: NewParkedReceipt): ParkedReceipt;
   unpark(receipt: ParkedReceipt): void;
   /** Records a receipt beside its message, once, and unless there are too many. */
   insertLater(later: LaterReceipt): void;
@@ -143,7 +96,7 @@ export interface Tables {
 
   bulk(accountId: number, bulkId: string): BulkRow | undefined;
   insertBulk(bulk: BulkRow): void;
-  changeBulk(bulk: BulkRow, change: Partial<BulkRow>): void;
+  changeBulk(bulk: BulkRow, change: BulkChange): void;
 
   /** What was answered to this very request. */
   replay(name: ReplayName): string | undefined;
@@ -155,7 +108,7 @@ export interface Tables {
   /** Whether a batch is neither settled nor dead. */
   reportWaits(id: string): boolean;
   insertReport(row: NewReportRow): void;
-  changeReport(id: string, change: Partial<ReportRow>): void;
+  changeReport(id: string, change: ReportChange): void;
   deleteReport(id: string): void;
   /** Batches that wait for this one. */
   followers(id: string): ReportRow[];

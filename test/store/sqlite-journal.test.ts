@@ -9,7 +9,8 @@ import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_QUARANTINED } from "../../src/store/commands/quarantine.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { type Change, JOURNAL_VERSION, Journal, replayJournal } from "../../src/store/sqlite/journal.ts";
+import { JOURNAL_VERSION, Journal, replayJournal } from "../../src/store/sqlite/journal.ts";
+import type { Change } from "../../src/store/sqlite/journal-format.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 
@@ -288,8 +289,8 @@ test("whatever states a message went through, a name that another has by now sta
   const back = { status_id: STATUS.PENDING_ACCEPTED.id };
   const end = { status_id: Number((before[0] as { status_id: bigint }).status_id) };
   const changes: Change[] = [
-    ["message changed", first!.key, back],
-    ["message changed", first!.key, end],
+    ["change", "message", first!.key, back],
+    ["change", "message", first!.key, end],
   ];
   journal.append(journal.last()! + 1, changes);
   replayJournal(db);

@@ -1,12 +1,14 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
 
+import { carriedOf } from "../../message/carried.ts";
 import type { Content } from "../../message/message.ts";
 import { reasonOf } from "../../message/reasons.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
-import { STATE_NUMBER, serializeEncoding } from "../rows.ts";
+import { serializeEncoding } from "../rows.ts";
+import { STATE_NUMBER } from "../schema/message.ts";
 import type { Bulks } from "./bulks.ts";
 import { alertBelow } from "./ledger.ts";
 import type { CommandParts } from "./parts.ts";
@@ -58,6 +60,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     const lists = optOutLists(accountId).filter((list) => tables.hasOptOuts(list));
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
 
+    const carried = input.contents.map(carriedOf);
     const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
 
     const statusOf = (message: NewMessage, content: Content, cost: bigint): number => {
@@ -126,19 +129,19 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
         status_id: statusId,
         error_id: errorId,
         owner: owned ? epoch : null,
-        carrier_id: message.carrierId,
+        // Only a rejected message has none, and nobody asks for that of such.
+        carrier_id: message.carrierId as string,
         sender: content.from,
         recipient: message.to,
         body: content.text,
         encoding: encodings[message.content]!,
         part_count: content.partCount,
         flash: content.flash ? 1 : 0,
-        price_micros: message.pricePerPartMicros,
-        charged_micros: accepted ? cost : 0n,
+        price: message.pricePerPartMicros.toString(),
+        charged_micros: accepted ? cost.toString() : "0",
         currency: wallet.currency,
         notify_url: content.notifyUrl,
         notify_type: content.notifyContentType,
-        callback_data: content.callbackData,
         intermediate: content.intermediateReport ? 1 : 0,
         due_at_ms: dueAtMs,
         delivery_window: windows[message.content]!,
@@ -149,6 +152,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
         done_at_ms: accepted ? null : receivedAtMs,
         pull: toPull ? 0 : null,
         pull_at_ms: toPull ? receivedAtMs : null,
+        ...carried[message.content],
       });
 
       if (!accepted && content.notifyUrl !== null) {
@@ -163,7 +167,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
             doneAtMs: receivedAtMs,
             smsCount: content.partCount,
             mccMnc: null,
-            callbackData: content.callbackData,
+            ...carriedOf(content),
             pricePerPartMicros: 0n,
             currency: wallet.currency,
             statusId,

@@ -21,9 +21,11 @@
  *
  * Only bulks with scheduled messages have a row. Messages accepted before it was made are not counted among its messages.
  */
+
 import { firstSendable } from "../../schedule/sending-time.ts";
 import type { BulkChange, BulkName, BulkStatus, CommandHandlers } from "../port.ts";
-import { BULK_COLUMNS, type BulkRow, MESSAGE_COLUMNS, type MessageRow, STATE_NUMBER } from "../rows.ts";
+import { BULK, type BulkRow } from "../schema/bulk.ts";
+import { MESSAGE, type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** What becomes of a message that comes due: it goes, or waits longer, or ends. */
@@ -50,10 +52,10 @@ export class Bulks {
     this.#parts = parts;
     const { sql } = parts;
     this.#next = sql.prepare<[], BulkRow>(
-      `SELECT ${BULK_COLUMNS} FROM bulk WHERE turn IS NOT NULL ORDER BY bulk.turn LIMIT 1 ${sql.dialect.lockFree()}`,
+      `SELECT ${BULK.list} FROM bulk WHERE turn IS NOT NULL ORDER BY bulk.turn LIMIT 1 ${sql.dialect.lockFree()}`,
     );
     this.#behind = sql.prepare<[number, string, number, number], MessageRow>(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0
+      `SELECT ${MESSAGE.list} FROM message WHERE account_id = ? AND bulk_id = ? AND state = 0
          AND bulk_version >= 0 AND bulk_version <= ? LIMIT ?
        ${sql.dialect.lock()}`,
     );

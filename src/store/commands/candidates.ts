@@ -3,9 +3,10 @@
  * phone and of its submit decides, and if that fits the parts of several messages, nothing does: a wrong guess would tell two clients lies. Parts of
  * one message under one id are no riddle: some carriers give all of them the same, and any of them will do. Pure.
  */
+
 import { isNational, samePhone } from "../../carriers/phones.ts";
 import type { Receipt } from "../../carriers/port.ts";
-import type { MessageRow, PartRow } from "../rows.ts";
+import type { MessageRow, PartRow } from "../schema/message.ts";
 
 /** Parts that may have one id and still be told apart. A message has no more parts than that. */
 export const MAX_SAME_ID = 100;

@@ -1,4 +1,5 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
+
 import { phoneOf } from "../../carriers/phones.ts";
 import { type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
@@ -19,15 +20,9 @@ import {
   SWEEP_START,
   type WhyParked,
 } from "../port.ts";
-import {
-  MESSAGE_COLUMNS,
-  type MessageRow,
-  type PartRow,
-  queuedMessage,
-  reportFacts,
-  STATE_NUMBER,
-  takenOf,
-} from "../rows.ts";
+import { queuedMessage, reportFacts, takenOf } from "../rows.ts";
+import { MESSAGE, type MessageRow, type PartRow, STATE_NUMBER } from "../schema/message.ts";
+import { PARKED } from "../schema/receipts.ts";
 import type { Awaitable } from "../sql.ts";
 import { laneOf } from "../tables.ts";
 import { type Bulks, putOffVersion } from "./bulks.ts";
@@ -39,7 +34,6 @@ import {
   boundedReceipt,
   distinct,
   nameKey,
-  PARKED_COLUMNS,
   type PhoneNames,
   parkedName,
   receiptNames,
@@ -74,16 +68,16 @@ export function deliveryCommands(
   const { dialect } = sql;
   const repeats = new Repeats(sql, unit, now);
   const due = sql.prepare<[number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
      ${dialect.lockFree()}`,
   );
   const nextDue = sql.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
   const unowned = sql.prepare<[string, number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message
+    `SELECT ${MESSAGE.list} FROM message
      WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
   );
   const newestParked = sql.prepare<[number], ParkedReceipt>(
-    `SELECT ${PARKED_COLUMNS} FROM parked_receipt WHERE repeated = 0 ORDER BY id DESC LIMIT ?`,
+    `SELECT ${PARKED.list} FROM parked_receipt WHERE repeated = 0 ORDER BY id DESC LIMIT ?`,
   );
   const countParked = sql.prepare<[], { count: number }>(
     "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
@@ -118,7 +112,7 @@ export function deliveryCommands(
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
   const owned = sql.prepare<[number, number], MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
   );
 
   function leaveLane(row: MessageRow): void {
@@ -455,7 +449,7 @@ export function deliveryCommands(
     bulks.sent(row);
     for (const { carrierMessageId, counts } of parts) {
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
-      tables.insertPart({ carrierId, carrierMessageId, messageKey: row.key, counts, ...times });
+      tables.insertPart({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
       comparisons.come({ carrierId, carrierMessageId });
     }
     if (row.intermediate === 1) report(changed, statusId, 0, atMs, null);

@@ -1,8 +1,10 @@
 /** Money: postings between wallets, and the check that they agree. */
+
 import { exchange, MAX_AMOUNT, MAX_WALLET } from "../../money/amounts.ts";
 import type { CommandHandlers } from "../port.ts";
-import type { Tables, Wallet } from "../tables.ts";
+import type { Tables } from "../tables.ts";
 import type { Unit } from "../unit.ts";
+import type { Wallet } from "../wallet.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 

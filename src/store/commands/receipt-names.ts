@@ -6,10 +6,6 @@ import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.
 import type { CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
 import { hashOf } from "./repeats.ts";
 
-export const PARKED_COLUMNS = `id, carrier_id AS "carrierId", carrier_message_id AS "carrierMessageId", outcome, error_id AS "errorId",
-  at_ms AS "atMs", mcc_mnc AS "mccMnc", recipient AS "to", other_address AS other, repeated, why, times, submitted_at_ms AS "submittedAtMs", octets,
-  CAST(message_key AS TEXT) AS "messageKey"`;
-
 /** So much is kept of the octets of a receipt that could not be read, in hex. */
 export const MAX_OCTETS_LENGTH = 2_048;
 

@@ -1,6 +1,8 @@
 /** Answers kept so that a request that comes again is answered as the first time. */
+
 import type { ReplayGuard } from "../port.ts";
-import type { ReplayName, Tables } from "../tables.ts";
+import type { ReplayName } from "../schema/bulk.ts";
+import type { Tables } from "../tables.ts";
 
 /** Under which names a request may have been answered before: its own key first, then the client's bulkId. */
 export function replayNames(accountId: number, guard: ReplayGuard | null, bulkId: string | null): ReplayName[] {

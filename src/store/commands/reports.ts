@@ -1,8 +1,10 @@
 /** Report batches: written in the unit that makes them, kept until their receiver has them. */
+
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import type { CommandHandlers } from "../port.ts";
-import { batchOf, REPORT_COLUMNS, type ReportRow, serializeItems } from "../rows.ts";
+import { batchOf, serializeItems } from "../rows.ts";
+import { REPORT, type ReportRow } from "../schema/report.ts";
 import type { PendingBatch, Unit } from "../unit.ts";
 import type { CommandParts } from "./parts.ts";
 import { callbackSecretPlace } from "./secrets.ts";
@@ -63,7 +65,7 @@ export function reportCommands({
   secrets,
 }: CommandParts): Pick<CommandHandlers, ReportCommand> {
   const due = sql.prepare<[number, number], ReportRow>(
-    `SELECT ${REPORT_COLUMNS} FROM report
+    `SELECT ${REPORT.list} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );

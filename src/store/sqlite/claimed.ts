@@ -2,9 +2,10 @@
  * Up to where each lane's backlog has been claimed. Messages that were claimed are written as such later, and until then the table has them as
  * waiting: whoever claims more looks behind the last of them. Whatever waits again before that one makes it be forgotten.
  */
+
 import type { MessageKey } from "../../message/message.ts";
 import type { LaneName } from "../port.ts";
-import { type MessageRow, STATE_NUMBER } from "../rows.ts";
+import { type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import { laneOf } from "../tables.ts";
 
 export function isWaiting({ state, owner }: MessageRow): boolean {

@@ -175,7 +175,7 @@ export class SqliteEngine implements Engine {
     const reads = calls.every(isRead);
     if (!this.#log.isTrusted) {
       if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
-      this.#tables.forget();
+      this.#tables.reset();
     }
     if (reads && this.#blocked !== null) return this.#answerReads(calls, this.#blocked);
     try {
@@ -244,7 +244,7 @@ export class SqliteEngine implements Engine {
 
   /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */
   #rollback(): void {
-    this.#tables.forget();
+    this.#tables.reset();
     if (!this.#db.inTransaction) return;
     try {
       this.#db.exec("ROLLBACK");
@@ -292,7 +292,7 @@ export class SqliteEngine implements Engine {
   }
 
   #beginUnkept(): void {
-    this.#tables.forget();
+    this.#tables.reset();
     this.#db.exec("BEGIN IMMEDIATE");
     this.#tables.begin();
   }
@@ -307,7 +307,7 @@ export class SqliteEngine implements Engine {
       this.#log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
-      this.#tables.writeSome();
+      this.#tables.flushIdle();
       this.#db.exec("COMMIT");
       this.#log.checkpointIfDue();
       return this.#tables.isDue;
@@ -322,7 +322,7 @@ export class SqliteEngine implements Engine {
 
   /** Writes what is only in the journal to its tables. Where nothing can be written it stays there. */
   settle(): void {
-    this.#tables.forget();
+    this.#tables.reset();
     if (!this.#log.restore()) return;
     try {
       replayJournal(this.#db, this.#onFault);

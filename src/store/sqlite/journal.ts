@@ -1,21 +1,36 @@
 /**
- * The journal: what each commit changed of the rows that are written to their tables later, in the order of the commits. Whoever opens the
- * database brings the tables up to date with it first (`replayJournal`): after a crash the service, and beside a running one the command line.
+ * The journal holds what each commit changed of the rows that are written to their tables later, in the order of the commits. An entry is a list of
+ * changes of three kinds: insert, change and delete (journal-format.ts).
  *
- * It goes entry by entry, and row by row. What cannot be read or has no place is set aside (aside.ts), and the rest goes on. Every entry says the
- * version of its format. One of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
+ * Any process that opens the database first replays the journal into the tables: after a crash the service, and beside a running one the command line.
+ * Replay is one transaction and can be repeated safely. It goes entry by entry, and row by row. What cannot be read or has no place is set aside
+ * (aside.ts), and the rest goes on.
+ *
+ * Every entry says the version of its format and the layout of its rows: which columns a table had when it was written. So columns can be added,
+ * moved and dropped freely. An entry of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
  */
 import type { MessageKey } from "../../message/message.ts";
-import { keyOf, type MessageChange, type ReportRow } from "../rows.ts";
+import { keyOf } from "../rows.ts";
+import type { MessageChange } from "../schema/message.ts";
+import type { AnyTable, Value } from "../schema/table.ts";
+import { Aside } from "./aside.ts";
 import type { Db } from "./database.ts";
-import { type MessageValues, type PartValues, RowStatements } from "./row-statements.ts";
-import type { StoredPosting } from "./wallets.ts";
+import {
+  type Change,
+  JOURNALED,
+  type Journaled,
+  LAYOUT,
+  type Layout,
+  lengthened,
+  MIN_SHORTENED,
+  shortened,
+} from "./journal-format.ts";
+import { VERSION_1_LAYOUT, version2 } from "./journal-version-1.ts";
+import { TableStatements } from "./table-statements.ts";
+import { Wallets } from "./wallets.ts";
 
-/**
- * The format that is written here. Entries of 0 are from before there were versions, and are as those of 1. Another order of a message's values, or
- * another kind of change, is another version; the older ones are read for as long as somebody may come from them.
- */
-export const JOURNAL_VERSION = 1;
+/** The format that is written here. The one before it is still read (journal-version-1.ts). */
+export const JOURNAL_VERSION = 2;
 
 export class JournalOfNewer extends Error {
   constructor(version: number) {
@@ -25,84 +40,30 @@ export class JournalOfNewer extends Error {
   }
 }
 
-export type Change =
-  | readonly ["message", MessageValues]
-  | readonly ["message changed", MessageKey, MessageChange]
-  | readonly ["part", ...PartValues]
-  | readonly ["part gone", number]
-  | readonly ["report", ReportRow]
-  | readonly ["report changed", string, Partial<ReportRow>]
-  | readonly ["report gone", string]
-  | readonly ["posting", StoredPosting];
-
-type Apply = {
-  readonly [Kind in Exclude<Change[0], "message" | "message changed">]: (
-    rows: RowStatements,
-    ...change: Rest<Extract<Change, readonly [Kind, ...unknown[]]>>
-  ) => void;
-};
-type Rest<Tuple> = Tuple extends readonly [unknown, ...infer Others] ? Others : never;
-
-const APPLY: Apply = {
-  part: (rows, ...values) => rows.insertPart(values),
-  "part gone": (rows, id) => rows.deletePart(id),
-  report: (rows, row) => rows.insertReport(row),
-  "report changed": (rows, id, change) => rows.changeReport(id, change),
-  "report gone": (rows, id) => rows.deleteReport(id),
-  posting: (rows, posting) => void rows.wallets.post([posting], false),
-};
-
-/** The messages of a request differ in little: only the values that are not those of the one before are kept, by place. */
-type Shortened = Change | readonly ["like", readonly unknown[]];
-
-function shortened(changes: readonly Change[]): Shortened[] {
-  let before: MessageValues = [];
-  return changes.map((change) => {
-    if (change[0] !== "message") return change;
-    const [, values] = change;
-    const last = before;
-    before = values;
-    if (values.length !== last.length) return change;
-    const differences: unknown[] = [];
-    for (let place = 0; place < values.length; place++) {
-      if (values[place] !== last[place]) differences.push(place, values[place]);
-    }
-    return ["like", differences];
-  });
-}
-
-/** The whole values of a message that was written as the differences from the one before. */
-function lengthened(differences: readonly unknown[], before: MessageValues | null): MessageValues {
-  if (before === null) throw new RangeError("it is told by the message before it, which could not be read");
-  const values = [...before];
-  for (let at = 0; at < differences.length; at += 2) {
-    const place = differences[at] as number;
-    if (!(place in before)) throw new RangeError(`there is no value ${place} in a message`);
-    values[place] = differences[at + 1] as MessageValues[number];
-  }
-  return values;
-}
-
 interface Entry {
   readonly seq: number;
   readonly version: number;
+  readonly layout: number;
   readonly changes: string;
 }
 
-/** What the journal says of messages: their values if they are new, and what has changed since. */
-type Messages = Map<MessageKey, { readonly values: MessageValues | null; readonly change: MessageChange }>;
-
 export class Journal {
   readonly #statements;
+  #layout: number | null = null;
 
   constructor(db: Db) {
     this.#statements = {
-      append: db.prepare<[number, string]>(
-        `INSERT INTO journal (seq, version, changes) VALUES (?, ${JOURNAL_VERSION}, ?)`,
+      append: db.prepare<[number, number, string]>(
+        `INSERT INTO journal (seq, version, layout, changes) VALUES (?, ${JOURNAL_VERSION}, ?, ?)`,
       ),
       last: db.prepare<[], number | null>("SELECT max(seq) FROM journal").pluck(),
-      next: db.prepare<[number], Entry>("SELECT seq, version, changes FROM journal WHERE seq > ? ORDER BY seq LIMIT 1"),
+      next: db.prepare<[number], Entry>(
+        "SELECT seq, version, layout, changes FROM journal WHERE seq > ? ORDER BY seq LIMIT 1",
+      ),
       drop: db.prepare<[number]>("DELETE FROM journal WHERE seq <= ?"),
+      layoutId: db.prepare<[string], number>("SELECT id FROM journal_layout WHERE columns = ?").pluck(),
+      addLayout: db.prepare<[string]>("INSERT INTO journal_layout (columns) VALUES (?)"),
+      layout: db.prepare<[number], string>("SELECT columns FROM journal_layout WHERE id = ?").pluck(),
     };
   }
 
@@ -112,7 +73,20 @@ export class Journal {
   }
 
   append(seq: number, changes: readonly Change[]): void {
-    this.#statements.append.run(seq, JSON.stringify(shortened(changes)));
+    this.#layout ??= this.#ensureLayout();
+    this.#statements.append.run(seq, this.#layout, JSON.stringify(shortened(changes)));
+  }
+
+  /** The layout of today, which is written down with the first entry that has it. */
+  #ensureLayout(): number {
+    const { layoutId, addLayout } = this.#statements;
+    const columns = JSON.stringify(LAYOUT);
+    return layoutId.get(columns) ?? Number(addLayout.run(columns).lastInsertRowid);
+  }
+
+  /** The transaction has failed, and with it the layout may be gone that it wrote. */
+  forgetLayout(): void {
+    this.#layout = null;
   }
 
   /** The entries up to this one are in the tables. */
@@ -120,64 +94,101 @@ export class Journal {
     this.#statements.drop.run(upTo);
   }
 
-  /**
-   * Brings the tables up to date. To be called in a transaction, which fails at an entry of a newer version. A message goes straight to its
-   * last state: on the way there it could have a name again that was free by then, and that another message has.
-   */
-  replayJournal(rows: RowStatements): void {
+  /** To be called in a transaction, which fails at an entry of a newer version. */
+  replay(replayer: Replayer): void {
     const { next } = this.#statements;
-    const messages: Messages = new Map();
     for (let entry = next.get(0); entry !== undefined; entry = next.get(entry.seq)) {
       if (entry.version > JOURNAL_VERSION) throw new JournalOfNewer(entry.version);
-      applyEntry(entry, rows, messages);
+      replayer.apply(entry, this.#layoutOf(entry));
       this.drop(entry.seq);
     }
-    for (const [key, { values, change }] of messages) {
-      if (values !== null && rows.message(key) === undefined) {
-        const isThere = rows.aside.promised("message", key, [values, change], () => rows.insertMessage(values));
-        if (!isThere) continue;
-      }
-      rows.aside.promised("message", key, change, () => rows.changeMessage(key, change));
+    replayer.finish();
+  }
+
+  #layoutOf({ version, layout }: Entry): Layout {
+    if (version < JOURNAL_VERSION) return VERSION_1_LAYOUT;
+    const columns = this.#statements.layout.get(layout);
+    return columns === undefined ? {} : (JSON.parse(columns) as Layout);
+  }
+}
+
+/** Writes the journal's entries to the tables. */
+export class Replayer {
+  readonly aside: Aside;
+  readonly #statements: { readonly [Name in Journaled]: TableStatements<AnyTable> };
+  readonly #wallets: Wallets;
+  /**
+   * What the journal says of messages: the row if it is new, and what has changed since. A message goes straight to its last state: on the way
+   * there it could have a name again that was free by then, and that another message has.
+   */
+  readonly #messages = new Map<MessageKey, { readonly row: object | null; readonly change: MessageChange }>();
+
+  constructor(db: Db, onFault: (error: unknown) => void = () => undefined) {
+    this.aside = new Aside(db, onFault);
+    this.#wallets = new Wallets(db, this.aside);
+    const statements = Object.entries(JOURNALED).map(([name, table]) => [name, new TableStatements(db, table)]);
+    this.#statements = Object.fromEntries(statements);
+  }
+
+  apply({ seq, version, changes: text }: Entry, layout: Layout): void {
+    let changes: unknown;
+    let reason = "it is no list of changes";
+    try {
+      changes = JSON.parse(text);
+    } catch (error) {
+      reason = (error as Error).message;
+    }
+    if (!Array.isArray(changes)) {
+      this.aside.keep(`entry ${seq} of the journal`, reason, text);
+      return;
+    }
+    let before: readonly Value[] | null = [];
+    for (const written of changes as unknown[]) {
+      this.aside.promised(subjectOf(written), null, written, () => {
+        const [kind, name, ...rest] = version < JOURNAL_VERSION ? version2(written) : (written as Change);
+        const table = JOURNALED[name];
+        if (!Object.hasOwn(JOURNALED, name)) throw new RangeError("there is no such table in the journal");
+        if (kind === "insert") {
+          const [values, differences] = rest as unknown as [readonly Value[] | null, readonly Value[]];
+          const base: readonly Value[] | null = before;
+          const isLong = values === null || values.length >= MIN_SHORTENED;
+          if (isLong) before = null;
+          const all = values ?? lengthened(differences, base);
+          if (isLong) before = all;
+          this.#insert(name, table.rowOf(layout[name] ?? [], all));
+        } else if (kind === "change") this.#change(name, rest[0] as Value, rest[1] as object);
+        else if (kind === "delete") this.#statements[name].delete(rest[0] as Value);
+        else throw new RangeError("there is no such kind of change");
+      });
     }
   }
-}
 
-function applyEntry({ seq, changes: text }: Entry, rows: RowStatements, messages: Messages): void {
-  let changes: unknown;
-  let reason = "it is no list of changes";
-  try {
-    changes = JSON.parse(text);
-  } catch (error) {
-    reason = (error as Error).message;
+  #insert(name: Journaled, row: object): void {
+    if (name === "message") this.#messages.set(keyIn((row as { key: unknown }).key), { row, change: {} });
+    else if (name === "posting") this.#wallets.post([row as never], false);
+    else this.#statements[name].insert(row as never);
   }
-  if (!Array.isArray(changes)) {
-    rows.aside.keep(`entry ${seq} of the journal`, reason, text);
-    return;
-  }
-  let before: MessageValues | null = [];
-  for (const shortened of changes as Shortened[]) {
-    rows.aside.promised(nameOf(shortened), null, shortened, () => {
-      const [kind, ...others] = shortened;
-      if (kind === "message" || kind === "like") {
-        const base: MessageValues | null = before;
-        before = null;
-        before = kind === "message" ? shortened[1] : lengthened(shortened[1], base);
-        noteNew(before, messages);
-      } else if (kind === "message changed") noteChange(shortened[1], shortened[2], messages);
-      else if (Object.hasOwn(APPLY, kind))
-        (APPLY[kind] as (rows: RowStatements, ...others: unknown[]) => void)(rows, ...others);
-      else throw new RangeError("there is no such kind of change");
-    });
-  }
-}
 
-function noteNew(values: MessageValues, messages: Messages): void {
-  messages.set(keyIn(values[0]), { values, change: {} });
-}
+  #change(name: Journaled, key: Value, change: object): void {
+    if (name !== "message") {
+      this.#statements[name].change([key], change);
+      return;
+    }
+    const known = this.#messages.get(keyIn(key));
+    this.#messages.set(keyIn(key), { row: known?.row ?? null, change: { ...known?.change, ...change } });
+  }
 
-function noteChange(key: unknown, change: MessageChange, messages: Messages): void {
-  const known = messages.get(keyIn(key));
-  messages.set(keyIn(key), { values: known?.values ?? null, change: { ...known?.change, ...change } });
+  /** All entries have been read. */
+  finish(): void {
+    const { message } = this.#statements;
+    for (const [key, { row, change }] of this.#messages) {
+      if (row !== null && message.get(key) === undefined) {
+        const isThere = this.aside.promised("message", key, [row, change], () => message.insert(row as never));
+        if (!isThere) continue;
+      }
+      this.aside.promised("message", key, change, () => message.change([key], change));
+    }
+  }
 }
 
 function keyIn(value: unknown): MessageKey {
@@ -185,17 +196,19 @@ function keyIn(value: unknown): MessageKey {
   throw new RangeError("it names no message");
 }
 
-/** What a change is about, whatever it is: its kind and the row's id, which stands first. */
-function nameOf(change: unknown): string {
+/** What a change is about, whatever it is: its kind, and what names the row, which stands first. */
+function subjectOf(change: unknown): string {
   if (!Array.isArray(change)) return "a change of no kind";
-  const [kind, first] = change;
-  const id = Array.isArray(first) ? first[0] : typeof first === "object" && first !== null ? first.id : first;
-  return [kind, id].map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" ");
+  const named = change.slice(0, 3).map((part) => {
+    if (Array.isArray(part)) return part[0];
+    return typeof part === "object" && part !== null ? part.id : part;
+  });
+  return named.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" ");
 }
 
 /** For whoever works on the tables without the engine, or before it. */
 export function replayJournal(db: Db, onFault?: (error: unknown) => void): void {
   const journal = new Journal(db);
   if (journal.last() === null) return;
-  db.transaction(() => journal.replayJournal(new RowStatements(db, onFault))).immediate();
+  db.transaction(() => journal.replay(new Replayer(db, onFault))).immediate();
 }

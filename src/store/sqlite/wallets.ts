@@ -4,10 +4,10 @@
  * A wallet of the service's own takes what all accounts pay, so no bound on accounts keeps it within 64 bits. One that is full is left as it is,
  * in a shard of its own, and postings to it go to a new one. That is decided here, when a posting is written: whoever promised it need not know.
  */
+
 import { MAX_WALLET } from "../../money/amounts.ts";
-import type { WalletRow } from "../rows.ts";
 import type { Value } from "../sql.ts";
-import type { NewPosting } from "../tables.ts";
+import type { NewPosting, WalletRow } from "../wallet.ts";
 import type { Aside } from "./aside.ts";
 import type { Db } from "./database.ts";
 

@@ -1,0 +1,193 @@
+/**
+ * The rows of one table in a transaction: those that were read before its commands ran, and what the commands made, changed and deleted, which is
+ * written after them in a statement each.
+ */
+import type { AnyTable, Field, Row, RowChange } from "../schema/table.ts";
+import { deletion, insertion, type RowsStatement, sendRows, updating, Variants } from "./columns.ts";
+import type { Session } from "./link.ts";
+
+/** The statements of a table, which all transactions share. */
+export class TableWrites<Of extends AnyTable> {
+  readonly table: Of;
+  readonly key: readonly Field[];
+  readonly insert: Variants;
+  readonly delete: RowsStatement;
+  /** For rows that are known whole: one statement for all of them, with the sets of columns that any of them has changed. */
+  readonly change: Variants | null;
+  readonly #updates = new Map<string, RowsStatement>();
+
+  constructor(table: Of) {
+    this.table = table;
+    const { name, given, changing, seldomSets, changeSets } = table;
+    this.key = table.pick(table.key);
+    // Of the others the database has no default.
+    const left = seldomSets.filter((set) => set.every((each) => table.defaultOf(each) === null));
+    this.insert = new Variants(given, left, (fields) => insertion(name, fields));
+    this.delete = deletion(name, this.key);
+    this.change =
+      changeSets.length === 0 ? null : new Variants(changing, changeSets, (fields) => updating(name, this.key, fields));
+  }
+
+  /** For rows of which only the change is known: these columns. */
+  updateOf(names: readonly string[]): RowsStatement {
+    const id = names.join();
+    let statement = this.#updates.get(id);
+    if (statement === undefined) {
+      statement = updating(this.table.name, this.key, [...this.key, ...this.table.pick(names)]);
+      this.#updates.set(id, statement);
+    }
+    return statement;
+  }
+}
+
+export class LoadedRows<Of extends AnyTable> {
+  readonly #writes: TableWrites<Of>;
+  readonly #idOf: (row: Row<Of>) => string;
+  #rows = new Map<string, Row<Of>>();
+  #inserted = new Map<string, Row<Of>>();
+  #changes = new Map<string, RowChange<Of>>();
+  #changedNames = new Set<string>();
+  #deleted = new Map<string, object>();
+
+  constructor(writes: TableWrites<Of>) {
+    this.#writes = writes;
+    const { key } = writes.table;
+    const [first] = key;
+    this.#idOf =
+      key.length === 1
+        ? (row) => String((row as Record<string, unknown>)[first!])
+        : (row) => rowId(...key.map((name) => (row as Record<string, string>)[name]!));
+  }
+
+  /** Forgets all rows: another transaction begins. */
+  clear(): void {
+    this.#rows = new Map();
+    this.#written();
+  }
+
+  #written(): void {
+    this.#inserted = new Map();
+    this.#changes = new Map();
+    this.#changedNames = new Set();
+    this.#deleted = new Map();
+  }
+
+  get(id: string): Row<Of> | undefined {
+    return this.#rows.get(id);
+  }
+
+  get all(): IterableIterator<Row<Of>> {
+    return this.#rows.values();
+  }
+
+  /** What was made in this transaction and is not written yet. */
+  get inserted(): readonly Row<Of>[] {
+    return [...this.#inserted.values()];
+  }
+
+  isGone(id: string): boolean {
+    return this.#deleted.has(id);
+  }
+
+  /** A row that was read. One that is known already stays as it is; returns that. */
+  keep(row: Row<Of>): Row<Of> {
+    return this.#rows.get(this.#idOf(row)) ?? this.refresh(row);
+  }
+
+  /** A row that was read once more, and may be another by now. */
+  refresh(row: Row<Of>): Row<Of> {
+    const id = this.#idOf(row);
+    const change = this.#changes.get(id);
+    const kept = change === undefined ? row : { ...row, ...change };
+    this.#rows.set(id, kept);
+    return kept;
+  }
+
+  insert(row: Row<Of>): void {
+    const id = this.#idOf(row);
+    this.#inserted.set(id, row);
+    this.#rows.set(id, row);
+  }
+
+  /** Returns the row as it is then. */
+  change(row: Row<Of>, change: RowChange<Of>): Row<Of> {
+    const id = this.#idOf(row);
+    const known = this.#rows.get(id) ?? row;
+    const changed = { ...known, ...change };
+    this.#rows.set(id, changed);
+    if (this.#inserted.has(id)) {
+      this.#inserted.set(id, changed);
+      return changed;
+    }
+    if (this.#writes.change === null) {
+      this.#changes.set(id, { ...this.#changes.get(id), ...change });
+      return changed;
+    }
+    this.#changes.set(id, change);
+    for (const name in change) if (changed[name] !== known[name]) this.#changedNames.add(name);
+    return changed;
+  }
+
+  /** A change of a row that need not be known. */
+  changeById(id: string, key: Partial<Row<Of>>, change: RowChange<Of>): void {
+    const made = this.#inserted.get(id);
+    if (made !== undefined) {
+      this.change(made, change);
+      return;
+    }
+    this.#changes.set(id, { ...key, ...this.#changes.get(id), ...change });
+    const known = this.#rows.get(id);
+    if (known !== undefined) this.#rows.set(id, { ...known, ...change });
+  }
+
+  delete(row: object): void {
+    const id = this.#idOf(row as Row<Of>);
+    this.#rows.delete(id);
+    this.#changes.delete(id);
+    if (!this.#inserted.delete(id)) this.#deleted.set(id, row);
+  }
+
+  /** Sends what is to be written. Nothing waits to be written then. */
+  flush(session: Session): Promise<unknown>[] {
+    const { insert, delete: gone } = this.#writes;
+    const rows = this.inserted;
+    const isNeeded = (name: string): boolean =>
+      rows.some((row) => row[name as keyof Row<Of>] !== this.#writes.table.defaultOf(name));
+    const sent = [
+      rows.length === 0 ? null : sendRows(session, insert.with(isNeeded), rows),
+      ...this.#sendChanges(session),
+      sendRows(session, gone, [...this.#deleted.values()]),
+    ];
+    this.#written();
+    return sent.filter((each) => each !== null);
+  }
+
+  #sendChanges(session: Session): Promise<unknown>[] {
+    if (this.#changes.size === 0) return [];
+    const { change, key } = this.#writes;
+    if (change !== null) {
+      const rows = [...this.#changes.keys()].map((id) => this.#rows.get(id)!);
+      return [
+        sendRows(
+          session,
+          change.with((name) => this.#changedNames.has(name)),
+          rows,
+        ),
+      ];
+    }
+    // Rows that change the same columns are changed together, and no column that they do not name.
+    const groups = new Map<string, { names: string[]; rows: object[] }>();
+    for (const [id, changed] of this.#changes) {
+      const names = Object.keys(changed).filter((name) => !key.some((field) => field.name === name));
+      const group = groups.get(names.sort().join()) ?? { names, rows: [] };
+      group.rows.push({ ...this.#rows.get(id), ...changed });
+      groups.set(names.join(), group);
+    }
+    return [...groups.values()].map(({ names, rows }) => sendRows(session, this.#writes.updateOf(names), rows));
+  }
+}
+
+/** What names a row by several columns. */
+export function rowId(...key: readonly (string | number)[]): string {
+  return key.join("\n");
+}

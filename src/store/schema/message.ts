@@ -1,0 +1,80 @@
+/** A message, from its acceptance to its end, and the parts of it that a carrier holds. */
+import { CARRIED } from "../../message/carried.ts";
+import type { State } from "../../message/life.ts";
+import { digits, int, long, type NewRow, type Row, type RowChange, Table, text } from "./table.ts";
+
+export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
+  scheduled: 0,
+  queued: 1,
+  submitted: 3,
+  done: 4,
+};
+
+type CarriedColumns = { readonly [Name in keyof typeof CARRIED]: ReturnType<typeof carried> };
+const carried = (column: string) => text({ column, null: true, seldom: "carried" });
+const CARRIED_COLUMNS = Object.fromEntries(
+  Object.entries(CARRIED).map(([name, { column }]) => [name, carried(column)]),
+) as CarriedColumns;
+
+export const MESSAGE = new Table("message", ["key"], {
+  key: digits(),
+  account_id: long(),
+  bulk_id: text(),
+  state: int({ changes: true }),
+  status_id: int({ changes: true }),
+  /** Only a rejected message has none, and nobody asks for that of such. */
+  carrier_id: text({ changes: "route" }),
+  sender: text(),
+  recipient: text(),
+  body: text(),
+  encoding: text(),
+  part_count: int(),
+  price: digits({ column: "price_micros" }),
+  charged_micros: digits({ changes: "told" }),
+  currency: text(),
+  notify_url: text({ null: true }),
+  notify_type: text(),
+  due_at_ms: long({ changes: "route" }),
+  expires_at_ms: long({ changes: "route" }),
+  validity_ms: long(),
+  received_at_ms: long(),
+  sent_at_ms: long({ null: true, later: true, changes: true }),
+  worst_event: text({ null: true, later: true, changes: "told" }),
+  done_at_ms: long({ null: true, changes: true, seldom: "end" }),
+  mcc_mnc: text({ null: true, later: true, changes: "network", seldom: "network" }),
+  client_message_id: text({ null: true, seldom: "name" }),
+  delivery_window: text({ null: true, seldom: "schedule" }),
+  bulk_version: int({ null: true, changes: "route", seldom: "schedule" }),
+  pull: int({ null: true, changes: "pull", seldom: "pull" }),
+  pull_at_ms: long({ null: true, changes: "pull", seldom: "pull" }),
+  flash: int({ default: 0, seldom: "other" }),
+  intermediate: int({ default: 0, seldom: "other" }),
+  error_id: int({ default: 0, changes: true, seldom: "other" }),
+  owner: long({ null: true, changes: true, seldom: "other" }),
+  unknown_count: int({ default: 0, later: true, changes: "route", seldom: "later" }),
+  parts_pending: int({ default: 0, later: true, changes: true, seldom: "later" }),
+  last_report_id: digits({ null: true, later: true, changes: "told", seldom: "later" }),
+  /** PartsTaken as JSON. */
+  taken: text({ null: true, later: true, changes: "route", seldom: "later" }),
+  ...CARRIED_COLUMNS,
+});
+
+export type MessageRow = Row<typeof MESSAGE>;
+export type NewMessageRow = NewRow<typeof MESSAGE>;
+export type MessageChange = RowChange<typeof MESSAGE>;
+
+/** A part that a carrier holds. Its id is given when it is written. */
+export const PART = new Table("part", ["id"], {
+  id: long({ numbered: true }),
+  carrierId: text({ column: "carrier_id" }),
+  carrierMessageId: text({ column: "carrier_message_id" }),
+  key: digits({ column: "message_key" }),
+  /** Whether its message waits for its receipt. */
+  counts: int(),
+  /** When its carrier had answered, by our clock. */
+  submittedAtMs: long({ column: "submitted_at_ms" }),
+  expiresAtMs: long({ column: "expires_at_ms" }),
+});
+
+export type PartRow = Row<typeof PART>;
+export type NewPartRow = Omit<PartRow, "id">;

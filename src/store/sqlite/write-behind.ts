@@ -1,0 +1,171 @@
+/**
+ * The rows of one table that are written behind the journal: a change goes into the journal with its commit, and the row stays in memory for a
+ * while. Most have changed several times, and many are gone again, by the time that they are written to the table.
+ */
+import { SlotMap } from "../../runtime/slots.ts";
+import { type AnyTable, type Row, type RowChange, type Value, whole } from "../schema/table.ts";
+import type { Aside } from "./aside.ts";
+import type { Change, Journaled } from "./journal-format.ts";
+import type { TableStatements } from "./table-statements.ts";
+
+/** The transaction that is under way: its place in the journal, and what it has changed. */
+export interface Commit {
+  /** The number that its entry of the journal will have. */
+  readonly seq: number;
+  readonly changes: Change[];
+}
+
+/** A row in memory. `since` is the journal's first entry about it that is not in its table. */
+interface Kept<Row, Changes> {
+  row: Row;
+  readonly isNew: boolean;
+  change: Changes;
+  readonly since: number;
+}
+
+export interface WriteBehindOptions<Of extends AnyTable> {
+  readonly statements: TableStatements<Of>;
+  readonly aside: Aside;
+  readonly commit: () => Commit;
+  /** A row has been written, and is in memory no more. */
+  readonly onWritten: (row: Row<Of>) => void;
+}
+
+export class WriteBehind<Of extends AnyTable> {
+  readonly #options: WriteBehindOptions<Of>;
+  readonly #name: Journaled;
+  readonly #key: keyof Row<Of>;
+  // Each in the order of `since`.
+  readonly #kept = new SlotMap<Value, Kept<Row<Of>, RowChange<Of>>>();
+  readonly #gone = new Map<Value, number>();
+
+  constructor(options: WriteBehindOptions<Of>) {
+    this.#options = options;
+    const { name, key } = options.statements.table;
+    this.#name = name as Journaled;
+    this.#key = key[0] as keyof Row<Of>;
+  }
+
+  /** How many are in memory. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  get goneCount(): number {
+    return this.#gone.size;
+  }
+
+  get(key: Value): Row<Of> | undefined {
+    if (this.#gone.has(key)) return undefined;
+    return this.#kept.get(key)?.row ?? this.#options.statements.get(key);
+  }
+
+  /** The row, if it is in memory. */
+  kept(key: Value): Row<Of> | undefined {
+    return this.#kept.get(key)?.row;
+  }
+
+  isGone(key: Value): boolean {
+    return this.#gone.has(key);
+  }
+
+  insert(row: Row<Of>): void {
+    const { seq, changes } = this.#options.commit();
+    this.#kept.set(row[this.#key] as Value, { row, isNew: true, change: {} as RowChange<Of>, since: seq });
+    changes.push(["insert", this.#name, this.#options.statements.table.valuesOf(row)]);
+  }
+
+  /** `known` is the row as it was read. Returns it as it is then. */
+  change(known: Row<Of>, wanted: RowChange<Of>): Row<Of> {
+    const key = known[this.#key] as Value;
+    const kept = this.#kept.get(key);
+    const before = kept?.row ?? known;
+    const change = differences(before, wanted);
+    const row = { ...before, ...change };
+    const { seq, changes } = this.#options.commit();
+    changes.push(["change", this.#name, key, change]);
+    if (kept === undefined) {
+      this.#kept.set(key, { row, isNew: false, change, since: seq });
+      return row;
+    }
+    kept.row = row;
+    if (!kept.isNew) kept.change = { ...kept.change, ...change };
+    return row;
+  }
+
+  delete(key: Value): void {
+    const { seq, changes } = this.#options.commit();
+    changes.push(["delete", this.#name, key]);
+    const kept = this.#kept.get(key);
+    this.#kept.delete(key);
+    if (kept?.isNew !== true) this.#gone.set(key, seq);
+  }
+
+  /** Writes the rows that have been in memory since this entry of the journal or an earlier one, so many at most. */
+  flush(upTo: number, most: number): void {
+    const { statements } = this.#options;
+    take(this.#kept, most, ({ since }) => since <= upTo, this.#write);
+    take(
+      this.#gone,
+      most,
+      (since) => since <= upTo,
+      (key) => statements.delete(key),
+    );
+  }
+
+  /** Writes one of them. */
+  flushRow(key: Value): void {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return;
+    this.#write(key, kept);
+    this.#kept.delete(key);
+  }
+
+  /** One that is in the journal was promised; one of this transaction fails with its command. */
+  readonly #write = (key: Value, kept: Kept<Row<Of>, RowChange<Of>>): void => {
+    const { statements, aside, commit, onWritten } = this.#options;
+    const write = (): unknown => (kept.isNew ? statements.insert(kept.row) : statements.change([key], kept.change));
+    if (kept.since < commit().seq) aside.promised(this.#name, key as string | number, kept.row, write);
+    else write();
+    onWritten(kept.row);
+  };
+
+  /** The first entry of the journal that is about a row in memory. */
+  get firstKept(): number {
+    const [kept] = this.#kept.values();
+    const [gone = Number.POSITIVE_INFINITY] = this.#gone.values();
+    return Math.min(kept?.since ?? Number.POSITIVE_INFINITY, gone);
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#gone.clear();
+  }
+}
+
+/** Uses the first entries of a map, as long as they are wanted and there are not too many, and takes them out. */
+export function take<Key, Value>(
+  map: { entries(): Iterable<[Key, Value]>; delete(key: Key): boolean },
+  most: number,
+  isWanted: (value: Value) => boolean,
+  use: (key: Key, value: Value) => void,
+): void {
+  let count = 0;
+  for (const [key, value] of map.entries()) {
+    if (count++ >= most || !isWanted(value)) return;
+    use(key, value);
+    map.delete(key);
+  }
+}
+
+/** Of a change what is really another value. */
+function differences<Some extends object, Wanted extends object>(row: Some, wanted: Wanted): Wanted {
+  const change: Record<string, unknown> = {};
+  for (const column in wanted) {
+    const value = (wanted as Record<string, unknown>)[column];
+    if (value === (row as Record<string, unknown>)[column]) continue;
+    if (typeof value === "number") whole(value, column);
+    change[column] = value;
+  }
+  return change as Wanted;
+}
