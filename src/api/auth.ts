@@ -8,7 +8,7 @@ import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
 import type { Credentials } from "../auth/credentials.ts";
 import { isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
-import { Networks, parseNetwork, plainAddress } from "../runtime/networks.ts";
+import { Networks, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port.ts";
 import { ApiError } from "./errors.ts";
@@ -295,7 +295,7 @@ function networksOf(list: readonly string[]): Networks {
   const text = list.join();
   const known = readNetworks.get(text);
   if (known !== undefined) return known;
-  const networks = new Networks(list.map(parseNetwork).filter((network) => network !== null));
+  const networks = new Networks(list.map(storedNetwork).filter((network) => network !== null));
   if (readNetworks.size >= NETWORKS_KEPT) readNetworks.delete(readNetworks.keys().next().value!);
   readNetworks.set(text, networks);
   return networks;

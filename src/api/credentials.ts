@@ -4,17 +4,19 @@
  */
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { makeApiKey } from "../admin/api-keys.ts";
+import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
+import { passwordFrom } from "../admin/passwords.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { webhookSecret } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Store } from "../store/port.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, keyOrder, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
 import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
 import { ApiError, badField } from "./errors.ts";
-import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, makeKey, NewApiKeyAnswer } from "./key-rights.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { actorOf, named } from "./operator/managing.ts";
-import { NewPasswords, Password, PasswordAnswer, readPassword } from "./operator/passwords.ts";
+import { actorOf, managerOf, named } from "./operator/managing.ts";
+import { NewPasswords, PasswordAnswer, PasswordText } from "./operator/passwords.ts";
 import { seenAtOnce } from "./seen-at-once.ts";
 
 export interface CredentialParts extends AuthParts {
@@ -46,8 +48,8 @@ const PasswordChange = Type.Object(
     username: Type.Optional(
       Type.String({ maxLength: 64, description: "Whose password it is, if the account has several users." }),
     ),
-    currentPassword: Password("The one that is good until now."),
-    password: Type.Optional(Password("The new one. Made up, and shown this once, unless given.")),
+    currentPassword: PasswordText("The one that is good until now."),
+    password: Type.Optional(PasswordText("The new one. Made up, and shown this once, unless given.")),
   },
   { additionalProperties: false },
 );
@@ -70,14 +72,9 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     }),
     async (request) => {
       const maker = accountOf(request);
-      return makeKey(store, {
-        accountKey: maker.key,
-        body: request.body,
-        maker,
-        withoutMessages: isWithoutMessages(maker, settings.resellers) ? passwordOfReseller() : null,
-        by: actorOf(request),
-        atMs: clock.now(),
-      });
+      const withoutMessages = isWithoutMessages(maker, settings.resellers) ? passwordOfReseller() : null;
+      const order = keyOrder(request.body);
+      return newKeyAnswer(await makeApiKey(store, managerOf(request, clock), maker.key, order, withoutMessages));
     },
   );
 
@@ -132,7 +129,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       const { id, key } = accountOf(request);
       const { usernames } = (await store.account({ ...OWN, key }))!;
       const username = userIn(usernames, request.body.username);
-      const password = readPassword(request.body.password);
+      const password = passwordFrom(request.body.password);
       // Whoever knows the old one, such as a reseller, must not know the new one.
       if (password.text === currentPassword) throw badField("password", "must be another one than now");
       const proven = await checkOwnPassword(parts, { username, password: currentPassword }, request.ip);
@@ -157,10 +154,8 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       answer: CallbackSecretAnswer,
     }),
     async (request) => {
-      const callbackSecret = webhookSecret();
-      const by = { by: actorOf(request), atMs: clock.now() };
-      await store.rotateCallbackSecret({ accountKey: accountOf(request).key, secret: callbackSecret, ...by });
-      return { callbackSecret };
+      const { key } = accountOf(request);
+      return { callbackSecret: await rotateCallbackSecret(store, managerOf(request, clock), key) };
     },
   );
 
@@ -168,8 +163,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     "/account/1/callback-secret/old",
     operation({ ...NO_KEY, summary: "Drop the secret before the newest: reports are signed with that one alone" }),
     async (request, reply) => {
-      const by = { by: actorOf(request), atMs: clock.now() };
-      await store.dropOldCallbackSecret({ accountKey: accountOf(request).key, ...by });
+      await dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key);
       return reply.code(204).send();
     },
   );

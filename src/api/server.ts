@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyContextConfig, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+import { Refused } from "../admin/refusal.ts";
 import type { Intake } from "../intake/intake.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -34,6 +35,7 @@ import { type Api, type Auth, SMALL_BODY } from "./operation.ts";
 import { type OperatorParts, operatorOperations } from "./operator/operations.ts";
 import { previewOperations } from "./previews.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { refusalError } from "./refusals.ts";
 import { type ReportParts, reportOperations } from "./reports.ts";
 import { type SandboxParts, sandboxOperations } from "./sandbox.ts";
 import { type SecondFactorParts, secondFactorOperations } from "./second-factor.ts";
@@ -415,6 +417,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, [ErrorName, string]>> = {
 
 function toApiError(error: FastifyError, request: FastifyRequest, log: Log): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof Refused) return refusalError(error.refusal);
   const known = FRAMEWORK_ERRORS[error.code];
   if (known !== undefined) return new ApiError(known[0], { description: known[1] });
   if (error instanceof StoreUnavailable) {

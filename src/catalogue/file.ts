@@ -1,5 +1,5 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
-import { parse } from "smol-toml";
+import { parse, stringify } from "smol-toml";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { OCTETS_PATTERN, SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
@@ -88,15 +88,33 @@ export function groupsOf({ carrier, groups }: Route): readonly (readonly Static<
   return groups ?? [[{ carrier: carrier! }]];
 }
 
+/** The carriers that a route names. */
+export function carriersOf(route: Route): string[] {
+  return groupsOf(route)
+    .flat()
+    .map(({ carrier }) => carrier);
+}
+
 /** The file, or an item, says something that cannot be. The message names the place. */
 export class CatalogueFault extends Error {
-  /** The place alone, where it is a field. */
-  readonly field: string | null;
+  /** The place and what is wrong there, where one field is. */
+  readonly where: ItemFault | null;
 
-  constructor(message: string, field: string | null = null) {
+  constructor(message: string, where: ItemFault | null = null) {
     super(message);
-    this.field = field;
+    this.where = where;
   }
+}
+
+/** What is wrong with one field. `says` goes on after its name. */
+export interface ItemFault {
+  readonly field: string;
+  readonly says: string;
+}
+
+/** At this place, which is a path into the file or the item. */
+function faultAt(field: string, says: string): CatalogueFault {
+  return new CatalogueFault(`${field}: ${says}`, { field, says });
 }
 
 /** Throws at the first place where the file is not as it should be. */
@@ -105,7 +123,7 @@ function check(schema: TSchema, value: unknown, place: string): void {
   if (fault === undefined) return;
   const missing = fault.keyword === "required" ? `.${fault.params.requiredProperties[0]}` : "";
   const path = `${place}${fault.instancePath.replaceAll("/", ".")}${missing}`.replace(/^\./, "") || "the file";
-  throw new CatalogueFault(`${path}: ${saidOf(fault)}`, path);
+  throw faultAt(path, saidOf(fault));
 }
 
 function saidOf({ keyword, message, params }: { keyword: string; message: string; params: object }): string {
@@ -116,28 +134,25 @@ function saidOf({ keyword, message, params }: { keyword: string; message: string
 
 const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
 
-/** By its kind, so that a fault is told of that kind and not of all there are. */
+/** By its kind, so that a fault is told of that kind and not of all there are. `place` is where the profile stands, with a dot. */
 function checkedCarrier(profile: { kind: unknown }, place: string): CarrierProfile {
   const { kind } = profile;
   const known = typeof kind === "string" && Object.hasOwn(CARRIER_KINDS, kind);
-  const schema = known ? CARRIER_KINDS[kind as CarrierProfile["kind"]] : null;
-  if (schema === null)
-    throw new CatalogueFault(
-      `${place === "" ? "" : `${place}.`}kind: must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`,
-      "kind",
-    );
-  check(schema, profile, place);
+  if (!known) throw faultAt(`${place}kind`, `must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
+  check(CARRIER_KINDS[kind as CarrierProfile["kind"]], profile, place.replace(/\.$/, ""));
   const checked = profile as CarrierProfile;
   const handsets = checked.kind === "simulator" ? (checked.handset ?? []) : [];
   const unknown = handsets.findIndex(({ error }) => error !== undefined && !isErrorName(error));
-  if (unknown >= 0) {
-    const path = `${place === "" ? "" : `${place}.`}handset.${unknown}.error`;
-    throw new CatalogueFault(`${path}: is not the name of an error that a report can have`, path);
-  }
+  if (unknown >= 0)
+    throw faultAt(`${place}handset.${unknown}.error`, "is not the name of an error that a report can have");
   return checked;
 }
 
 type Kind = CatalogueItem["kind"];
+export type ItemFields = Readonly<Record<string, unknown>>;
+
+/** The order of a file: what others refer to stands first. */
+export const ITEM_KINDS = ["carrier", "route", "ratePlan", "exchangeRate", "number"] as const;
 
 /** What an item is called in the store. */
 const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
@@ -149,31 +164,33 @@ const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
 };
 
 /** What is wrong with an item of the right shape, whatever else there is; or null. */
-const FAULTS: { readonly [Name in Kind]: (item: never) => string | null } = {
+const FAULTS: { readonly [Name in Kind]: (item: never) => ItemFault | null } = {
   carrier: (profile: CarrierProfile) =>
     profile.kind === "smpp" && profile.tlsCa !== undefined && profile.tlsCaPem !== undefined
-      ? `carrier "${profile.id}" must have tlsCa or tlsCaPem, not both`
+      ? { field: "tlsCa", says: "or tlsCaPem may be given, not both" }
       : null,
-  route: ({ prefix, carrier, groups }: Route) =>
+  route: ({ carrier, groups }: Route) =>
     (carrier === undefined) === (groups === undefined)
-      ? `route "${prefix}" must have either a carrier or groups`
+      ? { field: "carrier", says: "or groups must be given, not both" }
       : null,
-  ratePlan: ({ id, rate }: RatePlan) => {
+  ratePlan: ({ rate }: RatePlan) => {
     const seen = new Set<string>();
     const twice = rate.find(({ prefix }) => seen.size === seen.add(prefix).size);
-    return twice === undefined ? null : `ratePlan "${id}" has two prices for prefix "${twice.prefix}"`;
+    return twice === undefined ? null : { field: "rate", says: `has two prices for prefix "${twice.prefix}"` };
   },
-  exchangeRate: ({ from, to, rate }: ExchangeRate) =>
-    (parseMicros(rate) ?? 0n) === 0n ? `exchangeRate "${from}/${to}" must be above zero` : null,
-  number: (rule: IncomingNumber) => {
-    const fault = faultOf(rule);
-    return fault === null ? null : `number "${rule.number}": ${fault}`;
-  },
+  exchangeRate: ({ rate }: ExchangeRate) =>
+    (parseMicros(rate) ?? 0n) === 0n ? { field: "rate", says: "must be above zero" } : null,
+  number: faultOf,
 };
+
+function itemOf(kind: Kind, item: object): CatalogueItem {
+  return { kind, id: NAMED[kind](item as never), body: JSON.stringify(item) };
+}
 
 function checkItem(kind: Kind, item: object): void {
   const fault = FAULTS[kind](item as never);
-  if (fault !== null) throw new CatalogueFault(fault);
+  if (fault === null) return;
+  throw new CatalogueFault(`${kind} "${NAMED[kind](item as never)}": ${fault.field} ${fault.says}`, fault);
 }
 
 const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
@@ -183,52 +200,48 @@ export function readItem(kind: Kind, item: object): CatalogueItem {
   if (kind === "carrier") checkedCarrier({ kind: "", ...item }, "");
   else check(SHAPES[kind], item, "");
   checkItem(kind, item);
-  return { kind, id: NAMED[kind](item as never), body: JSON.stringify(item) };
+  return itemOf(kind, item);
 }
 
-export function readCatalogueFile(text: string): CatalogueItem[] {
-  let file: unknown;
+function checkedFile(file: ItemFields): Static<typeof CatalogueFile> {
+  check(CatalogueFile, file, "");
+  const lists = file as Static<typeof CatalogueFile>;
+  lists.carrier?.forEach((profile, index) => void checkedCarrier(profile, `carrier.${index}.`));
+  return lists;
+}
+
+/** The items of a file, which go together. `prepare` may put something in place of what stands there, before it is looked at. */
+export function readCatalogueFile(
+  text: string,
+  prepare: (file: ItemFields) => ItemFields = (file) => file,
+): CatalogueItem[] {
+  let file: ItemFields;
   try {
     file = parse(text);
   } catch (error) {
     throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
   }
-  check(CatalogueFile, file, "");
-  const {
-    carrier: profiles = [],
-    route = [],
-    ratePlan = [],
-    exchangeRate = [],
-    number = [],
-  } = file as Static<typeof CatalogueFile>;
-
-  const carrier = profiles.map((profile, index) => checkedCarrier(profile, `carrier.${index}`));
-
-  const itemOf = (kind: Kind) => (item: object) => ({
-    kind,
-    id: NAMED[kind](item as never),
-    body: JSON.stringify(item),
-  });
-  const items: CatalogueItem[] = [
-    ...carrier.map(itemOf("carrier")),
-    ...route.map(itemOf("route")),
-    ...ratePlan.map(itemOf("ratePlan")),
-    ...exchangeRate.map(itemOf("exchangeRate")),
-    ...number.map(itemOf("number")),
-  ];
+  const lists = checkedFile(prepare(file));
+  const items = ITEM_KINDS.flatMap((kind) => (lists[kind] ?? []).map((item) => itemOf(kind, item)));
   const seen = new Set<string>();
   for (const { kind, id } of items) {
     if (seen.has(`${kind} ${id}`)) throw new CatalogueFault(`${kind} "${id}" stands there twice`);
     seen.add(`${kind} ${id}`);
   }
-  for (const one of route) {
-    checkItem("route", one);
-    for (const { carrier: id } of groupsOf(one).flat()) {
-      if (seen.has(`carrier ${id}`)) continue;
-      throw new CatalogueFault(`route "${one.prefix}" goes to carrier "${id}", which is not in the file`);
-    }
+  for (const kind of ITEM_KINDS) for (const item of lists[kind] ?? []) checkItem(kind, item);
+  for (const route of lists.route ?? []) {
+    const missing = carriersOf(route).find((id) => !seen.has(`carrier ${id}`));
+    if (missing !== undefined)
+      throw new CatalogueFault(`route "${route.prefix}" goes to carrier "${missing}", which is not in the file`);
   }
-  for (const one of exchangeRate) checkItem("exchangeRate", one);
-  for (const one of number) checkItem("number", one);
   return items;
+}
+
+/** The file that `readCatalogueFile` reads as these items; `fieldsOf` says what of each is written. */
+export function writeCatalogueFile(
+  items: readonly CatalogueItem[],
+  fieldsOf: (item: CatalogueItem) => ItemFields,
+): string {
+  const lists = ITEM_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).map(fieldsOf)] as const);
+  return stringify(Object.fromEntries(lists.filter(([, list]) => list.length > 0)));
 }

@@ -33,23 +33,22 @@ export const IncomingNumber = Type.Object(
 
 export type IncomingNumber = Static<typeof IncomingNumber>;
 
-/** What is wrong with a number that has the right shape, or null. */
-export function faultOf({
-  forwardUrl,
-  keywords = [],
-  stopKeywords = [],
-  startKeywords = [],
-}: IncomingNumber): string | null {
-  if (forwardUrl !== undefined && (!/^https?:\/\//i.test(forwardUrl) || !URL.canParse(forwardUrl))) {
-    return `forwardUrl "${forwardUrl}" is not an absolute http or https URL`;
-  }
+const KEYWORDS = ["keywords", "stopKeywords", "startKeywords"] as const;
+
+/** What is wrong with a number that has the right shape, or null: the field, and what goes on after its name. */
+export function faultOf(number: IncomingNumber): { field: string; says: string } | null {
+  const { forwardUrl } = number;
+  if (forwardUrl !== undefined && (!/^https?:\/\//i.test(forwardUrl) || !URL.canParse(forwardUrl)))
+    return { field: "forwardUrl", says: `"${forwardUrl}" is not an absolute http or https URL` };
   const seen = new Set<string>();
-  for (const keyword of [...keywords, ...stopKeywords, ...startKeywords]) {
-    const word = inCapitals(keyword);
-    // What is more than a word is never the first word of a text.
-    if (firstWord(keyword) !== word) return `keyword "${keyword}" is not one word`;
-    if (seen.has(word)) return `keyword "${keyword}" stands there twice`;
-    seen.add(word);
+  for (const field of KEYWORDS) {
+    for (const keyword of number[field] ?? []) {
+      const word = inCapitals(keyword);
+      // What is more than a word is never the first word of a text.
+      if (firstWord(keyword) !== word) return { field, says: `has "${keyword}", which is not one word` };
+      if (seen.has(word)) return { field, says: `has "${keyword}", which stands there twice` };
+      seen.add(word);
+    }
   }
   return null;
 }

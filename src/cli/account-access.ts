@@ -1,26 +1,19 @@
 /** `heliograph account password` and `sessions`: who can get in. */
 import { Command } from "commander";
-import { hashPassword } from "../auth/passwords.ts";
-import { secret } from "../runtime/random.ts";
+import { endSessions, removeSecondFactor, setPassword } from "../admin/passwords.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
+import { accountParts, commandLine } from "./operator.ts";
 import { counted } from "./show.ts";
 import {
   accountNamed,
-  byCommandLine,
   CommandFault,
   type CommonOptions,
-  EVERYTHING,
   onStore,
   say,
   UsageFault,
   withStoreOptions,
 } from "./support.ts";
-
-/** Of a password that is made here. */
-export const PASSWORD_BYTES = 18;
-const MIN_PASSWORD = 8;
-const MAX_PASSWORD = 256;
 
 interface PasswordOptions extends CommonOptions {
   readonly stdin?: boolean;
@@ -40,16 +33,17 @@ export function passwordCommand(): Command {
     .option("--stdin", "take the first line of standard input for the password")
     .option("--username <name>", "which of its users, if it has several")
     .action(async (key: string, options: PasswordOptions) => {
-      await onStore(options, async (store) => {
+      await onStore(options, async (store, settings) => {
         const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
-        const password = options.stdin === true ? given(await readSecret()) : secret(PASSWORD_BYTES);
-        const passwordHash = await hashPassword(password);
-        const done = await store.setPassword({ ...EVERYTHING, username, passwordHash, ...byCommandLine() });
-        if (done === "unknown user") throw new CommandFault(`the account ${key} is retired: nobody can log in to it`);
+        const { text, madeUp } = await setPassword(accountParts(store, settings), commandLine(), {
+          accountKey: key,
+          username,
+          ...(options.stdin === true ? { password: await readSecret() } : {}),
+        });
         say(
-          options.stdin === true
-            ? `${username} has the new password, and the sessions of ${key} are ended.`
-            : `The sessions of ${key} are ended. ${username} logs in with this password, which is shown only now:\n${password}`,
+          madeUp
+            ? `The sessions of ${key} are ended. ${username} logs in with this password, which is shown only now:\n${text}`
+            : `${username} has the new password, and the sessions of ${key} are ended.`,
         );
       });
     });
@@ -62,11 +56,6 @@ function userOf(key: string, usernames: readonly string[], wanted: string | unde
   }
   if (usernames.includes(wanted)) return wanted;
   throw new CommandFault(`the account ${key} has no user ${wanted}, only ${usernames.join(", ")}`);
-}
-
-function given(password: string): string {
-  if (password.length >= MIN_PASSWORD && password.length <= MAX_PASSWORD) return password;
-  throw new CommandFault(`a password must have ${MIN_PASSWORD} to ${MAX_PASSWORD} characters`);
 }
 
 interface FactorOptions extends CommonOptions {
@@ -84,8 +73,7 @@ export function secondFactorCommand(): Command {
     .action(async (key: string, options: FactorOptions) => {
       await onStore(options, async (store) => {
         const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
-        const removed = await store.removeSecondFactor({ username, proof: null, ...byCommandLine() });
-        if (removed !== "removed") throw new CommandFault(`${username} has no second factor`);
+        await removeSecondFactor(store, commandLine(), username);
         say(`${username} has no second factor any more, and the user's sessions are ended.`);
       });
     });
@@ -99,10 +87,7 @@ export function sessionsCommand(): Command {
     .argument("<key>", "the account's")
     .requiredOption("--end", "end them; the store does not tell more about them")
     .action(async (key: string, options: CommonOptions) => {
-      const outcome = await onStore(options, (store) =>
-        store.endSessions({ ...EVERYTHING, accountKey: key, ...byCommandLine() }),
-      );
-      if (outcome === "unknown account") throw new CommandFault(`there is no account ${key}`);
-      say(`${counted(outcome.ended, "session")} of ${key} ended.`);
+      const { ended } = await onStore(options, (store) => endSessions(store, commandLine(), key));
+      say(`${counted(ended, "session")} of ${key} ended.`);
     });
 }

@@ -1,19 +1,19 @@
 /** `heliograph account change|suspend|resume|retire`: what an account may do, and whether it may do anything. */
-import { BlockList, isIP } from "node:net";
 import { Command } from "commander";
-import { isSender } from "../sms/addresses.ts";
-import type { AccountChange, AccountLimits, ManagedAccount, Store } from "../store/port.ts";
+import { type AccountSettings, MAX_LIMIT, MIN_LIMITS } from "../admin/account-settings.ts";
+import { type AccountChangeOrder, changeAccount, retireAccount } from "../admin/accounts.ts";
+import { livingAccount } from "../admin/manager.ts";
+import { formatMicros } from "../money/amounts.ts";
+import type { AccountLimits, ManagedAccount } from "../store/port.ts";
 import { shownAccount } from "./account-show.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
+import { accountParts, commandLine } from "./operator.ts";
 import { differenceLine, differences, type JsonOption, showJson, withJson } from "./show.ts";
 import {
   accountNamed,
-  amountOf,
-  byCommandLine,
   CommandFault,
   type CommonOptions,
-  EVERYTHING,
   listOf,
   onStore,
   say,
@@ -39,8 +39,7 @@ interface ChangeOptions extends CommonOptions, JsonOption {
   readonly destinationsPerRequest?: string;
 }
 
-const LIMITS = ["requestsPerSecond", "messagesPerSecond", "connections", "destinationsPerRequest"] as const;
-const MOST = 1_000_000;
+const LIMITS = Object.keys(MIN_LIMITS) as (keyof AccountLimits)[];
 
 export function changeCommand(): Command {
   const command = new Command("change").description(
@@ -72,31 +71,26 @@ export function changeCommand(): Command {
     .option("--destinations-per-request <number>", "its own limit")
     .option("--no-limits", "the service's limits, before those that are named here")
     .action(async (key: string, options: ChangeOptions) => {
-      await onStore(options, async (store) => {
+      await onStore(options, async (store, settings) => {
         const before = await accountNamed(store, key);
-        const change = changeOf(before, options);
-        if (Object.keys(change).length === 0)
+        const order = orderOf(before, options);
+        if (Object.keys(order).length === 0)
           throw new UsageFault("say what to change: heliograph account change --help lists what can be");
-        await changeAccount(store, before, change, options);
-        if (change.ratePlanId !== undefined) await warnOfPlan(store, before, change.ratePlanId);
+        sayChanged(before, await changeAccount(accountParts(store, settings), commandLine(), before, order), options);
       });
     });
 }
 
-function changeOf(before: ManagedAccount, options: ChangeOptions): AccountChange {
+function orderOf(before: ManagedAccount, options: ChangeOptions): AccountChangeOrder {
   const { ratePlan, sender, senders, networks, creditLimit, retryMinutes } = options;
   const limits = limitsOf(before.limits, options);
   const alert = alertOf(before.alert, options);
   return {
-    ...(ratePlan === undefined ? {} : { ratePlanId: ratePlan }),
-    ...(creditLimit === undefined ? {} : { creditLimitMicros: amountOf(creditLimit, "--credit-limit") }),
-    ...(sender === undefined ? {} : { defaultSender: sender === false ? null : senderOf(sender, "--sender") }),
-    ...(senders === undefined
-      ? {}
-      : { allowedSenders: senders === false ? null : someOf(senders, "--senders", senderOf) }),
-    ...(networks === undefined
-      ? {}
-      : { allowedAddresses: networks === false ? null : networksOf(networks, "--networks") }),
+    ...(ratePlan === undefined ? {} : { ratePlan }),
+    ...(creditLimit === undefined ? {} : { creditLimit }),
+    ...(sender === undefined ? {} : { defaultSender: sender === false ? null : sender }),
+    ...(senders === undefined ? {} : { allowedSenders: senders === false ? null : someOf(senders, "--senders") }),
+    ...(networks === undefined ? {} : { allowedAddresses: networks === false ? null : someOf(networks, "--networks") }),
     ...(retryMinutes === undefined ? {} : { retryMinutes: retryMinutes === false ? null : readMinutes(retryMinutes) }),
     ...(limits === undefined ? {} : { limits }),
     ...(alert === undefined ? {} : { alert }),
@@ -109,80 +103,41 @@ function limitsOf(before: AccountLimits, options: ChangeOptions): AccountLimits 
   if (named.length === 0 && options.limits !== false) return undefined;
   const values = named.map((name) => {
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return [name, wholeOf(options[name]!, option, name === "destinationsPerRequest" ? 1 : 0, MOST)];
+    return [name, wholeOf(options[name]!, option, MIN_LIMITS[name], MAX_LIMIT)];
   });
   return { ...(options.limits === false ? {} : before), ...Object.fromEntries(values) };
 }
 
-function alertOf(before: ManagedAccount["alert"], options: ChangeOptions): ManagedAccount["alert"] | undefined {
+/** What is not named of an alert stays as it is. */
+function alertOf(before: ManagedAccount["alert"], options: ChangeOptions): AccountSettings["alert"] {
   const { alertBelow, alertUrl, alert } = options;
   if (alert === false) return null;
   if (alertBelow === undefined && alertUrl === undefined) return undefined;
   const url = alertUrl ?? before?.url;
-  const belowMicros = alertBelow === undefined ? before?.belowMicros : amountOf(alertBelow, "--alert-below");
-  if (url === undefined || belowMicros === undefined)
+  const below = alertBelow ?? (before === null ? undefined : formatMicros(before.belowMicros));
+  if (url === undefined || below === undefined)
     throw new UsageFault("an alert needs both --alert-below and --alert-url");
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new UsageFault(`--alert-url must be an http or https URL, not "${url}"`);
-  return { belowMicros, url };
+  return { below, url };
 }
 
-function senderOf(text: string, option: string): string {
-  if (isSender(text)) return text;
-  throw new UsageFault(`${option} must be 3 to 15 digits, or 1 to 11 characters with a letter, not "${text}"`);
-}
-
-/** Addresses, or networks with the length of their prefix. */
-export function networksOf(text: string, option: string): string[] {
-  return someOf(text, option, networkOf);
-}
-
-function networkOf(text: string, option: string): string {
-  const [address = "", length, ...rest] = text.split("/");
-  const version = isIP(address);
-  try {
-    if (version === 0 || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) throw new Error();
-    const bits = version === 4 ? 32 : 128;
-    new BlockList().addSubnet(address, length === undefined ? bits : Number(length), version === 4 ? "ipv4" : "ipv6");
-    return text;
-  } catch {
-    throw new UsageFault(`${option} must be addresses or networks such as 192.0.2.0/24, not "${text}"`);
-  }
-}
-
-/** A schedule of at most fifty waits of at most a week. */
+/** Whole numbers with commas between them. */
 export function readMinutes(text: string): number[] {
   const minutes = text.split(",").map((piece) => piece.trim());
-  if (
-    minutes.length > 50 ||
-    minutes.some((piece) => !/^\d{1,5}$/.test(piece) || Number(piece) < 1 || Number(piece) > 10_080)
-  ) {
+  if (minutes.some((piece) => !/^\d{1,9}$/.test(piece)))
     throw new UsageFault(`--retry-minutes must be whole numbers of minutes such as 1,5,30, not "${text}"`);
-  }
   return minutes.map(Number);
 }
 
-function someOf(text: string, option: string, read: (text: string, option: string) => string): string[] {
-  const values = listOf(text).map((value) => read(value, option));
+/** What stands between commas, if anything does: an empty list would mean none at all. */
+export function someOf(text: string, option: string): string[] {
+  const values = listOf(text);
   if (values.length === 0) throw new UsageFault(`${option} must name at least one`);
-  return [...new Set(values)];
+  return values;
 }
 
-/** Makes the change and prints what it changed. */
-async function changeAccount(
-  store: Store,
-  before: ManagedAccount,
-  change: AccountChange,
-  options: JsonOption,
-): Promise<void> {
-  const { key, version } = before;
-  const outcome = await store.changeAccount({ ...EVERYTHING, key, version, change, ...byCommandLine() });
-  if (outcome.kind === "unknown") throw new CommandFault(`the account ${key} is retired, and stays as it is`);
-  if (outcome.kind === "outdated")
-    throw new CommandFault(`somebody else has changed the account ${key} at this moment: look at it, and try again`);
-  if (outcome.kind === "owes more")
-    throw new CommandFault(`the account ${key} owes more than that credit limit allows: give it funds first`);
-  const after = shownAccount(outcome.account);
+/** Prints what a change has changed. */
+function sayChanged(before: ManagedAccount, account: ManagedAccount, options: JsonOption): void {
+  const after = shownAccount(account);
   if (options.json === true) {
     showJson(after);
     return;
@@ -191,18 +146,8 @@ async function changeAccount(
   const { version: __, ...shownAfter } = after;
   // What it spends meanwhile is no part of the change.
   const changes = differences({ ...shownBefore, balance: null }, { ...shownAfter, balance: null });
-  say(changes.length === 0 ? `Nothing of the account ${key} changes.` : `The account ${key} is changed:`);
+  say(changes.length === 0 ? `Nothing of the account ${before.key} changes.` : `The account ${before.key} is changed:`);
   for (const one of changes) say(`  ${differenceLine(one)}`);
-}
-
-async function warnOfPlan(store: Store, { currency, kind }: ManagedAccount, ratePlanId: string): Promise<void> {
-  const plan = (await store.catalogue()).find((item) => item.kind === "ratePlan" && item.id === ratePlanId);
-  if (kind !== "client") return;
-  if (plan === undefined) say(`The rate plan ${ratePlanId} does not exist yet, so it cannot send.`);
-  else if (JSON.parse(plan.body).currency !== currency)
-    say(
-      `The rate plan ${ratePlanId} is in ${JSON.parse(plan.body).currency}, and the account in ${currency}, so it cannot send.`,
-    );
 }
 
 interface RetireOptions extends CommonOptions, JsonOption {
@@ -215,17 +160,19 @@ export function standingCommands(): Command[] {
       "<key>",
       "the account's",
     );
-  const set = (change: AccountChange) => (key: string, options: CommonOptions & JsonOption) =>
-    onStore(options, async (store) => changeAccount(store, await accountNamed(store, key), change, options));
+  const set = (suspended: boolean) => (key: string, options: CommonOptions & JsonOption) =>
+    onStore(options, async (store, settings) => {
+      const before = await accountNamed(store, key);
+      const order = { suspended };
+      sayChanged(before, await changeAccount(accountParts(store, settings), commandLine(), before, order), options);
+    });
   return [
     standing(
       "suspend",
       "Let an account do nothing until it is resumed: its sessions end, and its requests are refused. What it has sent already goes on.",
       "heliograph account suspend ACME",
-    ).action(set({ suspended: true })),
-    standing("resume", "Let a suspended account work again.", "heliograph account resume ACME").action(
-      set({ suspended: false }),
-    ),
+    ).action(set(true)),
+    standing("resume", "Let a suspended account work again.", "heliograph account resume ACME").action(set(false)),
     standing(
       "retire",
       "End an account for good: its keys and sessions end, and nobody can use it any more. Its messages and its postings stay. On a terminal it asks.",
@@ -234,13 +181,12 @@ export function standingCommands(): Command[] {
       .option("--yes", "do not ask")
       .action(async (key: string, options: RetireOptions) => {
         await onStore(options, async (store) => {
-          const account = await accountNamed(store, key);
-          if (account.retiredAtMs !== null) throw new CommandFault(`the account ${key} is retired already`);
+          const account = await livingAccount(store, commandLine(), key);
           if (options.yes !== true) {
             if (!isTerminal()) throw new UsageFault("retiring is for good: say --yes if you mean it");
             if (!(await confirmed(`Retire ${key} for good?`))) throw new CommandFault("nothing is changed");
           }
-          await changeAccount(store, account, { retired: true }, options);
+          sayChanged(account, await retireAccount({ store }, commandLine(), account), options);
         });
       }),
   ];

@@ -1,31 +1,22 @@
 /** `heliograph account`: a new account with its login; what is done with those there are is in the files beside this one. */
 import { Command, Option } from "commander";
-import { hashPassword } from "../auth/passwords.ts";
-import { secret, webhookSecret } from "../runtime/random.ts";
-import { isSender } from "../sms/addresses.ts";
-import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
-import type { AccountCreation, AccountKind, Store } from "../store/port.ts";
-import { PASSWORD_BYTES, passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";
+import { type CreatedAccount, createAccount } from "../admin/accounts.ts";
+import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
+import type { Settings } from "../runtime/settings.ts";
+import type { AccountKind, Store } from "../store/port.ts";
+import { passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";
 import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
 import { listCommand, showCommand } from "./account-show.ts";
 import { withExample } from "./example.ts";
-import {
-  amountOf,
-  byCommandLine,
-  CommandFault,
-  type CommonOptions,
-  onStore,
-  say,
-  UsageFault,
-  withStoreOptions,
-} from "./support.ts";
+import { accountParts, commandLine } from "./operator.ts";
+import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
-export interface CreateOptions extends CommonOptions {
+interface CreateOptions extends CommonOptions {
   readonly kind: AccountKind;
   readonly key: string;
   readonly username: string;
   readonly parent?: string;
-  readonly currency: string;
+  readonly currency?: string;
   readonly ratePlan: string;
   readonly sender?: string;
   readonly creditLimit: string;
@@ -46,7 +37,7 @@ export function accountCommand(): Command {
     .requiredOption("--key <key>", "its public name, as in accountKey: letters and digits, and dashes between them")
     .requiredOption("--username <name>", "for Basic authentication and login")
     .option("--parent <key>", "the reseller whose client it is")
-    .option("--currency <code>", "ISO 4217", "EUR")
+    .option("--currency <code>", "ISO 4217 (default: the rate plan's)")
     .option("--rate-plan <id>", "which prices it pays", "standard")
     .option("--sender <from>", "the sender of messages that name none")
     .option("--credit-limit <amount>", "how far below zero its balance may go", "0")
@@ -56,7 +47,7 @@ export function accountCommand(): Command {
     )
     .option("--funds <amount>", "money that it starts with", "0")
     .action(async (options: CreateOptions) => {
-      await onStore(options, (store) => createAccount(store, options));
+      await onStore(options, (store, settings) => createFrom(options, { store, settings }));
     });
   const rotate = withExample(
     withStoreOptions(
@@ -70,17 +61,14 @@ export function accountCommand(): Command {
     .argument("<key>", "the account's")
     .option("--finish", "drop the old secret: the client knows the new one by now")
     .action(async (key: string, options: CommonOptions & { finish?: boolean }) => {
-      const secret = webhookSecret();
-      const done = await onStore(options, (store) =>
-        options.finish === true
-          ? store.dropOldCallbackSecret({ accountKey: key, ...byCommandLine() })
-          : store.rotateCallbackSecret({ accountKey: key, secret, ...byCommandLine() }),
-      );
-      if (done === "unknown account") throw new CommandFault(`there is no account ${key}`);
+      if (options.finish === true) {
+        await onStore(options, (store) => dropOldCallbackSecret(store, commandLine(), key));
+        say(`Only the newest secret of ${key} is good now.`);
+        return;
+      }
+      const secret = await onStore(options, (store) => rotateCallbackSecret(store, commandLine(), key));
       say(
-        options.finish === true
-          ? `Only the newest secret of ${key} is good now.`
-          : `Reports of ${key} are signed with the old secret and with this new one, which is shown only now:\n${secret}`,
+        `Reports of ${key} are signed with the old secret and with this new one, which is shown only now:\n${secret}`,
       );
     });
   const account = new Command("account").description(
@@ -102,56 +90,29 @@ export function accountCommand(): Command {
   return account;
 }
 
-function refusalOf(creation: Exclude<AccountCreation, { kind: "created" }>, options: CreateOptions): string {
-  const { key, username, parent } = options;
-  switch (creation.kind) {
-    case "key taken":
-      return `there is an account ${key} already`;
-    case "username taken":
-      return `the username ${username} is taken`;
-    case "unknown parent":
-      return `there is no reseller ${parent}`;
-    case "name reserved":
-      return `the ${creation.field} begins as only those of the clients of the reseller ${creation.resellerKey} do`;
-    case "namespace taken":
-      return `the account ${creation.accountKey} has a name that only clients of such a reseller can have: choose another key`;
-  }
-}
-
-/** Makes the account and prints its password. */
-export async function createAccount(store: Store, options: CreateOptions): Promise<void> {
-  const { key, kind, username, parent, currency, ratePlan, sender } = options;
-  if (!isAccountKey(key)) throw new UsageFault(`--key ${ACCOUNT_KEY_SAYS}`);
-  if (kind === "reseller" && key.length > MAX_RESELLER_KEY)
-    throw new UsageFault(`--key must be at most ${MAX_RESELLER_KEY} characters long for a reseller`);
-  if (!isUsername(username)) throw new UsageFault("--username must be 1 to 64 characters without spaces and colons");
-  if (!/^[A-Z]{3}$/.test(currency)) throw new UsageFault("--currency must be an ISO 4217 code such as EUR");
-  if (sender !== undefined && !isSender(sender))
-    throw new UsageFault("--sender must be 3 to 15 digits, or 1 to 11 characters with a letter");
-  if (parent !== undefined && kind !== "client")
-    throw new UsageFault("--parent is for clients: only they belong to a reseller");
-  const password = secret(PASSWORD_BYTES);
-  const creation = await store.createAccount({
+async function createFrom(
+  options: CreateOptions,
+  { store, settings }: { store: Store; settings: Settings },
+): Promise<void> {
+  const { key, kind, username, parent, currency, ratePlan, sender, creditLimit, funds, retryMinutes } = options;
+  const created = await createAccount(accountParts(store, settings), commandLine(), {
     key,
     kind,
-    parentKey: parent ?? null,
-    currency,
-    ratePlanId: ratePlan,
-    defaultSender: sender ?? null,
-    creditLimitMicros: amountOf(options.creditLimit, "--credit-limit"),
-    openingBalanceMicros: amountOf(options.funds, "--funds"),
-    callbackSecret: webhookSecret(),
-    ...(options.retryMinutes === undefined ? {} : { retryMinutes: readMinutes(options.retryMinutes) }),
     username,
-    passwordHash: await hashPassword(password),
-    ...byCommandLine(),
+    ratePlan,
+    creditLimit,
+    openingBalance: funds,
+    ...(parent === undefined ? {} : { parent }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(sender === undefined ? {} : { defaultSender: sender }),
+    ...(retryMinutes === undefined ? {} : { retryMinutes: readMinutes(retryMinutes) }),
   });
-  if (creation.kind !== "created") throw new CommandFault(refusalOf(creation, options));
+  sayCreated(created, username);
+}
+
+/** Prints the password of a new account. */
+export function sayCreated({ account: { key, kind }, madeUpPassword }: CreatedAccount, username: string): void {
   say(
-    `Account ${key} (${kind}) is made. Log in as ${username} with this password, which is shown only now:\n${password}`,
+    `Account ${key} (${kind}) is made. Log in as ${username} with this password, which is shown only now:\n${madeUpPassword}`,
   );
-  const plans = (await store.catalogue()).filter((item) => item.kind === "ratePlan").map((item) => item.id);
-  if (kind === "client" && !plans.includes(ratePlan)) {
-    say(`The rate plan ${ratePlan} does not exist yet, so it cannot send: "heliograph apply FILE" sets rate plans.`);
-  }
 }

@@ -1,23 +1,13 @@
 /** `heliograph api-key create|list|revoke`: the secrets that programs use in place of a password. */
 import { Command } from "commander";
-import { newApiKey, storedForm } from "../auth/api-keys.ts";
+import { type ApiKeyOrder, apiKeysOf, createApiKey, revokeApiKey } from "../admin/api-keys.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
-import { networksOf } from "./account-change.ts";
+import { someOf } from "./account-change.ts";
 import { withExample } from "./example.ts";
+import { commandLine } from "./operator.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import {
-  byCommandLine,
-  CommandFault,
-  type CommonOptions,
-  listOf,
-  momentOf,
-  onStore,
-  say,
-  UsageFault,
-  wholeOf,
-  withStoreOptions,
-} from "./support.ts";
+import { type CommonOptions, listOf, momentOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";
 
 interface KeyOptions extends CommonOptions, JsonOption {
   readonly account?: string;
@@ -66,49 +56,26 @@ export function apiKeyCommand(): Command {
 }
 
 async function createKey(options: KeyOptions): Promise<void> {
-  const { account = "", name } = options;
-  if (name !== undefined && !/^[\p{L}\p{N}\p{P}\p{S} ]{1,64}$/u.test(name)) {
-    throw new UsageFault("--name must be 1 to 64 characters that can be printed");
-  }
-  const scopes = scopesOf(options.scopes);
-  const { by, atMs } = byCommandLine();
-  const expiresAtMs = options.expires === undefined ? null : expiryOf(options.expires, atMs);
-  const allowedAddresses = options.networks === undefined ? null : networksOf(options.networks, "--networks");
-  const key = newApiKey();
-  const created = await onStore(options, (store) =>
-    store.createApiKey({
-      ...storedForm(key),
-      accountKey: account,
-      name: name ?? null,
-      scopes,
-      expiresAtMs,
-      allowedAddresses,
-      by,
-      atMs,
-    }),
+  const { account = "", name, scopes, expires, networks } = options;
+  const manager = commandLine();
+  const order: ApiKeyOrder = {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes === undefined ? {} : { scopes: listOf(scopes) as Scope[] }),
+    ...(expires === undefined ? {} : { expiresAtMs: expiryOf(expires, manager.atMs) }),
+    ...(networks === undefined ? {} : { allowedAddresses: someOf(networks, "--networks") }),
+  };
+  const made = await onStore(options, (store, settings) => createApiKey({ store, settings }, manager, account, order));
+  const scope = made.scopes === null ? "" : `, which is good for ${made.scopes.join(", ")} only,`;
+  const end = made.expiresAtMs === null ? "" : ` It ends at ${formatDateTime(made.expiresAtMs)}.`;
+  say(
+    `A key for ${account}${scope} is made.${end} Send it as "Authorization: App KEY". It is shown only now:\n${made.key}`,
   );
-  if (created === "unknown account") throw new CommandFault(`there is no account ${account}`);
-  if (created === "taken") throw new CommandFault("a key with the same id was made before: try again");
-  const scope = scopes === null ? "" : `, which is good for ${scopes.join(", ")} only,`;
-  const end = expiresAtMs === null ? "" : ` It ends at ${formatDateTime(expiresAtMs)}.`;
-  say(`A key for ${account}${scope} is made.${end} Send it as "Authorization: App KEY". It is shown only now:\n${key}`);
 }
 
-/** So many days from now, or a day or a moment that is to come. */
+/** So many days from now, or a day or a moment. */
 function expiryOf(text: string, nowMs: number): number {
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
-  const atMs =
-    days === undefined ? momentOf(text, "--expires") : nowMs + wholeOf(days, "--expires", 1, MAX_DAYS) * DAY_MS;
-  if (atMs <= nowMs) throw new UsageFault(`--expires must be in the future, not "${text}"`);
-  return atMs;
-}
-
-function scopesOf(text: string | undefined): Scope[] | null {
-  if (text === undefined) return null;
-  const scopes = [...new Set(listOf(text))];
-  if (scopes.length === 0 || !scopes.every((scope): scope is Scope => SCOPES.includes(scope as Scope)))
-    throw new UsageFault(`--scopes must be some of ${SCOPES.join(",")}, not "${text}"`);
-  return scopes;
+  return days === undefined ? momentOf(text, "--expires") : nowMs + wholeOf(days, "--expires", 1, MAX_DAYS) * DAY_MS;
 }
 
 function shown({ id, accountKey, name, scopes, expiresAtMs, allowedAddresses, createdAtMs, usedAtMs }: ApiKey) {
@@ -136,13 +103,16 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
 ];
 
 async function listKeys(options: KeyOptions): Promise<void> {
-  const keys = await onStore(options, (store) => store.apiKeys({ accountKey: options.account ?? null }));
+  const { account } = options;
+  const keys = await onStore(options, (store) =>
+    account === undefined ? store.apiKeys({ accountKey: null }) : apiKeysOf(store, commandLine(), account),
+  );
   const lastLine = keys.length === 0 ? "There are no keys." : `${counted(keys.length, "key")}.`;
   showList(options, COLUMNS, keys.map(shown), lastLine);
 }
 
 async function revokeKey(id: string, options: KeyOptions): Promise<void> {
-  const revoked = await onStore(options, (store) => store.revokeApiKey({ id, ...byCommandLine() }));
-  if (revoked === "unknown key") throw new CommandFault(`there is no key ${id}`);
+  const key = { id, accountKey: null };
+  await onStore(options, (store, settings) => revokeApiKey({ store, settings }, commandLine(), key));
   say(`The key ${id} is good for nothing any more.`);
 }

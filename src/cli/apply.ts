@@ -1,9 +1,11 @@
 /** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force, after showing what that changes. */
 import { Command } from "commander";
+import { applyPlan, type CataloguePlan, planCatalogue } from "../admin/catalogue-file.ts";
+import { fieldsOf, KEEP, nameOf, shownFields } from "../admin/items.ts";
+import { ITEM_KINDS } from "../catalogue/file.ts";
 import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
 import type { CatalogueItem } from "../store/port.ts";
-import { bodyOf, KEEP, KINDS, type Plan, planOf, readForApply, shownBody } from "./catalogue-file.ts";
-import { nameOf, summary } from "./catalogue-items.ts";
+import { summary } from "./catalogue-items.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
 import {
@@ -11,8 +13,8 @@ import {
   type Difference,
   differenceLine,
   differences,
-  isSame,
   type JsonOption,
+  printable,
   showJson,
   withJson,
 } from "./show.ts";
@@ -51,9 +53,7 @@ async function apply(file: string, options: ApplyOptions): Promise<void> {
     throw new CommandFault(error instanceof FileFault ? error.message : `${file} cannot be read`);
   }
   await onStore(options, async (store) => {
-    const inForce = await store.catalogue();
-    const items = readForApply(text, inForce);
-    const plan = planOf(inForce, items);
+    const plan = await planCatalogue(store, text);
     const isEmpty = plan.created.length + plan.changed.length + plan.deleted.length === 0;
     if (options.json === true) showJson(shownPlan(plan));
     else showPlan(plan);
@@ -64,45 +64,35 @@ async function apply(file: string, options: ApplyOptions): Promise<void> {
     }
     if (options.yes !== true && isTerminal() && !(await confirmed("Put it in force?")))
       throw new CommandFault("nothing is changed");
-    if (!isSame(await store.catalogue(), inForce))
-      throw new CommandFault("somebody else has changed the catalogue meanwhile: nothing is changed; run it again");
-    await store.putCatalogue({ items: kept(plan, items, inForce), ...byCommandLine() });
+    await applyPlan(store, plan, byCommandLine());
     if (options.json === true) return;
-    const count = (kind: string): number => items.filter((item) => item.kind === kind).length;
+    const count = (kind: string): number => plan.wanted.filter((item) => item.kind === kind).length;
     say(
       `In force: carriers ${count("carrier")}, routes ${count("route")}, rate plans ${count("ratePlan")}, exchange rates ${count("exchangeRate")}, numbers ${count("number")}.`,
     );
   });
 }
 
-/** What says the same in another order stays to the letter, so that nobody is told of a change that is none. */
-function kept(plan: Plan, items: readonly CatalogueItem[], inForce: readonly CatalogueItem[]): CatalogueItem[] {
-  const touched = new Set([...plan.created, ...plan.changed.map(({ after }) => after)]);
-  return items.map((item) =>
-    touched.has(item) ? item : inForce.find(({ kind, id }) => kind === item.kind && id === item.id)!,
-  );
-}
-
 /** Field by field, and of a secret only that it is another one. */
 function changesOf(before: CatalogueItem, after: CatalogueItem): Difference[] {
-  return differences(bodyOf(before), bodyOf(after)).map((one) =>
+  return differences(fieldsOf(before), fieldsOf(after)).map((one) =>
     one.field === "password" ? { field: "password", before: "(hidden)", after: "(another one)" } : one,
   );
 }
 
-function showPlan({ created, changed, deleted }: Plan): void {
+function showPlan({ created, changed, deleted }: CataloguePlan): void {
   const inOrder = <Item>(items: readonly Item[], kindOf: (item: Item) => string): Item[] =>
-    KINDS.flatMap((kind) => items.filter((item) => kindOf(item) === kind));
-  for (const item of inOrder(created, ({ kind }) => kind)) say(`+ ${nameOf(item)}: ${summary(shownBody(item))}`);
+    ITEM_KINDS.flatMap((kind) => items.filter((item) => kindOf(item) === kind));
+  for (const item of inOrder(created, ({ kind }) => kind)) say(`+ ${printable(nameOf(item))}: ${summary(item)}`);
   for (const { before, after } of inOrder(changed, ({ after }) => after.kind)) {
-    say(`~ ${nameOf(after)}`);
+    say(`~ ${printable(nameOf(after))}`);
     for (const one of changesOf(before, after)) {
       if (one.field === "rate" && Array.isArray(one.before) && Array.isArray(one.after))
         showRates(one.before, one.after);
       else say(`    ${differenceLine(one)}`);
     }
   }
-  for (const item of inOrder(deleted, ({ kind }) => kind)) say(`- ${nameOf(item)}: ${summary(shownBody(item))}`);
+  for (const item of inOrder(deleted, ({ kind }) => kind)) say(`- ${printable(nameOf(item))}: ${summary(item)}`);
   const counts = [
     [created, "to make"],
     [changed, "to change"],
@@ -125,8 +115,8 @@ function showRates(before: readonly Rate[], after: readonly Rate[]): void {
   if (changes.length === 0) say("    the order of its prices");
 }
 
-function shownPlan({ created, changed, deleted }: Plan) {
-  const shown = ({ kind, id, body }: CatalogueItem) => ({ kind, id, item: shownBody({ body }) });
+function shownPlan({ created, changed, deleted }: CataloguePlan) {
+  const shown = ({ kind, id, body }: CatalogueItem) => ({ kind, id, item: shownFields({ body }) });
   return {
     created: created.map(shown),
     changed: changed.map(({ before, after }) => ({ kind: after.kind, id: after.id, fields: changesOf(before, after) })),

@@ -14,8 +14,6 @@ interface AuditOptions extends CommonOptions, JsonOption {
   readonly limit: string;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 export function auditCommand(): Command {
   const command = new Command("audit").description(
     "Show changes of accounts, keys and the catalogue, newest first: who made them, from where, and what was there before and after. Entries are never changed or deleted. Logins are shown with --kind login alone, and leave after [access] loginAuditDays.",
@@ -57,14 +55,9 @@ function shown({ id, atMs, actor, address, action, kind, subject, before, after 
     action,
     kind,
     subject,
-    before: before === null ? null : withoutSecrets(JSON.parse(before)),
-    after: after === null ? null : withoutSecrets(JSON.parse(after)),
+    before: before === null ? null : JSON.parse(before),
+    after: after === null ? null : JSON.parse(after),
   };
-}
-
-/** Of a carrier's password only that there is one. */
-function withoutSecrets(fields: Fields): Fields {
-  return "password" in fields ? { ...fields, password: "(hidden)" } : fields;
 }
 
 function show({ id, at, actor, address, action, kind, subject, before, after }: ReturnType<typeof shown>): void {

@@ -1,9 +1,10 @@
 /** `heliograph carrier list|show|set|delete`: carriers one by one; `heliograph apply` takes them all from a file. */
 import { Command } from "commander";
+import { itemNamed, listItems } from "../admin/catalogue.ts";
+import { shownFields } from "../admin/items.ts";
 import { SmppCarrier } from "../carriers/smpp/profile.ts";
-import { type CarrierProfile, groupsOf, type Route, SimulatorCarrier } from "../catalogue/file.ts";
-import { shownBody } from "./catalogue-file.ts";
-import { deleteItem, type Fields, itemsOf, putItem, unknown, withFields } from "./catalogue-items.ts";
+import { type CarrierProfile, carriersOf, type ItemFields, type Route, SimulatorCarrier } from "../catalogue/file.ts";
+import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showFields, showJson, showList, withJson, written } from "./show.ts";
@@ -41,12 +42,10 @@ export function carrierCommand(): Command {
   )
     .argument("<id>", "the carrier's")
     .action(async (id: string, options: CommonOptions & JsonOption) => {
-      const items = await onStore(options, (store) => store.catalogue());
-      const item = items.find((one) => one.kind === "carrier" && one.id === id);
-      if (item === undefined) throw unknown({ kind: "carrier", id });
-      const body = shownBody(item);
-      if (options.json === true) showJson(body);
-      else showFields(Object.fromEntries(Object.entries(body).map(([name, value]) => [name, written(value)])));
+      const item = await onStore(options, (store) => itemNamed(store, { kind: "carrier", id }));
+      const fields = shownFields(item);
+      if (options.json === true) showJson(fields);
+      else showFields(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, written(value)])));
     });
 
   const set = withExample(
@@ -85,22 +84,13 @@ export function carrierCommand(): Command {
 }
 
 async function listCarriers(options: CommonOptions & JsonOption): Promise<void> {
-  const { carriers, routes } = await onStore(options, async (store) => {
-    const items = (await store.catalogue()).filter(({ kind }) => kind === "carrier");
-    return {
-      carriers: items.map((item) => shownBody(item) as CarrierProfile),
-      routes: await itemsOf<Route>(store, "route"),
-    };
-  });
+  const { carriers, routes } = await onStore(options, async (store) => ({
+    carriers: (await listItems(store, "carrier")).map((item) => shownFields(item) as CarrierProfile),
+    routes: await itemsOf<Route>(store, "route"),
+  }));
   const rows = carriers.map((carrier) => ({
     ...carrier,
-    routes: routes
-      .filter((route) =>
-        groupsOf(route)
-          .flat()
-          .some((share) => share.carrier === carrier.id),
-      )
-      .map(({ prefix }) => prefix),
+    routes: routes.filter((route) => carriersOf(route).includes(carrier.id)).map(({ prefix }) => prefix),
   }));
   showList(
     options,
@@ -125,7 +115,7 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
         const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
         if (kind !== "smpp" && kind !== "simulator")
           throw new UsageFault(`kind must be smpp or simulator, not "${kind}"`);
-        const old: Fields = before ?? { id, kind };
+        const old: ItemFields = before ?? { id, kind };
         return { ...withFields(old, pairs, kind === "smpp" ? SmppCarrier : SimulatorCarrier), ...password };
       },
       options,

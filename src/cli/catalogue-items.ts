@@ -1,79 +1,62 @@
-/** What the commands for carriers, routes, prices and the like share: an item is found, checked with all the others, and written over the version that was seen. */
+/** What the commands for carriers, routes, prices and the like share: they read fields from the command line, and print what has changed. */
 import type { TSchema } from "typebox";
+import * as admin from "../admin/catalogue.ts";
+import { fieldsOf, type ItemKind, type ItemName, nameOf, shownFields } from "../admin/items.ts";
+import { Refused } from "../admin/refusal.ts";
+import type { ItemFields } from "../catalogue/file.ts";
 import type { CatalogueItem, Store } from "../store/port.ts";
-import { bodyOf, checkedItems, shownBody } from "./catalogue-file.ts";
 import { differenceLine, differences, type JsonOption, printable, showJson, written } from "./show.ts";
 import { byCommandLine, CommandFault, say, UsageFault } from "./support.ts";
 
-export type Kind = CatalogueItem["kind"];
-export type Fields = Readonly<Record<string, unknown>>;
-
-const NOUNS: Readonly<Record<Kind, string>> = {
-  carrier: "carrier",
-  route: "route",
-  ratePlan: "rate plan",
-  exchangeRate: "exchange rate",
-  number: "number",
-};
-
-export function nameOf({ kind, id }: Pick<CatalogueItem, "kind" | "id">): string {
-  return printable(`${NOUNS[kind]} ${id === "" ? "*" : id}`);
-}
-
-export async function itemsOf<Body>(store: Store, kind: Kind): Promise<Body[]> {
-  return (await store.catalogue()).filter((item) => item.kind === kind).map((item) => bodyOf(item) as Body);
+export async function itemsOf<Fields>(store: Store, kind: ItemKind): Promise<Fields[]> {
+  return (await admin.listItems(store, kind)).map((item) => fieldsOf<Fields>(item));
 }
 
 /** Writes an item as `change` makes it from what is there (null for nothing), and prints what changed. */
 export async function putItem(
   store: Store,
-  { kind, id }: Pick<CatalogueItem, "kind" | "id">,
-  change: (before: Fields | null) => Fields,
+  name: ItemName,
+  change: (before: ItemFields | null) => ItemFields,
   options: JsonOption,
 ): Promise<void> {
-  const items = await store.catalogue();
-  const old = items.find((item) => item.kind === kind && item.id === id);
-  const before = old === undefined ? null : bodyOf(old);
-  const item: CatalogueItem = { kind, id, body: JSON.stringify(change(before)) };
-  const others = items.filter((other) => other !== old);
-  checkedItems([...others, item]);
-  const changes = before === null ? [] : differences(before, bodyOf(item));
-  if (before === null || changes.length > 0) {
-    const outcome = await store.putItem({ ...item, version: old?.version ?? 0, ...byCommandLine() });
-    if (outcome.kind === "outdated") throw outdated(item);
-  }
+  const old = await admin.findItem(store, name);
+  const before = old === null ? null : fieldsOf(old);
+  const fields = change(before);
+  const changes = before === null ? [] : differences(before, fields);
+  const isSame = before !== null && changes.length === 0;
+  const version = old?.version ?? 0;
+  const item: CatalogueItem = isSame
+    ? old!
+    : await ofItem(name, admin.putItem(store, { ...name, fields, version, mayNameFiles: true, ...byCommandLine() }));
   if (options.json === true) {
-    showJson(shownBody(item));
+    showJson(shownFields(item));
     return;
   }
-  if (before === null) say(`The ${nameOf(item)} is made: ${summary(shownBody(item))}`);
-  else say(changes.length === 0 ? `Nothing of the ${nameOf(item)} changes.` : `The ${nameOf(item)} is changed:`);
-  for (const { field, before, after } of changes) {
-    if (field === "password") say("  password: another one");
-    else say(`  ${differenceLine({ field, before, after })}`);
+  const title = printable(nameOf(name));
+  if (before === null) say(`The ${title} is made: ${summary(item)}`);
+  else say(isSame ? `Nothing of the ${title} changes.` : `The ${title} is changed:`);
+  for (const one of changes) say(one.field === "password" ? "  password: another one" : `  ${differenceLine(one)}`);
+}
+
+export async function deleteItem(store: Store, name: ItemName): Promise<void> {
+  const version = (await admin.itemNamed(store, name)).version ?? "any";
+  const item = await admin.deleteItem(store, { ...name, version, ...byCommandLine() });
+  say(`The ${printable(nameOf(item))} is deleted. It was: ${summary(item)}`);
+}
+
+/** A field of an item is no option: it is told by the item that has it. */
+async function ofItem<Result>({ kind, id }: ItemName, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.refusal.kind !== "invalid") throw error;
+    throw new CommandFault(`${kind} "${id}": ${error.refusal.field} ${error.refusal.says}`);
   }
 }
 
-export async function deleteItem(store: Store, { kind, id }: Pick<CatalogueItem, "kind" | "id">): Promise<void> {
-  const items = await store.catalogue();
-  const old = items.find((item) => item.kind === kind && item.id === id);
-  if (old === undefined) throw unknown({ kind, id });
-  checkedItems(items.filter((item) => item !== old));
-  const outcome = await store.deleteItem({ kind, id, version: old.version ?? null, ...byCommandLine() });
-  if (outcome !== "deleted") throw outdated(old);
-  say(`The ${nameOf(old)} is deleted. It was: ${summary(shownBody(old))}`);
-}
-
-export function unknown(item: Pick<CatalogueItem, "kind" | "id">): CommandFault {
-  return new CommandFault(`there is no ${nameOf(item)}`);
-}
-
-function outdated(item: Pick<CatalogueItem, "kind" | "id">): CommandFault {
-  return new CommandFault(`somebody else has changed the ${nameOf(item)} at this moment: look at it, and try again`);
-}
-
-export function summary(fields: Fields): string {
-  return Object.entries(fields)
+/** All of its fields but secrets, in a line. */
+export function summary(item: Pick<CatalogueItem, "body">): string {
+  return Object.entries(shownFields(item))
     .map(([name, value]) => `${name} ${written(value)}`)
     .join(", ");
 }
@@ -88,10 +71,10 @@ interface FieldSchema {
  * sign takes the field away.
  */
 export function withFields(
-  before: Fields,
+  before: ItemFields,
   pairs: readonly string[],
   schema: TSchema & { properties?: Readonly<Record<string, unknown>> },
-): Fields {
+): ItemFields {
   const fields: Record<string, unknown> = { ...before };
   for (const pair of pairs) {
     const sign = pair.indexOf("=");

@@ -64,7 +64,8 @@ export function say(line: string): void {
 
 /** As it is, without a line's end, for a file or another program; a person gets to see it. */
 export function print(text: string): void {
-  current.out(current.outIsTerminal ? visible(text) : text);
+  // A CSV file's lines end with CR LF; to a person that is a line's end, and no character to be seen.
+  current.out(current.outIsTerminal ? visible(text.replaceAll("\r\n", "\n")) : text);
 }
 
 export function complain(text: string): void {

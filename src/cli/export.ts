@@ -1,7 +1,8 @@
 /** `heliograph export [FILE]`: the catalogue in force as the file that `heliograph apply` takes back. */
 import { Command } from "commander";
+import { exportCatalogue } from "../admin/catalogue-file.ts";
+import { KEEP } from "../admin/items.ts";
 import { writePrivateFile } from "../runtime/private-files.ts";
-import { bodyOf, KEEP, shownBody, writeCatalogueFile } from "./catalogue-file.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
@@ -24,8 +25,8 @@ export function exportCommand(): Command {
     .option("--with-secrets", "write the carriers' passwords too")
     .option("--force", "write over a file that is there")
     .action(async (file: string | undefined, options: ExportOptions) => {
-      const items = await onStore(options, (store) => store.catalogue());
-      const text = writeCatalogueFile(items, options.withSecrets === true ? bodyOf : shownBody);
+      const withSecrets = options.withSecrets === true;
+      const text = await onStore(options, (store) => exportCatalogue(store, { withSecrets }));
       if (file === undefined) {
         print(text);
         return;

@@ -1,8 +1,10 @@
 /** `heliograph init`: sets up the data of a real service and makes its first operator. */
 import { Command } from "commander";
+import { createFirstOperator } from "../admin/accounts.ts";
 import { storeName } from "../store/open.ts";
-import { createAccount } from "./account.ts";
+import { sayCreated } from "./account.ts";
 import { withExample } from "./example.ts";
+import { accountParts, commandLine } from "./operator.ts";
 import { CommandFault, type CommonOptions, say, settingsOf, withStore, withStoreOptions } from "./support.ts";
 
 interface InitOptions extends CommonOptions {
@@ -28,15 +30,8 @@ export function initCommand(): Command {
             `${storeName(settings)} is set up already; "heliograph account create" makes more accounts`,
           );
         }
-        await createAccount(store, {
-          kind: "operator",
-          key: "OPERATOR1",
-          username: options.username,
-          currency: "EUR",
-          ratePlan: "standard",
-          creditLimit: "0",
-          funds: "0",
-        });
+        const { username } = options;
+        sayCreated(await createFirstOperator(accountParts(store, settings), commandLine(), username), username);
       });
       say(`
 Next:

@@ -1,12 +1,13 @@
 /** `heliograph message list|show`: messages as the store has them, for whoever is asked where one is. */
 import { Command } from "commander";
+import { ALL_MESSAGES, messagesNamed, type OperatedMessage } from "../admin/messages.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
 import { searchLogs } from "../store/log-search.ts";
-import type { LaterReceipt, LoggedMessage, LogQuery, Store } from "../store/port.ts";
+import type { LaterReceipt, LoggedMessage, Store } from "../store/port.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import {
@@ -30,19 +31,6 @@ interface ListOptions extends CommonOptions, JsonOption {
   readonly since?: string;
   readonly until?: string;
 }
-
-const ALL: Omit<LogQuery, "accountId" | "limit" | "after"> = {
-  bulkIds: null,
-  messageIds: null,
-  from: null,
-  to: null,
-  statusIds: null,
-  mcc: null,
-  mnc: null,
-  sinceMs: 0,
-  // The end of the calendar: a message may be scheduled.
-  untilMs: 8_640_000_000_000_000,
-};
 
 function shown(message: LoggedMessage) {
   const status = statusById(message.statusId);
@@ -125,10 +113,6 @@ export function messageCommand(): Command {
   return new Command("message").description("Messages, as the store has them.").addCommand(list).addCommand(show);
 }
 
-function logged(store: Store, query: Omit<LogQuery, "after">): Promise<LoggedMessage[]> {
-  return searchLogs({ page: store.logs, query, nowMs: systemClock.now() });
-}
-
 async function listMessages(options: ListOptions): Promise<void> {
   const { since, until, from = null, to = null, bulk } = options;
   const limit = limitOf(options);
@@ -138,7 +122,9 @@ async function listMessages(options: ListOptions): Promise<void> {
   };
   const messages = await onStore(options, async (store) => {
     const { id: accountId } = await accountNamed(store, options.account);
-    return logged(store, { ...ALL, ...range, accountId, limit, from, to, bulkIds: bulk === undefined ? null : [bulk] });
+    const bulkIds = bulk === undefined ? null : [bulk];
+    const query = { ...ALL_MESSAGES, ...range, accountId, limit, from, to, bulkIds };
+    return searchLogs({ page: store.logs, query, nowMs: systemClock.now() });
   });
   const more = messages.length === limit ? ' There may be more: see "--limit".' : "";
   const lastLine =
@@ -146,13 +132,10 @@ async function listMessages(options: ListOptions): Promise<void> {
   showList(options, COLUMNS, messages.map(shown), lastLine);
 }
 
-interface Found {
+interface Found extends OperatedMessage {
   readonly account: string;
-  readonly message: LoggedMessage;
   /** Dead letters of its account from after it was sent: one of them may be its report. */
   readonly deadLetters: number;
-  /** What its carrier said after its last word. */
-  readonly later: readonly LaterReceipt[];
 }
 
 const MAX_LETTERS = 1_000;
@@ -161,10 +144,10 @@ async function find(store: Store, id: string, accountKey: string | undefined): P
   const accounts = accountKey === undefined ? allAccounts(store) : [await accountNamed(store, accountKey)];
   const found: Found[] = [];
   for await (const { id: accountId, key: account } of accounts) {
-    for (const message of await logged(store, { ...ALL, accountId, messageIds: [id], limit: 100 })) {
+    const named = await messagesNamed(store, { accountId, messageId: id, nowMs: systemClock.now() });
+    for (const { message, later } of named) {
       const letters = await store.deadLetters({ accountKey: account, url: null, beforeId: null, limit: MAX_LETTERS });
       const deadLetters = letters.filter(({ deadAtMs }) => deadAtMs >= message.sentAtMs).length;
-      const later = await store.laterReceipts({ messageKey: message.key });
       found.push({ account, message, deadLetters, later });
     }
   }

@@ -1,10 +1,10 @@
 /** `heliograph number list|set|delete`: numbers to which phones write, and whose they are. */
 import { Command } from "commander";
-import { IncomingNumber } from "../catalogue/numbers.ts";
+import { IncomingNumber, type ItemFields } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, EVERYTHING, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+import { type CommonOptions, onStore, UsageFault, withStoreOptions } from "./support.ts";
 
 const COLUMNS: readonly Column<IncomingNumber>[] = [
   { title: "NUMBER", of: ({ number }) => number },
@@ -43,19 +43,8 @@ export function numberCommand(): Command {
     .argument("<fields...>", "name=value; a list has commas")
     .action(async (number: string, pairs: readonly string[], options: CommonOptions & JsonOption) => {
       if (pairs.some((pair) => /^number=/.test(pair))) throw new UsageFault("a number stays: set another one");
-      await onStore(options, async (store) => {
-        let account = "";
-        const change = (before: Readonly<Record<string, unknown>> | null) => {
-          const fields = withFields(before ?? { number }, pairs, IncomingNumber);
-          account = String(fields.account ?? "");
-          return fields;
-        };
-        await putItem(store, { kind: "number", id: number }, change, options);
-        if ((await store.account({ ...EVERYTHING, key: account })) === null && options.json !== true)
-          say(
-            `There is no account ${account} yet: messages to the number are kept for you, in "heliograph incoming list".`,
-          );
-      });
+      const change = (before: ItemFields | null) => withFields(before ?? { number }, pairs, IncomingNumber);
+      await onStore(options, (store) => putItem(store, { kind: "number", id: number }, change, options));
     });
 
   const remove = withExample(

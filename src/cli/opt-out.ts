@@ -1,18 +1,11 @@
 /** `heliograph opt-out list|add|remove`: numbers that want no messages, of one account or of the whole service. */
 import { Command } from "commander";
+import { optOuts, setOptOut } from "../admin/opt-outs.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { isDestination } from "../sms/addresses.ts";
 import { withExample } from "./example.ts";
+import { commandLine } from "./operator.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import {
-  byCommandLine,
-  CommandFault,
-  type CommonOptions,
-  onStore,
-  say,
-  UsageFault,
-  withStoreOptions,
-} from "./support.ts";
+import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 interface OptOutOptions extends CommonOptions, JsonOption {
   readonly account?: string;
@@ -41,12 +34,8 @@ export function optOutCommand(): Command {
       .argument("<number>", "in international form without a plus sign")
       .option("--account <key>", WHOSE)
       .action(async (number: string, options: OptOutOptions) => {
-        if (!isDestination(number)) throw new UsageFault(`"${number}" is not a phone number of 4 to 15 digits`);
-        const list = { accountKey: options.account ?? null, number };
-        const done = await onStore(options, (store) =>
-          name === "add" ? store.optOut({ ...list, ...byCommandLine() }) : store.optIn({ ...list, ...byCommandLine() }),
-        );
-        if (done === "unknown account") throw new CommandFault(`there is no account ${options.account}`);
+        const change = { number, listed: name === "add" };
+        await onStore(options, (store) => setOptOut(store, commandLine(), options.account ?? null, change));
         say(
           `${number} is ${name === "add" ? "on" : "off"} the list${options.account === undefined ? "" : ` of ${options.account}`}.`,
         );
@@ -63,8 +52,7 @@ async function listNumbers(options: OptOutOptions): Promise<void> {
   const rows = await onStore(options, async (store) => {
     const found: { number: string; since: string }[] = [];
     for (let after = ""; ; after = found.at(-1)!.number) {
-      const page = await store.optOuts({ accountKey, after, limit: PAGE });
-      if (page === "unknown account") throw new CommandFault(`there is no account ${accountKey}`);
+      const page = await optOuts(store, commandLine(), accountKey, { after, limit: PAGE });
       found.push(...page.map(({ number, atMs }) => ({ number, since: formatDateTime(atMs) })));
       if (page.length < PAGE) return found;
     }

@@ -3,8 +3,10 @@
  * take longer to load than most take to run.
  */
 import { Command, CommanderError } from "commander";
+import { Refused } from "../admin/refusal.ts";
 import { complain, print } from "./console.ts";
 import { CommandFault, EXIT, Failed, UsageFault } from "./fault.ts";
+import { refusalFault } from "./refusals.ts";
 
 interface Entry {
   readonly name: string;
@@ -200,7 +202,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 /** What the user can put right is told in a line; a bug is told whole. */
-function told(error: unknown): number {
+function told(thrown: unknown): number {
+  const error = thrown instanceof Refused ? refusalFault(thrown.refusal) : thrown;
   // It has been told already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof Failed) return EXIT.fault;

@@ -1,19 +1,19 @@
 /** `heliograph rate list|set|delete|quote`: rate plans, and what becomes of one number. */
 import { Command } from "commander";
-import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
+import { refuseUnknown } from "../admin/catalogue.ts";
+import { fieldsOf } from "../admin/items.ts";
+import { groupsOf, type ItemFields, type RatePlan, type Route } from "../catalogue/file.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { isDestination } from "../sms/addresses.ts";
-import type { ManagedAccount, Store } from "../store/port.ts";
-import { bodyOf } from "./catalogue-file.ts";
-import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix, unknown } from "./catalogue-items.ts";
+import type { ManagedAccount } from "../store/port.ts";
+import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
 import { groupText } from "./route.ts";
 import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, withJson } from "./show.ts";
 import {
   accountNamed,
-  allAccounts,
   CommandFault,
   type CommonOptions,
   onStore,
@@ -48,7 +48,7 @@ export function rateCommand(): Command {
     .argument("[plan]", "one rate plan (default: all)")
     .action(async (plan: string | undefined, options: CommonOptions & JsonOption) => {
       const plans = await onStore(options, (store) => itemsOf<RatePlan>(store, "ratePlan"));
-      if (plan !== undefined && !plans.some(({ id }) => id === plan)) throw unknown({ kind: "ratePlan", id: plan });
+      if (plan !== undefined && !plans.some(({ id }) => id === plan)) refuseUnknown({ kind: "ratePlan", id: plan });
       const rows = plans
         .filter(({ id }) => plan === undefined || id === plan)
         .flatMap(({ id, currency, rate }) =>
@@ -138,30 +138,23 @@ async function setRate(plan: string, prefixText: string, price: string, options:
 async function deleteRate(plan: string, prefixText: string | undefined, options: CommonOptions): Promise<void> {
   const item = { kind: "ratePlan", id: plan } as const;
   await onStore(options, async (store) => {
-    const old = (await itemsOf<RatePlan>(store, "ratePlan")).find(({ id }) => id === plan);
-    if (old === undefined) throw unknown(item);
     if (prefixText === undefined) {
-      await refuseUsed(store, plan);
       await deleteItem(store, item);
       return;
     }
     const prefix = prefixOf(prefixText);
-    const rate = old.rate.filter((one) => one.prefix !== prefix);
-    if (rate.length === old.rate.length)
-      throw new CommandFault(`the rate plan ${plan} has no price for ${shownPrefix(prefix)}`);
-    if (rate.length === 0)
-      throw new CommandFault(`it is the last price of ${plan}: "heliograph rate delete ${plan}" deletes the plan`);
-    await putItem(store, item, () => ({ ...old, rate }), {});
+    const without = (before: ItemFields | null): ItemFields => {
+      if (before === null) refuseUnknown(item);
+      const { rate: prices } = before as RatePlan;
+      const rate = prices.filter((one) => one.prefix !== prefix);
+      if (rate.length === prices.length)
+        throw new CommandFault(`the rate plan ${plan} has no price for ${shownPrefix(prefix)}`);
+      if (rate.length === 0)
+        throw new CommandFault(`it is the last price of ${plan}: "heliograph rate delete ${plan}" deletes the plan`);
+      return { ...before, rate };
+    };
+    await putItem(store, item, without, {});
   });
-}
-
-async function refuseUsed(store: Store, plan: string): Promise<void> {
-  for await (const { key, ratePlanId, retiredAtMs, kind } of allAccounts(store)) {
-    if (ratePlanId !== plan || retiredAtMs !== null || kind !== "client") continue;
-    throw new CommandFault(
-      `the account ${key} has the rate plan ${plan}: give it another with "heliograph account change ${key} --rate-plan"`,
-    );
-  }
 }
 
 async function quoteNumber(number: string, options: CommonOptions & JsonOption & { account: string }): Promise<void> {
@@ -170,19 +163,19 @@ async function quoteNumber(number: string, options: CommonOptions & JsonOption &
     account: await accountNamed(store, options.account),
     items: await store.catalogue(),
   }));
-  const routes = items.filter(({ kind }) => kind === "route").map((item) => bodyOf(item) as Route);
+  const routes = items.filter(({ kind }) => kind === "route").map((item) => fieldsOf<Route>(item));
   const route = longest(routes, number);
-  const plan = items.find(({ kind, id }) => kind === "ratePlan" && id === account.ratePlanId);
-  const rates = plan === undefined ? [] : (bodyOf(plan) as RatePlan).rate;
+  const planItem = items.find(({ kind, id }) => kind === "ratePlan" && id === account.ratePlanId);
+  const plan = planItem === undefined ? null : fieldsOf<RatePlan>(planItem);
   const price = new Snapshot(items).priceFor(account.ratePlanId, account.currency, number);
-  const problem = problemOf(account, route, plan === undefined ? null : (bodyOf(plan) as RatePlan), price);
+  const problem = problemOf(account, route, plan, price);
   const quote = {
     number,
     account: account.key,
     route: route?.prefix ?? null,
     groups: route === null ? [] : groupsOf(route),
     ratePlan: account.ratePlanId,
-    pricePrefix: price === null ? null : (longest(rates, number)?.prefix ?? null),
+    pricePrefix: price === null ? null : (longest(plan?.rate ?? [], number)?.prefix ?? null),
     price: price === null ? null : formatMicros(price),
     currency: account.currency,
     problem,

@@ -1,23 +1,22 @@
 /** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say. */
 import { Command } from "commander";
+import {
+  type Balances,
+  balancesOf,
+  checkPeriod,
+  linesOf,
+  type StatementLine,
+  type StatementSource,
+  statementCsv,
+} from "../admin/statements.ts";
 import { formatMicros } from "../money/amounts.ts";
-import { csvLine } from "../money/csv.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
-import {
-  accountNamed,
-  CommandFault,
-  type CommonOptions,
-  momentOf,
-  onStore,
-  say,
-  UsageFault,
-  withStoreOptions,
-} from "./support.ts";
+import { accountNamed, type CommonOptions, momentOf, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
 
 interface StatementOptions extends CommonOptions, JsonOption {
   readonly from?: string;
@@ -25,11 +24,6 @@ interface StatementOptions extends CommonOptions, JsonOption {
   readonly csv?: boolean;
   readonly postings?: boolean;
 }
-
-const PAGE = 5_000;
-/** Past every time that a posting can have. */
-const FOREVER_MS = 8_640_000_000_000_000;
-const MAX_TRIES = 5;
 
 export function statementCommand(): Command {
   const command = new Command("statement").description(
@@ -48,46 +42,41 @@ export function statementCommand(): Command {
     .action(state);
 }
 
-type Line = Posting & { readonly balanceMicros: bigint };
-
 interface Sum {
   count: number;
   parts: number;
   amountMicros: bigint;
 }
 
-interface Statement {
-  readonly account: string;
-  readonly currency: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly openingMicros: bigint;
-  readonly closingMicros: bigint;
-  readonly sums: Readonly<Record<Posting["kind"], Sum>>;
-}
-
 async function state(key: string, options: StatementOptions): Promise<void> {
   if (options.csv === true && options.json === true) throw new UsageFault("say either --csv or --json");
   const nowMs = systemClock.now();
-  const fromMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
-  const toMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
-  if (toMs <= fromMs) throw new UsageFault("--to must be after --from");
-  const lines: Line[] = [];
-  // Of a large account there are millions: they are kept only to be shown at the end.
-  const onLine = (line: Line, currency: string): void => {
-    if (options.csv === true) printCsv(line, currency);
-    else if (options.postings === true) lines.push(line);
-  };
-  const statement = await onStore(options, async (store) => {
+  const sinceMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
+  const untilMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
+  checkPeriod({ sinceMs, untilMs });
+  await onStore(options, async (store) => {
     const account = await accountNamed(store, key);
-    if (options.csv === true) say("time,kind,amount,currency,balance,parts,messageId,description");
-    return statementOf(store, account, { fromMs, toMs, onLine });
+    const source: StatementSource = { store, clock: systemClock, take: (look) => look() };
+    const period = { accountId: account.id, sinceMs, untilMs };
+    if (options.csv === true) {
+      for await (const text of statementCsv(source, account, period)) print(text);
+      return;
+    }
+    const { openingMicros } = await balancesOf(source, period);
+    const sums = { charge: none(), refund: none(), funds: none() };
+    let closingMicros = openingMicros;
+    // Of a large account there are millions: they are kept only to be shown at the end.
+    const shownLines: ShownLine[] = [];
+    for await (const lines of linesOf(source, period, openingMicros)) {
+      for (const { kind, partCount, amountMicros } of lines) add(sums[kind], partCount ?? 0, amountMicros);
+      if (options.postings === true) for (const line of lines) shownLines.push(shownLine(line));
+      closingMicros = lines.at(-1)?.balanceMicros ?? closingMicros;
+    }
+    const statement = shown({ account, sinceMs, untilMs, openingMicros, closingMicros, sums });
+    if (options.json === true)
+      showJson({ ...statement, ...(options.postings === true ? { postings: shownLines } : {}) });
+    else show(statement, shownLines);
   });
-  if (options.csv === true) return;
-  if (options.json === true) {
-    const postings = options.postings === true ? { postings: lines.map(shownLine) } : {};
-    showJson({ ...shown(statement), ...postings });
-  } else show(statement, lines);
 }
 
 function monthOf(nowMs: number): number {
@@ -95,60 +84,17 @@ function monthOf(nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
 }
 
-interface Reading {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly onLine: (line: Line, currency: string) => void;
+function none(): Sum {
+  return { count: 0, parts: 0, amountMicros: 0n };
 }
 
-async function statementOf(
-  store: Store,
-  { id: accountId, key, currency }: ManagedAccount,
-  { fromMs, toMs, onLine }: Reading,
-): Promise<Statement> {
-  const openingMicros = await balanceAt(store, accountId, fromMs);
-  const none = (): Sum => ({ count: 0, parts: 0, amountMicros: 0n });
-  const sums = { charge: none(), refund: none(), funds: none() };
-  let balanceMicros = openingMicros;
-  for (let after: PostingPosition | null = null; ; ) {
-    const page: Posting[] = await store.postings({ accountId, sinceMs: fromMs, untilMs: toMs, after, limit: PAGE });
-    for (const posting of page) {
-      const sum = sums[posting.kind];
-      sum.count++;
-      sum.parts += posting.partCount ?? 0;
-      sum.amountMicros += posting.amountMicros;
-      balanceMicros += posting.amountMicros;
-      onLine({ ...posting, balanceMicros }, currency);
-    }
-    if (page.length < PAGE) break;
-    after = { atMs: page.at(-1)!.atMs, id: page.at(-1)!.id };
-  }
-  return { account: key, currency, fromMs, toMs, openingMicros, closingMicros: balanceMicros, sums };
+function add(sum: Sum, parts: number, amountMicros: bigint): void {
+  sum.count++;
+  sum.parts += parts;
+  sum.amountMicros += amountMicros;
 }
 
-/** Today's balance without what has moved since. Money that moves while we count would be wrong on one side, so the balance is read twice. */
-async function balanceAt(store: Store, accountId: number, atMs: number): Promise<bigint> {
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const { balanceMicros } = await store.balance({ accountId });
-    let moved = 0n;
-    for (let after: PostingPosition | null = null; ; ) {
-      const page: { amountMicros: bigint; next: PostingPosition | null } = await store.turnover({
-        accountId,
-        sinceMs: atMs,
-        untilMs: FOREVER_MS,
-        after,
-        limit: PAGE,
-      });
-      moved += page.amountMicros;
-      if (page.next === null) break;
-      after = page.next;
-    }
-    if ((await store.balance({ accountId })).balanceMicros === balanceMicros) return balanceMicros - moved;
-  }
-  throw new CommandFault("the account sends so much at this moment that its balance cannot be told: try again later");
-}
-
-function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, messageKey, description }: Line) {
+function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, messageKey, description }: StatementLine) {
   return {
     at: formatDateTime(atMs),
     kind,
@@ -160,13 +106,20 @@ function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, message
   };
 }
 
-function shown({ account, currency, fromMs, toMs, openingMicros, closingMicros, sums }: Statement) {
+interface Statement extends Balances {
+  readonly account: ManagedAccount;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly sums: Readonly<Record<StatementLine["kind"], Sum>>;
+}
+
+function shown({ account: { key, currency }, sinceMs, untilMs, openingMicros, closingMicros, sums }: Statement) {
   const of = ({ count, parts, amountMicros }: Sum) => ({ count, parts, amount: formatMicros(amountMicros) });
   return {
-    account,
+    account: key,
     currency,
-    from: formatDateTime(fromMs),
-    to: formatDateTime(toMs),
+    from: formatDateTime(sinceMs),
+    to: formatDateTime(untilMs),
     opening: formatMicros(openingMicros),
     charges: of(sums.charge),
     refunds: of(sums.refund),
@@ -175,7 +128,9 @@ function shown({ account, currency, fromMs, toMs, openingMicros, closingMicros, 
   };
 }
 
-const COLUMNS: readonly Column<ReturnType<typeof shownLine>>[] = [
+type ShownLine = ReturnType<typeof shownLine>;
+
+const COLUMNS: readonly Column<ShownLine>[] = [
   { title: "TIME", of: ({ at }) => at },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "AMOUNT", of: ({ amount }) => amount, right: true },
@@ -185,12 +140,12 @@ const COLUMNS: readonly Column<ReturnType<typeof shownLine>>[] = [
   { title: "DESCRIPTION", of: ({ description }) => description ?? "" },
 ];
 
-function show(statement: Statement, lines: readonly Line[]): void {
-  const { account, currency, from, to, opening, closing, charges, refunds, funds } = shown(statement);
+function show(statement: ReturnType<typeof shown>, lines: readonly ShownLine[]): void {
+  const { account, currency, from, to, opening, closing, charges, refunds, funds } = statement;
   say(`${account}, in ${currency}, from ${from} to ${to}`);
   if (lines.length > 0) {
     say("");
-    showTable(COLUMNS, lines.map(shownLine));
+    showTable(COLUMNS, lines);
     say("");
   }
   const rows: readonly (readonly [string, string, string])[] = [
@@ -202,9 +157,4 @@ function show(statement: Statement, lines: readonly Line[]): void {
   ];
   const width = Math.max(...rows.map(([, amount]) => amount.length));
   for (const [what, amount, more] of rows) say(`${what.padEnd(26)}${amount.padStart(width)}  ${more}`.trimEnd());
-}
-
-function printCsv(line: Line, currency: string): void {
-  const { at, kind, amount, balance, parts, messageId, description } = shownLine(line);
-  print(`${csvLine([at, kind, amount, currency, balance, parts, messageId, description])}\n`);
 }

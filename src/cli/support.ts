@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { MAX_AMOUNT, parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
@@ -13,6 +12,7 @@ import { openStore, storeName } from "../store/open.ts";
 import type { Actor, ManagedAccount, Store } from "../store/port.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
 
+export { allAccounts } from "../admin/all-accounts.ts";
 export { say } from "./console.ts";
 export { CommandFault, UsageFault } from "./fault.ts";
 
@@ -96,10 +96,13 @@ export function limitOf({ limit }: { readonly limit: string }): number {
 }
 
 /** Works on the store of a service that was set up before. */
-export function onStore<Result>(options: CommonOptions, work: (store: Store) => Promise<Result>): Promise<Result> {
+export function onStore<Result>(
+  options: CommonOptions,
+  work: (store: Store, settings: Settings) => Promise<Result>,
+): Promise<Result> {
   const settings = settingsOf(options);
   requireData(settings);
-  return withStore(settings, work);
+  return withStore(settings, (store) => work(store, settings));
 }
 
 /** For commands on a service that was set up before. */
@@ -129,30 +132,6 @@ export async function accountNamed(store: Store, key: string): Promise<ManagedAc
   const account = await store.account({ ...EVERYTHING, key });
   if (account === null) throw new CommandFault(`there is no account ${key}: "heliograph account list" shows them all`);
   return account;
-}
-
-/** Every account, page by page. */
-export async function* allAccounts(
-  store: Store,
-  filter: { kind: ManagedAccount["kind"] | null; suspended: boolean | null } = { kind: null, suspended: null },
-): AsyncGenerator<ManagedAccount> {
-  const limit = 500;
-  for (let afterKey: string | null = null; ; ) {
-    const page: ManagedAccount[] = await store.accounts({ ...EVERYTHING, ...filter, afterKey, limit });
-    yield* page;
-    if (page.length < limit) return;
-    afterKey = page.at(-1)!.key;
-  }
-}
-
-/** An amount of money of an option. */
-export function amountOf(text: string, option: string): bigint {
-  const micros = parseMicros(text);
-  if (micros === null || micros < 0n) {
-    throw new UsageFault(`${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`);
-  }
-  if (micros > MAX_AMOUNT) throw new UsageFault(`${option} must be at most 1000000000, not "${text}"`);
-  return micros;
 }
 
 /** A day, which begins at midnight UTC, or a moment. */

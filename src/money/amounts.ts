@@ -4,7 +4,9 @@
 export type Micros = bigint;
 
 const MICROS_PER_UNIT = 1_000_000n;
-const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6})0*)?$/;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d{1,6})0*)?$/;
+/** More digits than any amount of ours has. */
+const MAX_DIGITS = 18;
 /** The largest amount that anybody may name, and the largest balance that funds may lead to. */
 export const MAX_AMOUNT: Micros = 1_000_000_000n * MICROS_PER_UNIT;
 /**
@@ -14,12 +16,17 @@ export const MAX_AMOUNT: Micros = 1_000_000_000n * MICROS_PER_UNIT;
  */
 export const MAX_WALLET: Micros = 4_000_000_000_000n * MICROS_PER_UNIT;
 
-/** Reads a decimal number with at most 6 places, or null when it is anything else. */
+/**
+ * Reads a decimal number with at most 6 places, or null when it is anything else. One with more digits than any amount has is read as a number of so
+ * many nines: it is beyond every bound all the same, and however long a text is, it costs little.
+ */
 export function parseMicros(decimal: string): Micros | null {
   const match = DECIMAL.exec(decimal);
   if (match === null) return null;
-  const [, sign, units = "0", places = ""] = match;
-  const micros = BigInt(units) * MICROS_PER_UNIT + BigInt(places.padEnd(6, "0"));
+  const [, sign, digits = "0", places = ""] = match;
+  const units = digits.length > MAX_DIGITS ? digits.replace(/^0+/, "") : digits;
+  const size = units.length > MAX_DIGITS ? "9".repeat(MAX_DIGITS) : units;
+  const micros = BigInt(size) * MICROS_PER_UNIT + BigInt(places.padEnd(6, "0"));
   return sign === "-" ? -micros : micros;
 }
 

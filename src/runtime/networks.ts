@@ -41,6 +41,22 @@ export function parseNetwork(text: string): Network | null {
   return bits < 0 || bits > ADDRESS_BITS[family] ? null : { family, address, bits };
 }
 
+/**
+ * A network that is stored already. The command line once took spellings in which no address was ever found, so that whoever had them was
+ * shut out: an address with a zone (fe80::1%eth0), and an IPv4 network that is written as IPv6 with the width of IPv4 (::ffff:10.0.0.0/8).
+ * Each is read as what was meant, and never as more than that.
+ */
+export function storedNetwork(text: string): Network | null {
+  const network = parseNetwork(text);
+  if (network !== null || text.length > MAX_ADDRESS) return network;
+  const [name = "", width] = text.split("/", 2);
+  const address = plainAddress(name);
+  if (address === null) return null;
+  const family = isIPv4(address) ? "ipv4" : "ipv6";
+  const bits = width === undefined ? ADDRESS_BITS[family] : Number(width);
+  return bits >= 0 ? { family, address, bits: Math.min(bits, ADDRESS_BITS[family]) } : null;
+}
+
 /** Networks separated by commas; null where one of them is none. An empty text has none. */
 export function parseNetworks(text: string): Network[] | null {
   const pieces = text.split(",").map((piece) => piece.trim());

@@ -3,6 +3,8 @@
  * values: an object carries the names of its fields each time, and to write and read them takes as long as all the rest. Measured for
  * the four of them together: 2 µs a message instead of 5. The fields are read in the order in which they are written.
  */
+import { CARRIED_NAMES } from "../message/carried.ts";
+import { compiled } from "../runtime/compiled.ts";
 import type { Acceptance, CommandInput, CommandName, Feed } from "../store/port.ts";
 
 type Queued = Feed["messages"][number];
@@ -49,207 +51,115 @@ function many<Thing>({ write, read }: Codec<Thing>): Codec<readonly Thing[]> {
   };
 }
 
-const QUEUED: Codec<Queued> = {
-  write: (values, it) =>
-    values.push(
-      it.key,
-      it.accountId,
-      it.carrierId,
-      it.from,
-      it.to,
-      it.text,
-      it.encoding,
-      it.partCount,
-      it.flash,
-      it.intermediateReport,
-      it.window,
-      it.expiresAtMs,
-      it.unknownCount,
-      it.taken,
-    ),
-  read: (from) => ({
-    key: from.next(),
-    accountId: from.next(),
-    carrierId: from.next(),
-    from: from.next(),
-    to: from.next(),
-    text: from.next(),
-    encoding: from.next(),
-    partCount: from.next(),
-    flash: from.next(),
-    intermediateReport: from.next(),
-    window: from.next(),
-    expiresAtMs: from.next(),
-    unknownCount: from.next(),
-    taken: from.next(),
-  }),
-};
+/** A thing by the names of its fields, each exactly once; a name that is missing does not compile. */
+function record<Thing extends object>() {
+  return <const Names extends readonly (keyof Thing & string)[]>(
+    names: Exclude<keyof Thing, Names[number]> extends never ? Names : { missing: Exclude<keyof Thing, Names[number]> },
+    nested: { readonly [Name in keyof Thing]?: Codec<Thing[Name]> } = {},
+  ): Codec<Thing> => {
+    const all = names as Names;
+    const has = (name: string): boolean => Object.hasOwn(nested, name);
+    const writes = all.map((name) =>
+      has(name) ? `nested.${name}.write(values, it.${name})` : `values.push(it.${name})`,
+    );
+    const reads = all.map((name) => `${name}: ${has(name) ? `nested.${name}.read(from)` : "from.next()"}`);
+    return {
+      write: compiled("values, it", `{ ${joined(writes).join("; ")} }`, { nested }),
+      read: compiled("from", `({ ${reads.join(", ")} })`, { nested }),
+    };
+  };
+}
 
-const REPORT: Codec<Report> = {
-  write: (values, it) =>
-    values.push(
-      it.bulkId,
-      it.messageId,
-      it.to,
-      it.from,
-      it.sentAtMs,
-      it.doneAtMs,
-      it.smsCount,
-      it.mccMnc,
-      it.callbackData,
-      it.pricePerPartMicros,
-      it.currency,
-      it.statusId,
-      it.errorId,
-    ),
-  read: (from) => ({
-    bulkId: from.next(),
-    messageId: from.next(),
-    to: from.next(),
-    from: from.next(),
-    sentAtMs: from.next(),
-    doneAtMs: from.next(),
-    smsCount: from.next(),
-    mccMnc: from.next(),
-    callbackData: from.next(),
-    pricePerPartMicros: from.next(),
-    currency: from.next(),
-    statusId: from.next(),
-    errorId: from.next(),
-  }),
-};
+/** One call for values that follow each other. */
+function joined(writes: readonly string[]): string[] {
+  return writes.join("\n").replaceAll(")\nvalues.push(", ", ").split("\n");
+}
 
-const CONTENT: Codec<Content> = {
-  write: (values, it) =>
-    values.push(
-      it.from,
-      it.text,
-      it.encoding,
-      it.partCount,
-      it.flash,
-      it.notifyUrl,
-      it.notifyContentType,
-      it.callbackData,
-      it.intermediateReport,
-      it.sendAtMs,
-      it.dueAtMs,
-      it.window,
-      it.expiresAtMs,
-    ),
-  read: (from) => ({
-    from: from.next(),
-    text: from.next(),
-    encoding: from.next(),
-    partCount: from.next(),
-    flash: from.next(),
-    notifyUrl: from.next(),
-    notifyContentType: from.next(),
-    callbackData: from.next(),
-    intermediateReport: from.next(),
-    sendAtMs: from.next(),
-    dueAtMs: from.next(),
-    window: from.next(),
-    expiresAtMs: from.next(),
-  }),
-};
+const QUEUED = record<Queued>()([
+  "key",
+  "accountId",
+  "carrierId",
+  "from",
+  "to",
+  "text",
+  "encoding",
+  "partCount",
+  "flash",
+  "intermediateReport",
+  "window",
+  "expiresAtMs",
+  "unknownCount",
+  "taken",
+]);
 
-const NEW_MESSAGE: Codec<NewMessage> = {
-  write: (values, it) =>
-    values.push(it.content, it.to, it.clientMessageId, it.carrierId, it.pricePerPartMicros, it.rejectedStatusId),
-  read: (from) => ({
-    content: from.next(),
-    to: from.next(),
-    clientMessageId: from.next(),
-    carrierId: from.next(),
-    pricePerPartMicros: from.next(),
-    rejectedStatusId: from.next(),
-  }),
-};
+const REPORT = record<Report>()([
+  "bulkId",
+  "messageId",
+  "to",
+  "from",
+  "sentAtMs",
+  "doneAtMs",
+  "smsCount",
+  "mccMnc",
+  "pricePerPartMicros",
+  "currency",
+  "statusId",
+  "errorId",
+  ...CARRIED_NAMES,
+]);
 
-const PARTS = many<Submitted["parts"][number]>({
-  write: (values, it) => values.push(it.carrierMessageId, it.counts),
-  read: (from) => ({ carrierMessageId: from.next(), counts: from.next() }),
-});
+const CONTENT = record<Content>()([
+  "from",
+  "text",
+  "encoding",
+  "partCount",
+  "flash",
+  "notifyUrl",
+  "notifyContentType",
+  "intermediateReport",
+  "sendAtMs",
+  "dueAtMs",
+  "window",
+  "expiresAtMs",
+  ...CARRIED_NAMES,
+]);
 
-const SUBMITTED = many<Submitted>({
-  write: (values, it) => {
-    values.push(it.key, it.carrierId, it.refusedErrorId, it.atMs);
-    PARTS.write(values, it.parts);
-  },
-  read: (from) => ({
-    key: from.next(),
-    carrierId: from.next(),
-    refusedErrorId: from.next(),
-    atMs: from.next(),
-    parts: PARTS.read(from),
-  }),
-});
+const NEW_MESSAGE = record<NewMessage>()([
+  "content",
+  "to",
+  "clientMessageId",
+  "carrierId",
+  "pricePerPartMicros",
+  "rejectedStatusId",
+]);
 
-const RECEIPTS = many<Receipt>({
-  write: (values, it) =>
-    values.push(
-      it.carrierMessageId,
-      it.outcome,
-      it.errorId,
-      it.atMs,
-      it.mccMnc,
-      it.to,
-      it.other ?? null,
-      it.unmarked === true,
-      it.submittedAtMs ?? null,
-      it.octets ?? null,
-    ),
-  read: (from) => ({
-    carrierMessageId: from.next(),
-    outcome: from.next(),
-    errorId: from.next(),
-    atMs: from.next(),
-    mccMnc: from.next(),
-    to: from.next(),
-    other: from.next(),
-    unmarked: from.next(),
-    submittedAtMs: from.next(),
-    octets: from.next(),
-  }),
-});
+const PARTS = many(record<Submitted["parts"][number]>()(["carrierMessageId", "counts"]));
+const SUBMITTED = record<Submitted>()(["key", "carrierId", "refusedErrorId", "atMs", "parts"], { parts: PARTS });
 
-const CONTENTS = many(CONTENT);
-const NEW_MESSAGES = many(NEW_MESSAGE);
+const RECEIPT = record<Receipt>()([
+  "carrierMessageId",
+  "outcome",
+  "errorId",
+  "atMs",
+  "mccMnc",
+  "to",
+  "other",
+  "unmarked",
+  "submittedAtMs",
+  "octets",
+]);
+
 const QUEUED_MESSAGES = many(QUEUED);
 const REPORTS = many(REPORT);
 
 /** The inputs that have a codec; the others cross as they are. */
 const INPUTS: { readonly [Name in CommandName]?: Codec<CommandInput<Name>> } = {
-  accept: {
-    write: (values, it) => {
-      values.push(it.accountId, it.bulkId, it.replay, it.receivedAtMs, it.firstKey);
-      CONTENTS.write(values, it.contents);
-      NEW_MESSAGES.write(values, it.messages);
-    },
-    read: (from) => ({
-      accountId: from.next(),
-      bulkId: from.next(),
-      replay: from.next(),
-      receivedAtMs: from.next(),
-      firstKey: from.next(),
-      contents: CONTENTS.read(from),
-      messages: NEW_MESSAGES.read(from),
-    }),
-  },
-  submitted: {
-    write: (values, it) => {
-      values.push(it.awaited === true);
-      SUBMITTED.write(values, it.messages);
-    },
-    read: (from) => ({ awaited: from.next(), messages: SUBMITTED.read(from) }),
-  },
-  received: {
-    write: (values, it) => {
-      values.push(it.carrierId);
-      RECEIPTS.write(values, it.receipts);
-    },
-    read: (from) => ({ carrierId: from.next(), receipts: RECEIPTS.read(from) }),
-  },
+  accept: record<Acceptance>()(["accountId", "bulkId", "replay", "receivedAtMs", "firstKey", "contents", "messages"], {
+    contents: many(CONTENT),
+    messages: many(NEW_MESSAGE),
+  }),
+  submitted: record<CommandInput<"submitted">>()(["awaited", "messages"], { messages: many(SUBMITTED) }),
+  received: record<CommandInput<"received">>()(["carrierId", "receipts"], { receipts: many(RECEIPT) }),
 };
 
 function codecOf(command: string): Codec<unknown> | undefined {

@@ -105,6 +105,7 @@ const AMOUNTS: readonly (readonly [written: number | string, micros: bigint])[] 
   ["1.500000", 1_500_000n],
   ["1.5000000000", 1_500_000n],
   ["007.5", 7_500_000n],
+  [`${"0".repeat(40)}7.5`, 7_500_000n],
   [999_999_999.999999, 999_999_999_999_999n],
   ["1000000000", 1_000_000_000_000_000n],
 ];
@@ -158,6 +159,10 @@ const WRONG: readonly (readonly [change: Parameters, field: string, says: string
   [{ ammount: { value: 5 } }, "ammount", NO_DECIMAL],
   [{ ammount: "1000000000.000001" }, "ammount", "is too large"],
   [{ ammount: "-1000000000.000001" }, "ammount", "is too large"],
+  [{ ammount: "1000000000000" }, "ammount", "is too large"],
+  [{ ammount: 1e12 }, "ammount", "is too large"],
+  [{ ammount: `-${"9".repeat(40)}` }, "ammount", "is too large"],
+  [{ ammount: "9".repeat(1_000) }, "ammount", "is too large"],
   [{ currencycode: "" }, "currencycode", CODE],
   [{ currencycode: "EU" }, "currencycode", CODE],
   [{ currencycode: "EURO" }, "currencycode", CODE],

@@ -72,6 +72,8 @@ test("an amount beyond the bound is refused with a sentence, wherever one is nam
   const says = (field: string) => [400, [field], `${field} is too large.`];
   assert.deepEqual(refusal(await create(more)), says("openingBalance"));
   assert.deepEqual(refusal(await create("1", { creditLimit: more })), says("creditLimit"));
+  assert.deepEqual(refusal(await create("9".repeat(13))), says("openingBalance"));
+  assert.deepEqual(refusal(await create("1", { creditLimit: 1e15 })), says("creditLimit"));
   const alert = { below: more, url: "https://client.example/low" };
   assert.deepEqual(refusal(await create("1", { alert })), says("alert.below"));
   const { key, version } = good(await create(MOST));

@@ -159,7 +159,7 @@ test("a carrier's password is written and never shown: not in an answer, not in 
 
 test("a new carrier needs its password", async () => {
   const { password: _, ...rest } = SMPP;
-  assert.deepEqual(refusal(await call("PUT", "/carriers/bare", rest)), [400, ["password"], "password: is required."]);
+  assert.deepEqual(refusal(await call("PUT", "/carriers/bare", rest)), [400, ["password"], "password is required."]);
 });
 
 test("what would not fit together is refused, and says with what", async () => {
@@ -172,12 +172,12 @@ test("what would not fit together is refused, and says with what", async () => {
   ])[] = [
     ["PUT", "/routes/77", { carrier: "nowhere" }, 400, /^carrier names carrier "nowhere"/],
     ["PUT", "/routes/77", { groups: [[{ carrier: "simulator" }, { carrier: "nowhere" }]] }, 400, /"nowhere"/],
-    ["PUT", "/routes/77", {}, 400, /either a carrier or groups/],
+    ["PUT", "/routes/77", {}, 400, /^carrier or groups must be given, not both/],
     ["PUT", "/routes/7x", { carrier: "simulator" }, 400, /^prefix/],
     ["PUT", "/routes/77", { carrier: "simulator", prefix: "78" }, 400, /^prefix is another one than in the path/],
-    ["PUT", "/routes/77", { carrier: "simulator", colour: "red" }, 400, /^colour: is not known here/],
+    ["PUT", "/routes/77", { carrier: "simulator", colour: "red" }, 400, /^colour is not known here/],
     ["DELETE", "/carriers/simulator?version=1", undefined, 409, /^Route "" goes to carrier "simulator"/],
-    ["PUT", "/carriers/pigeon", { kind: "pigeon" }, 400, /^kind: must be one of simulator, smpp/],
+    ["PUT", "/carriers/pigeon", { kind: "pigeon" }, 400, /^kind must be one of simulator, smpp/],
     ["PUT", "/carriers/a%20b", { kind: "simulator" }, 400, /^id/],
     ["DELETE", "/rate-plans/standard?version=1", undefined, 409, /^Account \w+ pays by rate plan "standard"/],
     ["PUT", "/rate-plans/standard", { currency: "USD", rate: [{ prefix: "", price: "1" }], version: 1 }, 409, /EUR/],
@@ -209,6 +209,30 @@ test("what would not fit together is refused, and says with what", async () => {
     assert.match(sentence ?? "", says);
   }
   assert.deepEqual(await service.store.catalogue(), before);
+});
+
+test("a plan stays by which a reseller or an operator pays, and so does its currency", async () => {
+  for (const [key, kind] of [
+    ["PAYINGRESELLER", "reseller"],
+    ["PAYINGOPERATOR", "operator"],
+  ] as const) {
+    const plan = `/rate-plans/of-${kind}`;
+    good(await call("PUT", plan, planAt("0.01")));
+    await addAccount(service.store, { key, kind });
+    good(await call("PATCH", `/accounts/${key}`, { version: 1, ratePlan: `of-${kind}` }));
+    const inUse = `Account ${key} pays by rate plan "of-${kind}": give it another one first.`;
+    assert.deepEqual(refusal(await call("DELETE", `${plan}?version=1`)), [409, null, inUse]);
+    const paid = `Rate plan "of-${kind}" is paid in EUR by account ${key}.`;
+    const francs = { ...planAt("0.01"), currency: "CHF", version: 1 };
+    assert.deepEqual(refusal(await call("PUT", plan, francs)), [409, null, paid]);
+  }
+});
+
+test("what is not there is named", async () => {
+  const says = async (method: string, path: string) => refusal(await call(method, path))[2];
+  assert.equal(await says("GET", "/carriers/nobody"), "There is no carrier nobody.");
+  assert.equal(await says("DELETE", "/rate-plans/none?version=1"), "There is no rate plan none.");
+  assert.equal(await says("GET", "/exchange-rates/USD/XTS"), "There is no exchange rate USD/XTS.");
 });
 
 test("a plan that nobody pays by any more can go", async () => {

@@ -7,6 +7,8 @@ import { good, operating, RESELLER, refusal } from "../support/operator.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 let largestLook = 0;
+/** Happens before the next look at what was posted up to a time. */
+let meanwhile: (() => Promise<void>) | null = null;
 let heldLedger: Promise<void> | null = null;
 const service = await startTestService(
   { after },
@@ -16,6 +18,12 @@ const service = await startTestService(
       postings(input) {
         largestLook = Math.max(largestLook, input.limit);
         return store.postings(input);
+      },
+      async turnover(input) {
+        const happens = input.untilMs === Number.MAX_SAFE_INTEGER ? null : meanwhile;
+        if (happens !== null) meanwhile = null;
+        await happens?.();
+        return store.turnover(input);
       },
       async verifyLedger() {
         await heldLedger;
@@ -143,11 +151,23 @@ test("the past stays what it was while money moves", async () => {
   }
 });
 
+test("what is posted while a statement is made is in its end, and not in its beginning", async () => {
+  await addAccount(store, { key: "LATE" });
+  await fund("LATE", 100_000_000n, day(1, 5));
+  meanwhile = () => fund("LATE", 7_000_000n, Date.now() - 1_000);
+  const { openingBalance, closingBalance, results } = good(
+    await call("GET", "/accounts/LATE/statement?from=2026-02-01T00:00:00Z"),
+  );
+  assert.equal(meanwhile, null);
+  assert.deepEqual([openingBalance, closingBalance, results.at(-1).balance], [100, 107, 107]);
+});
+
 test("a period that cannot be is refused with the field", async () => {
   const ask = async (query: string) => refusal(await call("GET", `/accounts/DEMO0001/statement?${query}`)).slice(0, 2);
   assert.deepEqual(await ask(""), [400, ["from"]]);
   assert.deepEqual(await ask("from=yesterday"), [400, ["from"]]);
   assert.deepEqual(await ask("from=2026-03-01T00:00:00Z&to=2026-02-01T00:00:00Z"), [400, ["to"]]);
+  assert.deepEqual(await ask("from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z"), [400, ["to"]]);
   assert.deepEqual(await ask(`${FEBRUARY}&after=x`), [400, ["after"]]);
   assert.deepEqual(await ask(`${FEBRUARY}&format=pdf`), [400, ["format"]]);
   const path = `/accounts/DEMO0001/statement?${FEBRUARY}`;

@@ -40,7 +40,7 @@ describe("a file that cannot be is refused with the place and the reason", () =>
     [
       "a route with both a carrier and groups",
       `${SMPP}[[route]]\nprefix = ""\ncarrier = "acme"\ngroups = [[{ carrier = "acme" }]]`,
-      /^route "" must have either/,
+      /^route "": carrier or groups must be given, not both/,
     ],
     [
       "a phone with an error that there is none of",

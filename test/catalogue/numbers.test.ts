@@ -36,12 +36,12 @@ const FAULTS: [what: string, file: string, says: RegExp][] = [
   ["a URL that cannot be", number('forwardUrl = "http://a b/"'), /is not an absolute http or https URL/],
   ["a content type that is not made", number('contentType = "text/html"'), /^number\.0\.contentType/],
   ["no keywords at all", number("keywords = []"), /^number\.0\.keywords/],
-  ["two words", number('stopKeywords = ["STOP ALL"]'), /"12345": keyword "STOP ALL" is not one word/],
-  ["no word", number('keywords = ["!"]'), /keyword "!" is not one word/],
+  ["two words", number('stopKeywords = ["STOP ALL"]'), /"12345": stopKeywords has "STOP ALL", which is not one word/],
+  ["no word", number('keywords = ["!"]'), /keywords has "!", which is not one word/],
   [
     "a word with two meanings",
     number('stopKeywords = ["End"]\nstartKeywords = ["END"]'),
-    /keyword "END" stands there twice/,
+    /has "END", which stands there twice/,
   ],
   ["the number twice", number("") + number(""), /number "12345" stands there twice/],
 ];

@@ -52,8 +52,8 @@ test("what cannot be done is told in a line", async (t) => {
   };
   assert.deepEqual(await refusal("create", "--account", "NOBODY"), [1, "heliograph: there is no account NOBODY\n"]);
   assert.deepEqual(await refusal("revoke", "abc"), [1, "heliograph: there is no key abc\n"]);
-  const badName = "heliograph: --name must be 1 to 64 characters that can be printed\n";
-  assert.deepEqual(await refusal("create", "--account", "NOBODY", "--name", "two\nlines"), [2, badName]);
+  const badName = "heliograph: --name must be 1 to 100 characters that can be printed\n";
+  assert.deepEqual(await refusal("create", "--account", "OPERATOR1", "--name", "two\nlines"), [2, badName]);
 });
 
 test("a service that is set up for real has no key that everybody knows", async (t) => {

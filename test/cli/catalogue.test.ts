@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { openData } from "../support/accounts.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { type Commands, commandsOn, newService, SANDBOX_CATALOGUE } from "./in-process.ts";
@@ -36,7 +37,7 @@ test("carriers are made, changed field by field and deleted, and their passwords
     (await refused("carrier", "set", "acme", "colour=red"))[1],
     /^there is no field "colour", only id, kind,/,
   );
-  assert.match((await refused("carrier", "set", "acme", "window=0"))[1], /^carrier "acme": window: must be >= 1/);
+  assert.match((await refused("carrier", "set", "acme", "window=0"))[1], /^carrier "acme": window must be >= 1/);
   assert.equal((await refused("carrier", "delete", "nobody"))[1], "there is no carrier nobody");
   assert.match(await done("carrier", "delete", "acme"), /^The carrier acme is deleted\. It was: id acme, kind smpp/);
 });
@@ -50,18 +51,18 @@ test("routes go to carriers that exist, in groups, and a carrier with a route st
     groups: [[{ carrier: "acme", weight: 3 }, { carrier: "simulator" }], [{ carrier: "simulator" }]],
   });
   assert.match(await done("route", "list"), /^41 +acme=3 simulator, then simulator$/m);
-  assert.deepEqual(await refused("carrier", "delete", "acme"), [
+  assert.deepEqual(await refused("carrier", "delete", "acme"), [1, 'route "41" goes to carrier "acme"']);
+  assert.deepEqual(await refused("route", "set", "41", "nobody"), [
     1,
-    'route "41" goes to carrier "acme", which does not exist',
+    'route "41": carrier names carrier "nobody", which is not there',
   ]);
-  assert.match((await refused("route", "set", "41", "nobody"))[1], /goes to carrier "nobody", which does not exist/);
   assert.equal((await refused("route", "set", "+41", "acme"))[0], 2);
   await done("route", "delete", "41");
   assert.equal((await json("route", "list")).length, 1);
 });
 
 test("prices are set by prefix, and a quote says which route, carrier and price a number gets", async (t) => {
-  const { done, json, refused, run } = await newService(t);
+  const { data, done, json, refused, run } = await newService(t);
   await done("account", "create", "--key", "ACME", "--username", "acme");
   assert.match(
     await done("rate", "set", "standard", "4179", "0.045"),
@@ -88,11 +89,14 @@ test("prices are set by prefix, and a quote says which route, carrier and price 
     "there is no rate plan gold: name its currency with --currency to make it",
   ]);
   await done("rate", "set", "gold", "*", "0.03", "--currency", "USD");
-  await done("account", "change", "ACME", "--rate-plan", "gold");
+  // From before a plan in another currency was refused.
+  const db = openData(data);
+  db.exec("UPDATE account SET rate_plan_id = 'gold' WHERE key = 'ACME'");
+  db.close();
   const refusal = await run(["rate", "quote", "41793026727", "--account", "ACME"]);
   assert.equal(refusal.code, 1);
   assert.match(refusal.stdout, /The rate plan gold is in USD and the account in EUR, so the message is rejected/);
-  assert.match((await refused("rate", "delete", "gold"))[1], /^the account ACME has the rate plan gold/);
+  assert.match((await refused("rate", "delete", "gold"))[1], /^account ACME pays by rate plan "gold"/);
   await done("rate", "delete", "standard", "4179");
   assert.deepEqual(await json("rate", "list", "standard"), [
     { ratePlan: "standard", currency: "EUR", prefix: "", price: "0.01" },
@@ -110,10 +114,12 @@ test("exchange rates and numbers are set and deleted", async (t) => {
   await done("exchange", "delete", "GBP", "EUR");
   assert.deepEqual(await json("exchange", "list"), [{ from: "USD", to: "EUR", rate: "0.95" }]);
 
-  assert.match(
-    await done("number", "set", "4179000", "account=ACME", "stopKeywords=STOP,END"),
-    /There is no account ACME yet/,
-  );
+  assert.deepEqual(await refused("number", "set", "4179000", "account=ACME"), [
+    1,
+    'number "4179000": account names no account: "ACME"',
+  ]);
+  await done("account", "create", "--key", "ACME", "--username", "acme");
+  await done("number", "set", "4179000", "account=ACME", "stopKeywords=STOP,END");
   await done("number", "set", "4179000", "forwardUrl=https://acme.example/in");
   const numbers = await json("number", "list");
   assert.deepEqual(numbers.at(-1), {
@@ -159,6 +165,36 @@ test("apply shows what it will make, change and delete, asks a person, and does 
   assert.equal(again.code, 0, "nobody is asked");
 });
 
+test("a rate plan by which anybody pays stays, and so does its currency, item by item and as a file", async (t) => {
+  const { done, refused } = await newService(t);
+  const file = join(await temporaryDirectory(t), "catalogue.toml");
+  const catalogue = readFileSync(SANDBOX_CATALOGUE, "utf8");
+  // The operator that "heliograph init" has made can send too.
+  const inUse = [1, 'account OPERATOR1 pays by rate plan "standard": give it another one first'];
+  assert.deepEqual(await refused("rate", "delete", "standard"), inUse);
+  writeFileSync(file, catalogue.replace('id = "standard"', 'id = "gold"'));
+  assert.deepEqual(await refused("apply", file), inUse);
+  assert.deepEqual(await refused("apply", file, "--dry-run"), inUse);
+  writeFileSync(file, catalogue.replace('currency = "EUR"', 'currency = "USD"'));
+  assert.deepEqual(await refused("apply", file), [1, 'rate plan "standard" is paid in EUR by account OPERATOR1']);
+  assert.match(
+    (await refused("rate", "set", "standard", "41", "1", "--currency", "USD"))[1],
+    /^the rate plan standard is in EUR/,
+  );
+  await done("rate", "set", "gold", "*", "0.03", "--currency", "EUR");
+  await done("account", "change", "OPERATOR1", "--rate-plan", "gold");
+  await done("rate", "delete", "standard");
+});
+
+test("a plan with two prices for a prefix, and a route to nowhere, are refused in a file too", async (t) => {
+  const { refused } = await newService(t);
+  const file = join(await temporaryDirectory(t), "catalogue.toml");
+  const plan = '[[ratePlan]]\nid = "two"\ncurrency = "EUR"\n';
+  const rates = 'rate = [{ prefix = "1", price = "1" }, { prefix = "1", price = "2" }]\n';
+  writeFileSync(file, plan + rates);
+  assert.deepEqual(await refused("apply", file), [1, 'ratePlan "two": rate has two prices for prefix "1"']);
+});
+
 async function roundTrip(t: TestContext, { done, run, refused, json }: Commands): Promise<void> {
   const directory = await temporaryDirectory(t);
   const file = join(directory, "open.toml");
@@ -192,6 +228,7 @@ async function roundTrip(t: TestContext, { done, run, refused, json }: Commands)
 test("what is exported can be applied again unchanged, with passwords or with a word that keeps them", async (t) => {
   const service = await withAcme(t);
   await service.done("carrier", "set", "acme", 'systemType=a"b\\\u007f\té');
+  await service.done("account", "create", "--key", "ACME", "--username", "acme");
   await service.done("number", "set", "4179000", "account=ACME", "keywords=INFO,ÜBER");
   await service.done("rate", "set", "standard", "41", "0.05");
   await service.done("route", "set", "41", "acme=2,simulator", "simulator");

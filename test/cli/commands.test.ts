@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
-import { type CreateOptions, createAccount } from "../../src/cli/account.ts";
 import { CommandFault, withStore } from "../../src/cli/support.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { openData } from "../support/accounts.ts";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
 import { callService, temporaryDirectory } from "../support/service.ts";
+import { commandsOn, SANDBOX_CATALOGUE } from "./in-process.ts";
 
 const directory = await temporaryDirectory({ after });
 const data = join(directory, "data");
@@ -78,7 +78,7 @@ const SENDER = "--sender must be 3 to 15 digits, or 1 to 11 characters with a le
 const CURRENCY = "--currency must be an ISO 4217 code such as EUR";
 const money = (option: string, text: string) =>
   `${option} must be a decimal number of 0 or more with at most 6 places, not "${text}"`;
-const WRONG_ACCOUNTS: readonly (readonly [options: Partial<CreateOptions>, says: string])[] = [
+const WRONG_ACCOUNTS: readonly (readonly [options: Readonly<Record<string, string>>, says: string])[] = [
   [{ key: "" }, KEY],
   [{ key: "A-" }, KEY],
   [{ key: "A--1" }, KEY],
@@ -90,34 +90,32 @@ const WRONG_ACCOUNTS: readonly (readonly [options: Partial<CreateOptions>, says:
   [{ username: "a".repeat(65) }, NAME],
   [{ currency: "euro" }, CURRENCY],
   [{ currency: "eur" }, CURRENCY],
-  [{ sender: "" }, SENDER],
-  [{ sender: "+4179" }, SENDER],
-  [{ sender: "ALongerNameThanFits" }, SENDER],
+  [{ sender: "" }, `${SENDER}, not ""`],
+  [{ sender: "+4179" }, `${SENDER}, not "+4179"`],
+  [{ sender: "ALongerNameThanFits" }, `${SENDER}, not "ALongerNameThanFits"`],
   [{ funds: "-5" }, money("--funds", "-5")],
   [{ funds: "five" }, money("--funds", "five")],
-  [{ funds: "1000000000.000001" }, '--funds must be at most 1000000000, not "1000000000.000001"'],
-  [{ creditLimit: "0.0000001" }, money("--credit-limit", "0.0000001")],
-  [{ parent: "NOBODY" }, "there is no reseller NOBODY"],
-  [{ parent: "OPERATOR1" }, "there is no reseller OPERATOR1"],
+  [{ funds: "1000000000.000001" }, "--funds is too large"],
+  [{ "credit-limit": "0.0000001" }, money("--credit-limit", "0.0000001")],
+  [{ parent: "NOBODY" }, '--parent names no reseller: there is no "NOBODY"'],
+  [{ parent: "OPERATOR1" }, '--parent names no reseller: there is no "OPERATOR1"'],
+  [{ "rate-plan": "gold" }, '--rate-plan names no rate plan: there is no "gold"'],
+  [{ currency: "CHF" }, "--rate-plan has prices in EUR, and the account is in CHF"],
   [{ kind: "reseller", parent: "OPERATOR1" }, "--parent is for clients: only they belong to a reseller"],
-  [{ key: "OPERATOR1" }, "there is an account OPERATOR1 already"],
-  [{ username: "operator" }, "the username operator is taken"],
+  [{ key: "OPERATOR1" }, "--key: there is an account OPERATOR1 already"],
+  [{ username: "operator" }, "--username: the username operator is taken"],
 ];
 
 test("account create says what is wrong with an option, and makes nothing", async () => {
-  const good: CreateOptions = {
-    kind: "client",
-    key: "NEW",
-    username: "new",
-    currency: "EUR",
-    ratePlan: "standard",
-    creditLimit: "0",
-    funds: "0",
-  };
+  const { done, refused } = commandsOn("--data", data);
+  await done("apply", SANDBOX_CATALOGUE);
+  for (const [options, says] of WRONG_ACCOUNTS) {
+    const given = Object.entries({ key: "NEW", username: "new", ...options }).map(
+      ([name, value]) => `--${name}=${value}`,
+    );
+    assert.equal((await refused("account", "create", ...given))[1], says);
+  }
   await withStore(inProcess, async (store) => {
-    for (const [options, says] of WRONG_ACCOUNTS) {
-      await assert.rejects(createAccount(store, { ...good, ...options }), new CommandFault(says));
-    }
     assert.deepEqual(
       await Promise.all((["client", "reseller", "operator"] as const).map((kind) => store.countAccounts({ kind }))),
       [0, 0, 1],

@@ -71,12 +71,16 @@ test("settings that cannot be read, and data that is not there, are told with wh
 
 test("what does not fit together in the catalogue is found, and money that does not add up", async (t) => {
   const service = await soundService(t);
-  await service.done("account", "create", "--key", "LOST", "--username", "lost", "--rate-plan", "gold");
-  await service.done("account", "create", "--key", "SWISS", "--username", "swiss", "--currency", "CHF");
-  await service.done("number", "set", "999", "account=NOBODY");
+  await service.done("account", "create", "--key", "LOST", "--username", "lost");
+  await service.done("account", "create", "--key", "SWISS", "--username", "swiss");
+  await service.done("number", "set", "999", "account=LOST");
   await service.done("carrier", "set", "idle", "kind=simulator", "answerAfterMs=1");
   const db = openData(service.data);
   db.exec(`UPDATE catalogue_item SET body = '{"prefix":"","carrier":"gone"}' WHERE kind = 'route'`);
+  db.exec(`UPDATE catalogue_item SET body = '{"number":"999","account":"NOBODY"}' WHERE id = '999'`);
+  db.exec("UPDATE account SET rate_plan_id = 'gold' WHERE key = 'LOST'");
+  db.exec("UPDATE account SET currency = 'CHF' WHERE key = 'SWISS'");
+  db.exec("UPDATE wallet SET currency = 'CHF' WHERE name = 'SWISS'");
   db.exec("UPDATE wallet SET balance_micros = 7 WHERE name = 'LOST'");
   db.close();
   await chmod(service.data, 0o755);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openData } from "../support/accounts.ts";
+import { operating } from "../support/operator.ts";
 import { eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { commandsOn } from "./in-process.ts";
 
@@ -59,17 +60,46 @@ test("a statement's beginning, postings and end agree, as sums, as JSON and as C
     ["0", { count: 2, parts: 3, amount: "-0.03" }, "100", "99.97"],
   );
   assert.equal(statement.postings.length, 3);
-  const csv = (await done("statement", "DEMO0001", "--from", "2020-01-01", "--csv")).trimEnd().split("\n");
-  assert.equal(csv[0], "time,kind,amount,currency,balance,parts,messageId,description");
-  assert.match(csv[1]!, /^\S+,funds,100,EUR,100,,,opening balance$/);
-  assert.match(csv[2]!, new RegExp(`^\\S+,charge,-0\\.02,EUR,99\\.98,2,${delivered},$`));
+  const csv = (await done("statement", "DEMO0001", "--from", "2020-01-01", "--csv")).trimEnd().split("\r\n");
+  assert.equal(csv[0], "date,kind,amount,balance,currency,messageId,smsCount,description");
+  assert.equal(csv[1], "2020-01-01T00:00:00.000+0000,opening,,0,EUR,,,");
+  assert.match(csv[2]!, /^\S+,funds,100,100,EUR,,,opening balance$/);
+  assert.match(csv[3]!, new RegExp(`^\\S+,charge,-0\\.02,99\\.98,EUR,${delivered},2,$`));
+  assert.match(csv.at(-1)!, /^\S+,closing,,99\.97,EUR,,,$/);
   assert.match(await done("statement", "DEMO0001"), /^Charged +-0\.03 {2}2 postings, 3 parts$/m);
   const before = await json("statement", "DEMO0001", "--from", "2020-01-01", "--to", "2020-02-01");
   assert.deepEqual([before.opening, before.closing], ["0", "0"]);
-  assert.deepEqual(await refused("statement", "DEMO0001", "--from", "2020-02-01", "--to", "2020-01-01"), [
-    2,
-    "--to must be after --from",
-  ]);
+  for (const to of ["2020-01-01", "2020-02-01"])
+    assert.deepEqual(await refused("statement", "DEMO0001", "--from", "2020-02-01", "--to", to), [
+      2,
+      "--to must be after from",
+    ]);
+});
+
+test("the CSV of the command line is that of the API, to the letter", async () => {
+  const until = "2100-01-01T00:00:00Z";
+  const { text } = await operating(service)(
+    "GET",
+    `/accounts/DEMO0001/statement?from=2020-01-01T00:00:00Z&to=${until}&format=csv`,
+  );
+  assert.equal(await done("statement", "DEMO0001", "--from", "2020-01-01", "--to", until, "--csv"), text);
+  assert.match((await refused("statement", "NOBODY", "--csv"))[1], /^there is no account NOBODY/);
+});
+
+test("a statement on a terminal has lines, and no characters that end them", async () => {
+  const { stdout } = await run(["statement", "DEMO0001", "--csv"], { terminal: true });
+  assert.match(stdout, /description\n/);
+  assert.ok(!stdout.includes("\\r") && !stdout.includes("\\u000d"), stdout);
+});
+
+test("an amount with more digits than any has is too large, and not taken for a wrong form", async () => {
+  for (const amount of ["1000000000.000001", "1000000000000", "9".repeat(40), "1".repeat(1_000)]) {
+    const made = await refused("account", "create", "--key", "RICH", "--username", "rich", "--funds", amount);
+    assert.equal(made[0], 2);
+    assert.match(made[1], /^--funds (is too large|must be at most 1000000000)/);
+  }
+  const [, says] = await refused("account", "change", "DEMO0001", "--credit-limit", "1e30");
+  assert.match(says, /^--credit-limit must be a decimal number/);
 });
 
 test("opt-out lists are shown", async () => {

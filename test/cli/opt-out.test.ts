@@ -37,13 +37,9 @@ test("numbers that opt out get nothing more, from any account or from one, on a 
 });
 
 test("what is no number in international form is refused", async (t) => {
-  const { code, stdout, stderr } = await runProgram([
-    "opt-out",
-    "add",
-    `+${NUMBER}`,
-    "--data",
-    await temporaryDirectory(t),
-  ]);
+  const data = await temporaryDirectory(t);
+  assert.equal((await runProgram(["init", "--data", data])).code, 0);
+  const { code, stdout, stderr } = await runProgram(["opt-out", "add", `+${NUMBER}`, "--data", data]);
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.equal(stderr, `heliograph: "+${NUMBER}" is not a phone number of 4 to 15 digits\n`);
+  assert.equal(stderr, `heliograph: the number must be 4 to 15 digits, not "+${NUMBER}"\n`);
 });

@@ -1,7 +1,14 @@
 /** Networks and addresses: every spelling of them, and which address is in which network. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Networks, parseNetwork, parseNetworks, plainAddress, siteOf } from "../../src/runtime/networks.ts";
+import {
+  Networks,
+  parseNetwork,
+  parseNetworks,
+  plainAddress,
+  siteOf,
+  storedNetwork,
+} from "../../src/runtime/networks.ts";
 
 test("a network is an address with or without a width, IPv4 or IPv6", () => {
   const READ: readonly (readonly [text: string, address: string, bits: number])[] = [
@@ -23,6 +30,22 @@ test("what is no network is none", () => {
   const WRONG = ["", " ", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8 ", "256.0.0.1", "010.0.0.1"];
   const WRONG6 = ["::/129", "2001:db8::/x", ":::", "fe80::1%eth0", "::ffff:10.0.0.0/95", "[::1]", "localhost", "1/1/1"];
   for (const text of [...WRONG, ...WRONG6]) assert.equal(parseNetwork(text), null, text);
+});
+
+test("what was stored when more was taken is read as what was meant, and never as more", () => {
+  const READ: readonly (readonly [text: string, address: string, bits: number])[] = [
+    ["10.0.0.0/8", "10.0.0.0", 8],
+    ["::ffff:10.0.0.0/8", "10.0.0.0", 8],
+    ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
+    ["::ffff:10.0.0.0/95", "10.0.0.0", 32],
+    ["fe80::1%eth0", "fe80::1", 128],
+    ["fe80::1%eth0/64", "fe80::1", 64],
+  ];
+  for (const [text, address, bits] of READ) {
+    assert.deepEqual(storedNetwork(text), { family: address.includes(".") ? "ipv4" : "ipv6", address, bits }, text);
+  }
+  for (const text of ["", "localhost", "1/1/1", "10.0.0.0/x", `10.0.0.1${"0".repeat(10_000)}`])
+    assert.equal(storedNetwork(text), null, text);
 });
 
 test("a list is separated by commas, and wrong as a whole when one of it is", () => {

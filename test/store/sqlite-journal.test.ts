@@ -1,5 +1,6 @@
 /** What SQLite writes later, from memory or from the journal after a crash, is what it would have written at once. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
@@ -312,7 +313,7 @@ function onFile(on: Embedded, sql: string, ...values: unknown[]): void {
 /** Puts an entry into the journal of a service that is down. */
 function leave(on: Embedded, seq: number, changes: unknown, version = JOURNAL_VERSION): void {
   const text = typeof changes === "string" ? changes : JSON.stringify(changes);
-  onFile(on, "INSERT INTO journal (seq, version, changes) VALUES (?, ?, ?)", seq, version, text);
+  onFile(on, "INSERT INTO journal (seq, version, layout, changes) VALUES (?, ?, 1, ?)", seq, version, text);
 }
 
 const aside = async ({ bench }: Embedded): Promise<string[]> =>
@@ -379,58 +380,115 @@ test("a posting that cannot be written moves no money, and the balance is that o
   assert.equal((await aside(on)).length, 1);
 });
 
-test("damage in the middle of the journal is set aside, whole, and what is before and behind it is written", async (t) => {
-  const on = await Embedded.start(t);
-  const { bench } = on;
-  await bench.accept([bench.message({ to: "41790000001" })]);
-  const [first] = bench.takeMessages();
-  await bench.accept([bench.message({ to: "41790000002" })]);
-  const [last] = bench.takeMessages();
-  await bench.close();
-  const [damaged, ...entries] = on.query("SELECT seq, changes FROM journal ORDER BY seq DESC") as {
-    seq: bigint;
-    changes: string;
-  }[];
-  assert.ok(entries.length > 0);
-  onFile(on, "UPDATE journal SET seq = seq + 10 WHERE seq = ?", damaged!.seq);
-  const cut = `[["message",["${first!.key}","${"x".repeat(50_000)}`;
-  leave(on, 5, cut);
-  leave(on, 6, [["wonder", 1], ["part gone", 999], null, "text", ["message", null], ["like", [0, last!.key]]]);
-  leave(on, 7, [
-    ["message changed", first!.key, { no_column: 1 }],
-    ["report changed", "1", { "tried = 1; --": 1 }],
-    ["message changed", { toString: 1 }, {}],
-    ["like", [4_000_000_000, 1]],
-    ["part", 1],
-    ["posting", { id: 77, amountMicros: "a lot" }],
-    ["posting", { id: 78, atMs: 1, kind: "funds", from: 1, to: 999, amountMicros: "1" }],
-  ]);
-  await bench.open();
-  assert.deepEqual(await aside(on), [
-    "entry 5 of the journal",
-    "wonder 1",
-    "a change of no kind",
-    "a change of no kind",
-    "message null",
-    `like 0`,
-    "report changed 1",
-    "message changed ",
-    "like 4000000000",
-    "part 1",
-    "posting 77",
-    "posting 78",
-    `message ${first!.key}`,
-  ]);
-  const { items, promised } = await bench.store.quarantined({ limit: 100 });
-  assert.equal(promised, items.length);
-  assert.equal(items.at(-1)!.detail, cut, "it is kept whole");
-  assert.equal(on.query("SELECT 1 FROM journal").length, 0);
-  assert.deepEqual(on.query("SELECT recipient FROM message ORDER BY key"), [
-    { recipient: "41790000001" },
-    { recipient: "41790000002" },
-  ]);
-  assert.deepEqual(await bench.store.verifyLedger(), []);
-});
+/** The same damage in entries of each version, and what it is called when it is set aside. `first` and `last` are messages that are whole. */
+const DAMAGE: readonly {
+  readonly version: number;
+  readonly entries: (first: string, last: string) => unknown[][];
+  readonly subjects: (first: string) => string[];
+}[] = [
+  {
+    version: 1,
+    entries: (first, last) => [
+      [["wonder", 1], ["part gone", 999], null, "text", ["message", null], ["like", [0, last]]],
+      [
+        ["message changed", first, { no_column: 1 }],
+        ["report changed", "1", { "tried = 1; --": 1 }],
+        ["message changed", { toString: 1 }, {}],
+        ["like", [4_000_000_000, 1]],
+        ["part", 1],
+        ["posting", { id: 77, amountMicros: "a lot" }],
+        ["posting", { id: 78, atMs: 1, kind: "funds", from: 1, to: 999, amountMicros: "1" }],
+      ],
+    ],
+    subjects: (first) => [
+      "entry 5 of the journal",
+      "wonder 1",
+      "a change of no kind",
+      "a change of no kind",
+      "message null",
+      "like 0",
+      "report changed 1",
+      "message changed ",
+      "like 4000000000",
+      "part 1",
+      "posting 77",
+      "posting 78",
+      `message ${first}`,
+    ],
+  },
+  {
+    version: 2,
+    entries: (first, last) => [
+      [
+        ["wonder", 1],
+        ["insert", "wonder", [1]],
+        ["insert", "__proto__", [1]],
+        ["delete", "part", 999],
+        null,
+        "text",
+        ["insert", "message", 5],
+        ["insert", "message", null, [0, last]],
+      ],
+      [
+        ["change", "message", first, { no_column: 1 }],
+        ["change", "report", "1", { "tried = 1; --": 1 }],
+        ["change", "message", { toString: 1 }, {}],
+        ["insert", "message", null, [4_000_000_000, 1]],
+        ["insert", "part", [1]],
+        ["insert", "posting", [77, 1, "funds", 1, 2, "a lot"]],
+        ["insert", "posting", [78, 1, "funds", 1, 999, "1"]],
+      ],
+    ],
+    subjects: (first) => [
+      "entry 5 of the journal",
+      "wonder 1",
+      "insert wonder 1",
+      "insert __proto__ 1",
+      "a change of no kind",
+      "a change of no kind",
+      "insert message 5",
+      "insert message null",
+      "change report 1",
+      "change message ",
+      "insert message null",
+      "insert part 1",
+      "insert posting 77",
+      "insert posting 78",
+      `message ${first}`,
+    ],
+  },
+];
+
+for (const { version, entries: damage, subjects } of DAMAGE)
+  test(`damage in the middle of a journal of version ${version} is set aside, whole, and what is before and behind it is written`, async (t) => {
+    const on = await Embedded.start(t);
+    const { bench } = on;
+    await bench.accept([bench.message({ to: "41790000001" })]);
+    const [first] = bench.takeMessages();
+    await bench.accept([bench.message({ to: "41790000002" })]);
+    const [last] = bench.takeMessages();
+    await bench.close();
+    const [damaged, ...entries] = on.query("SELECT seq, changes FROM journal ORDER BY seq DESC") as {
+      seq: bigint;
+      changes: string;
+    }[];
+    assert.ok(entries.length > 0);
+    onFile(on, "UPDATE journal SET seq = seq + 10 WHERE seq = ?", damaged!.seq);
+    const cut = `[["message",["${first!.key}","${"x".repeat(50_000)}`;
+    leave(on, 5, cut, version);
+    for (const [index, changes] of damage(first!.key, last!.key).entries()) leave(on, 6 + index, changes, version);
+    await bench.open();
+    assert.deepEqual(await aside(on), subjects(first!.key));
+    const { items, promised } = await bench.store.quarantined({ limit: 100 });
+    assert.equal(promised, items.length);
+    assert.equal(items.at(-1)!.detail, cut, "it is kept whole");
+    assert.equal(on.query("SELECT 1 FROM journal").length, 0);
+    assert.deepEqual(on.query("SELECT recipient FROM message ORDER BY key"), [
+      { recipient: "41790000001" },
+      { recipient: "41790000002" },
+    ]);
+    assert.deepEqual(await bench.store.verifyLedger(), []);
+  });
 
 test("where it cannot be set aside, nothing leaves the journal", async (t) => {
   const on = await Embedded.start(t);
@@ -460,25 +518,86 @@ test("what is set aside of the journal is not displaced by what carriers say", a
   assert.deepEqual([count, promised], [MAX_QUARANTINED + 1, 1]);
 });
 
-test("entries say their version; those from before there were any are read, and those of a newer one are left alone", async (t) => {
+test("entries say their version, and those of a newer one are left alone", async (t) => {
   const on = await Embedded.start(t);
   const { bench } = on;
   await bench.accept([bench.message()]);
   assert.deepEqual(on.query("SELECT DISTINCT version FROM journal"), [{ version: BigInt(JOURNAL_VERSION) }]);
   await bench.close();
-  onFile(on, "UPDATE journal SET version = 0");
-  await bench.open();
-  assert.equal(on.query("SELECT 1 FROM message").length, 1);
-
-  await bench.accept([bench.message()]);
-  await bench.close();
   const before = on.query("SELECT * FROM journal");
   leave(on, 1_000, [["of another age", 1]], JOURNAL_VERSION + 1);
-  await assert.rejects(bench.open(), /a newer Heliograph than this one has left changes of version 2 in the journal/);
-  assert.equal(on.query("SELECT 1 FROM message").length, 1, "nothing was touched");
+  await assert.rejects(bench.open(), /a newer Heliograph than this one has left changes of version 3 in the journal/);
+  assert.equal(on.query("SELECT 1 FROM message").length, 0, "nothing was touched");
   assert.equal(on.query("SELECT * FROM journal").length, before.length + 1);
   onFile(on, "DELETE FROM journal WHERE seq = 1000");
   await bench.open();
-  assert.equal(on.query("SELECT 1 FROM message").length, 2);
+  assert.equal(on.query("SELECT 1 FROM message").length, 1);
   assert.deepEqual(await aside(on), []);
+});
+
+/** A journal that Heliograph wrote before there were layouts, the rows that it began with, and those that the Heliograph of then made of it. */
+const OLD = JSON.parse(readFileSync(join(import.meta.dirname, "journal-version-1.json"), "utf8")) as {
+  readonly start: Readonly<Record<string, object[]>>;
+  readonly journal: readonly { seq: number; version: number; changes: string }[];
+  readonly end: Readonly<Record<string, object[]>>;
+};
+
+test("a journal of the version before is read, and comes to the same rows", async (t) => {
+  const on = await Embedded.start(t);
+  const rows = () => {
+    const tables = Object.keys(OLD.end);
+    const read = tables.map((table) => [table, on.query(`SELECT * FROM ${table} ORDER BY 1`)]);
+    const text = JSON.stringify(Object.fromEntries(read), (_, value) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    return JSON.parse(text);
+  };
+  on.settle();
+  assert.deepEqual(rows(), OLD.start);
+  await on.bench.close();
+  onFile(on, "INSERT INTO wallet (id, name, currency) VALUES (4, 'revenue', 'EUR')");
+  const db = new Database(join(on.directory, "heliograph.sqlite"));
+  t.after(() => db.close());
+  const leaveOld = db.prepare("INSERT INTO journal (seq, version, changes) VALUES (?, ?, ?)");
+  // Entries of 0 are from before there were versions. And what is replayed a second time changes nothing more.
+  for (const version of [0, 1]) {
+    for (const { seq, changes } of OLD.journal) leaveOld.run(seq, version, changes);
+    replayJournal(db);
+    assert.deepEqual(rows(), OLD.end);
+  }
+  await on.bench.open();
+  assert.deepEqual(await aside(on), []);
+});
+
+test("a column may be added, moved or dropped: the journal of before says which it had", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const text = (rows: unknown) =>
+    JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  await bench.accept([bench.message({ clientMessageId: "mine" }), bench.message()], { callbackData: "ours" });
+  await bench.close();
+  const [{ changes }] = on.query("SELECT changes FROM journal ORDER BY seq DESC LIMIT 1") as [{ changes: string }];
+  const [{ columns }] = on.query("SELECT columns FROM journal_layout") as [{ columns: string }];
+  await bench.open();
+  on.settle();
+  const expected = text(on.query("SELECT * FROM message ORDER BY key"));
+  await bench.close();
+
+  const layout = JSON.parse(columns) as { message: string[] };
+  const turned = (values: unknown[]): unknown[] => ["no more", ...values.toReversed()];
+  const other = { ...layout, message: turned(layout.message) };
+  const [, , whole] = (JSON.parse(changes) as [string, string, unknown[]][])[0]!;
+  const second = (JSON.parse(changes) as unknown[][])[1]![3] as (number | string)[];
+  const values = [...whole];
+  for (let at = 0; at < second.length; at += 2) values[second[at] as number] = second[at + 1];
+  const left = [whole, values].map((each) => ["insert", "message", turned(each)]);
+  onFile(on, "DELETE FROM message");
+  onFile(on, "INSERT INTO journal_layout (id, columns) VALUES (7, ?)", JSON.stringify(other));
+  const entry = "INSERT INTO journal (seq, version, layout, changes) VALUES (1, 2, 7, ?)";
+  onFile(on, entry, JSON.stringify(left));
+  await bench.open();
+  on.settle();
+  assert.deepEqual(await aside(on), []);
+  const owned = (rows: string) => rows.replaceAll(/"owner":("\d+"|null)/g, '"owner":null');
+  assert.equal(owned(text(on.query("SELECT * FROM message ORDER BY key"))), owned(expected));
 });

@@ -1,20 +1,18 @@
 /** API keys of an account: made, listed and revoked. The key itself is shown once, to whoever made it. */
 import { Type } from "typebox";
+import { type ApiKeyParts as ApiKeyRuleParts, apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Store } from "../../store/port.ts";
-import { ApiError } from "../errors.ts";
-import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, makeKey, NewApiKeyAnswer } from "../key-rights.ts";
-import { type Api, accountOf, operation } from "../operation.ts";
-import { actorOf, livingAccount, MANAGER, managedAccount, named, tenantOf } from "./managing.ts";
-import { checkMayResell, messagesAreNotFor, type ResellerSettings } from "./reselling.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, keyOrder, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";
+import { type Api, operation } from "../operation.ts";
+import { MANAGER, managerOf, named } from "./managing.ts";
 
-export interface ApiKeyParts {
-  readonly store: Pick<Store, "account" | "apiKeys" | "createApiKey" | "revokeApiKey">;
+export interface ApiKeyParts extends ApiKeyRuleParts {
   readonly clock: Clock;
-  readonly settings: ResellerSettings;
 }
 
-export function apiKeyOperations(api: Api, { store, clock, settings }: ApiKeyParts): void {
+export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
+  const { store, clock } = parts;
+
   api.post(
     "/operator/1/accounts/:key/api-keys",
     operation({
@@ -23,18 +21,8 @@ export function apiKeyOperations(api: Api, { store, clock, settings }: ApiKeyPar
       schema: { body: ApiKeyRequest },
       answer: NewApiKeyAnswer,
     }),
-    async (request) => {
-      checkMayResell(request, settings, "clientKeys");
-      const { key: accountKey } = await livingAccount(store, request);
-      return makeKey(store, {
-        accountKey,
-        body: request.body,
-        maker: accountOf(request),
-        withoutMessages: messagesAreNotFor(request, settings),
-        by: actorOf(request),
-        atMs: clock.now(),
-      });
-    },
+    async (request) =>
+      newKeyAnswer(await createApiKey(parts, managerOf(request, clock), named(request, "key"), keyOrder(request.body))),
   );
 
   api.get(
@@ -44,23 +32,17 @@ export function apiKeyOperations(api: Api, { store, clock, settings }: ApiKeyPar
       summary: "List an account's API keys, with when each was last used",
       answer: Type.Object({ results: Type.Array(ApiKeyAnswer) }),
     }),
-    async (request) => {
-      const { key: accountKey } = await managedAccount(store, request);
-      return { results: (await store.apiKeys({ accountKey })).map(keyAnswer) };
-    },
+    async (request) => ({
+      results: (await apiKeysOf(store, managerOf(request, clock), named(request, "key"))).map(keyAnswer),
+    }),
   );
 
   api.delete(
     "/operator/1/accounts/:key/api-keys/:id",
     operation({ ...MANAGER, summary: "Revoke an API key" }),
     async (request, reply) => {
-      checkMayResell(request, settings, "clientKeys");
-      const { key: accountKey } = await managedAccount(store, request);
-      const id = named(request, "id");
-      const unknown = () => new ApiError("notFound", { description: "The account has no such API key." });
-      if (!(await store.apiKeys({ accountKey })).some((key) => key.id === id)) throw unknown();
-      const revoked = await store.revokeApiKey({ id, ...tenantOf(request), by: actorOf(request), atMs: clock.now() });
-      if (revoked === "unknown key") throw unknown();
+      const key = { id: named(request, "id"), accountKey: named(request, "key") };
+      await revokeApiKey(parts, managerOf(request, clock), key);
       return reply.code(204).send();
     },
   );

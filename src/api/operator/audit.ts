@@ -1,11 +1,12 @@
 /** The audit: who changed what. An operator reads all of it, a reseller what was changed of its clients. */
 import { Type } from "typebox";
+import { tenantOf } from "../../admin/manager.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AuditEntry, Store } from "../../store/port.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
-import { MANAGER, Page, pageOf, pageParameters, tenantOf } from "./managing.ts";
+import { MANAGER, Page, pageOf, pageParameters } from "./managing.ts";
 
 export interface AuditParts {
   readonly store: Pick<Store, "audit">;
@@ -51,7 +52,7 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
       const fields = fieldsOf(request.query);
       const limit = readLimit(request.query);
       const before = readForm(fields, "after", /^\d{1,15}$/, "must be what the page before gave as next");
-      const tenant = tenantOf(request);
+      const tenant = tenantOf({ account: accountOf(request) });
       const entries = await store.audit({
         ...tenant,
         kind: readText(fields, "kind"),

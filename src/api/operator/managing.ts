@@ -1,11 +1,14 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
-import { MAX_AMOUNT, parseMicros } from "../../money/amounts.ts";
-import type { Actor, ManagedAccount, Store, Tenant } from "../../store/port.ts";
+import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
+import { Refused } from "../../admin/refusal.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Actor, ManagedAccount } from "../../store/port.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";
+import { outdatedError } from "../refusals.ts";
 
 export const TAG = "Operating";
 /** For operators alone. */
@@ -13,14 +16,13 @@ export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const
 /** For resellers too, each for its own clients. */
 export const MANAGER = { tag: TAG, auth: "manager", scope: "manage" } as const;
 
-/** An operator sees every account, a reseller its clients. */
-export function tenantOf(request: FastifyRequest): Tenant {
-  const { kind, id } = accountOf(request);
-  return { resellerId: kind === "operator" ? null : id };
-}
-
 export function actorOf(request: FastifyRequest): Actor {
   return { name: accountOf(request).key, address: request.ip };
+}
+
+/** Who asks for a use case of admin/. */
+export function managerOf(request: FastifyRequest, clock: Clock): Manager {
+  return { account: accountOf(request), by: actorOf(request), atMs: clock.now() };
 }
 
 /** A name in the path. What no store can hold names nothing. */
@@ -30,20 +32,9 @@ export function named(request: FastifyRequest, name: string): string {
   return value;
 }
 
-type AccountStore = Pick<Store, "account">;
-
 /** The account in the path, if the caller may know of it. */
-export async function managedAccount(store: AccountStore, request: FastifyRequest): Promise<ManagedAccount> {
-  const account = await store.account({ ...tenantOf(request), key: named(request, "key") });
-  if (account === null) throw new ApiError("accountNotFound");
-  return account;
-}
-
-/** The same, of one that can still be changed. */
-export async function livingAccount(store: AccountStore, request: FastifyRequest): Promise<ManagedAccount> {
-  const account = await managedAccount(store, request);
-  if (account.retiredAtMs !== null) throw new ApiError("conflict", { description: "The account is retired." });
-  return account;
+export function managedAccount(store: AccountReader, request: FastifyRequest): Promise<ManagedAccount> {
+  return findAccount(store, { account: accountOf(request) }, named(request, "key"));
 }
 
 // --- Versions --------------------------------------------------------------------------------------------------------------
@@ -81,15 +72,21 @@ export function neededVersion(request: FastifyRequest, given: unknown): number |
   return version === "any" ? null : version;
 }
 
-/** Somebody has made a change since: the caller gets to see what is there now. */
-export function outdated(current: { readonly version: number } | null): ApiError {
-  if (current === null) return new ApiError("conflict", { description: "It is not there any more." });
-  return new ApiError("conflict", {
-    description: `It was changed meanwhile: its version is ${current.version} now.`,
-    headers: { etag: `"${current.version}"` },
-    current,
-  });
+/** Runs a use case. Whoever wanted to change an older version gets to see what is there now. */
+export async function orCurrent<Thing, Result>(
+  show: (current: Thing) => { readonly version: number },
+  work: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.refusal.kind !== "outdated") throw error;
+    const { current } = error.refusal;
+    throw outdatedError(current === null ? null : show(current as Thing));
+  }
 }
+
+export { outdatedError as outdated } from "../refusals.ts";
 
 /** Gives an answer that has a version, with it in the header too. */
 export function versioned<Thing extends { readonly version: number }>(reply: FastifyReply, thing: Thing): Thing {
@@ -133,12 +130,3 @@ export const Decimal = (description: string) =>
     maxLength: 40,
     description: `${description} At most 6 places.`,
   });
-
-/** An amount of zero or more. */
-export function amountIn(value: number | string, field: string): bigint {
-  const micros = parseMicros(String(value));
-  if (micros === null || micros < 0n)
-    throw badField(field, "must be a decimal number of 0 or more with at most 6 places");
-  if (micros > MAX_AMOUNT) throw badField(field, "is too large");
-  return micros;
-}

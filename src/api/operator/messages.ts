@@ -1,8 +1,8 @@
 /** What operators can know of a message beyond what its client is told: what its carrier said after its last word. */
 import { Type } from "typebox";
+import { messagesNamed } from "../../admin/messages.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import { searchLogs } from "../../store/log-search.ts";
 import type { Store } from "../../store/port.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
@@ -25,10 +25,6 @@ const LaterAnswer = Type.Object({
   ),
 });
 
-const ALL = { bulkIds: null, from: null, to: null, statusIds: null, mcc: null, mnc: null };
-/** A rejected message leaves its name to others: so many may have it. */
-const MAX_NAMESAKES = 100;
-
 export function messageOperations(api: Api, { store, clock }: MessageParts): void {
   api.get(
     "/operator/1/accounts/:key/messages/:messageId/receipts",
@@ -40,21 +36,19 @@ export function messageOperations(api: Api, { store, clock }: MessageParts): voi
     }),
     async (request) => {
       const { id: accountId } = await managedAccount(store, request);
-      const messageIds = [named(request, "messageId")];
-      // The end of the calendar: a message may be scheduled.
-      const always = { sinceMs: 0, untilMs: 8_640_000_000_000_000 };
-      const query = { ...ALL, ...always, accountId, messageIds, limit: MAX_NAMESAKES };
-      const messages = await searchLogs({ page: store.logs, query, nowMs: clock.now() });
-      if (messages.length === 0) throw new ApiError("notFound");
-      const found = await Promise.all(messages.map(({ key }) => store.laterReceipts({ messageKey: key })));
+      const messageId = named(request, "messageId");
+      const found = await messagesNamed(store, { accountId, messageId, nowMs: clock.now() });
+      if (found.length === 0) throw new ApiError("notFound");
       return {
-        results: found.flat().map(({ carrierId, carrierMessageId, outcome, errorId, atMs }) => ({
-          carrier: carrierId,
-          carrierMessageId,
-          outcome,
-          errorId,
-          at: formatDateTime(atMs),
-        })),
+        results: found
+          .flatMap(({ later }) => later)
+          .map(({ carrierId, carrierMessageId, outcome, errorId, atMs }) => ({
+            carrier: carrierId,
+            carrierMessageId,
+            outcome,
+            errorId,
+            at: formatDateTime(atMs),
+          })),
       };
     },
   );

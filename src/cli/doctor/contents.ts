@@ -1,10 +1,10 @@
 /** The doctor on what is in the store: the books, the catalogue, and the accounts that depend on it. */
+import { fieldsOf } from "../../admin/items.ts";
 import { type CarrierProfile, groupsOf, type RatePlan, type Route } from "../../catalogue/file.ts";
 import type { IncomingNumber } from "../../catalogue/numbers.ts";
 import { readSmallFile } from "../../runtime/files.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
-import { bodyOf } from "../catalogue-file.ts";
 import { shownPrefix } from "../catalogue-items.ts";
 import { counted } from "../show.ts";
 import { allAccounts } from "../support.ts";
@@ -62,7 +62,7 @@ export async function lookAtCatalogue(
   const found = new Findings("catalogue");
   const items = await store.catalogue();
   const of = <Body>(kind: CatalogueItem["kind"]): Body[] =>
-    items.filter((item) => item.kind === kind).map((item) => bodyOf(item) as Body);
+    items.filter((item) => item.kind === kind).map((item) => fieldsOf(item) as Body);
   const carriers = of<CarrierProfile>("carrier");
   const accounts: ManagedAccount[] = [];
   for await (const account of allAccounts(store)) if (account.retiredAtMs === null) accounts.push(account);

@@ -76,6 +76,10 @@ export class LoadedRows<Of extends AnyTable> {
     return this.#rows.get(id);
   }
 
+  get size(): number {
+    return this.#rows.size;
+  }
+
   get all(): IterableIterator<Row<Of>> {
     return this.#rows.values();
   }
@@ -190,4 +194,17 @@ export class LoadedRows<Of extends AnyTable> {
 /** What names a row by several columns. */
 export function rowId(...key: readonly (string | number)[]): string {
   return key.join("\n");
+}
+
+export function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+export function remove<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  lists.set(
+    key,
+    (lists.get(key) ?? []).filter((other) => other !== item),
+  );
 }

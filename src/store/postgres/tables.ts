@@ -1,11 +1,5 @@
-/**
- * The tables on PostgreSQL. What a group of commands needs is read before they run, in one round trip (further ones where what was read leads to
- * more). What they changed is written after, with the commit, in another. In between the rows are in memory (loaded-rows.ts), and this transaction has
- * locks on those that another node could change.
- */
-import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { isAboutPhone, MAX_SAME_ID } from "../commands/candidates.ts";
+import { isAboutPhone } from "../commands/candidates.ts";
 import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
 import type { BulkName, CarrierReceipt, PartName } from "../port.ts";
 import { isRejected } from "../rows.ts";
@@ -19,48 +13,25 @@ import {
   PART,
   type PartRow,
 } from "../schema/message.ts";
-import { POSTING, type PostingRow } from "../schema/posting.ts";
-import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
+import type { LaterReceipt, NewParkedReceipt, ParkedReceipt } from "../schema/receipts.ts";
 import { type NewReportRow, REPORT, type ReportChange, type ReportRow } from "../schema/report.ts";
 import type { NumberOnList, ReadSet, Tables } from "../tables.ts";
-import { checkPosting, type NewPosting, type Wallet, type WalletRow, walletOf } from "../wallet.ts";
-import { type RowsStatement, sendRows } from "./columns.ts";
+import type { NewPosting, Wallet } from "../wallet.ts";
+import { sendRows } from "./columns.ts";
+import { Found } from "./found.ts";
 import type { Session } from "./link.ts";
-import { LoadedRows, rowId } from "./loaded-rows.ts";
+import { LoadedReceipts } from "./loaded-receipts.ts";
+import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { LoadedWallets } from "./loaded-wallets.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
-
-/** SQLSTATE numeric_value_out_of_range. */
-const OUT_OF_RANGE = "22003";
 
 const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);
 const bulkRowId = ({ accountId, bulkId }: BulkName): string => rowId(accountId, bulkId);
 const replayId = ({ accountId, kind, token }: ReplayName): string => rowId(accountId, kind, token);
 const byKey = (keys: readonly (string | number)[]): { key: string | number }[] => keys.map((key) => ({ key }));
 const idNameOf = (receipt: CarrierReceipt): PartName | null => receiptNames(receipt.carrierId, receipt).byId;
-
-/** Under which a parked receipt is found by phone. */
-function phonesOf({ carrierId, to, other }: ParkedReceipt): Set<string> {
-  return new Set([to, other].filter((phone) => phone !== null).map((phone) => rowId(carrierId, phone)));
-}
-
-function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
-}
-
-function remove<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
-  lists.set(
-    key,
-    (lists.get(key) ?? []).filter((other) => other !== item),
-  );
-}
-
-interface WorkingWallet extends Wallet {
-  balanceMicros: bigint;
-}
 
 export interface TablesParts {
   readonly session: () => Session;
@@ -73,90 +44,58 @@ export class PostgresTables implements Tables {
   readonly #rows = {
     message: new LoadedRows(WRITES.message),
     part: new LoadedRows(WRITES.part),
-    parked: new LoadedRows(WRITES.parked),
-    posting: new LoadedRows(WRITES.posting),
     bulk: new LoadedRows(WRITES.bulk),
     replay: new LoadedRows(WRITES.replay),
     report: new LoadedRows(WRITES.report),
   };
-  /** What was asked for in this transaction, found or not, by statement. */
-  readonly #asked = new Map<RowsStatement, Set<string>>();
+  readonly #found: Found;
   readonly #names = new Set<string>();
   readonly #optOuts = new Set<string>();
   readonly #optOutLists = new Set<number>();
   readonly #partsByName = new Map<string, PartRow[]>();
-  readonly #parkedByName = new Map<string, ParkedReceipt[]>();
-  readonly #parkedByPhone = new Map<string, ParkedReceipt[]>();
-  readonly #walletsByAccount = new Map<number, WorkingWallet>();
-  readonly #walletsById = new Map<number, WorkingWallet>();
+  readonly #receipts: LoadedReceipts;
+  readonly #wallets: LoadedWallets;
   readonly #replays = new Map<string, ReplayRow[]>();
   /** Reports that are neither settled nor dead. */
   readonly #waiting = new Set<string>();
   readonly #followers = new Map<string, string[]>();
   #freedNames: MessageRow[] = [];
-  #newLater: LaterReceipt[] = [];
-  #goneLater: LaterReceipt[] = [];
-  #postings: NewPosting[] = [];
   /** Rows that the database has not given an id yet have one below 0. */
   #lastId = 0;
 
   constructor(parts: TablesParts) {
     this.#parts = parts;
+    this.#found = new Found(parts.session);
+    this.#wallets = new LoadedWallets(parts);
+    this.#receipts = new LoadedReceipts(parts);
   }
 
   /** Forgets all rows: another transaction begins. */
   begin(): void {
     for (const rows of Object.values(this.#rows)) rows.clear();
     for (const known of [
-      this.#asked,
+      this.#found,
       this.#names,
       this.#optOuts,
       this.#optOutLists,
       this.#partsByName,
-      this.#parkedByName,
-      this.#parkedByPhone,
-      this.#walletsByAccount,
-      this.#walletsById,
+      this.#receipts,
+      this.#wallets,
       this.#replays,
       this.#waiting,
       this.#followers,
     ])
       known.clear();
-    this.#nothingToWrite();
-  }
-
-  #nothingToWrite(): void {
     this.#freedNames = [];
-    this.#newLater = [];
-    this.#goneLater = [];
-    this.#postings = [];
   }
 
   /** The names under which a part or a receipt could have come to another node while this transaction was under way. */
   get namesToMatch(): PartName[] {
     const parts = this.#rows.part.inserted.map(({ carrierId, carrierMessageId }) => ({ carrierId, carrierMessageId }));
-    return [...parts, ...this.#rows.parked.inserted.flatMap(allReceiptNames)];
+    return [...parts, ...this.#receipts.parkedNow.flatMap(allReceiptNames)];
   }
 
   // --- Reading -----------------------------------------------------------------------------------------------------------
-
-  /** Those that the statement was not asked for before. */
-  #fresh<Item extends object>(statement: RowsStatement, items: readonly Item[]): readonly Item[] {
-    if (items.length === 0) return items;
-    const asked = this.#asked.get(statement) ?? new Set();
-    this.#asked.set(statement, asked);
-    return items.filter((item) => {
-      const id = statement.sent.map(({ name }) => (item as Record<string, unknown>)[name]).join("\n");
-      if (asked.has(id)) return false;
-      asked.add(id);
-      return true;
-    });
-  }
-
-  /** What it finds for them. */
-  async #find<Found>(statement: RowsStatement, items: readonly object[]): Promise<Found[]> {
-    return (await sendRows<Found>(this.#parts.session(), statement, this.#fresh(statement, items))).rows;
-  }
 
   async load(wanted: ReadSet): Promise<void> {
     const { messages = [], parts = [], receipts = [], parked = [], wallets = [], names = [], numbers = [] } = wanted;
@@ -165,24 +104,23 @@ export class PostgresTables implements Tables {
     const homeless = newKeys.filter((key) => !partitions.covers(key));
     if (homeless.length > 0) await partitions.ensure(homeless);
     await Promise.all([
-      this.#find<MessageRow>(FIND.messages, byKey(messages)).then((rows) => this.cache(rows)),
+      this.#found.find<MessageRow>(FIND.messages, byKey(messages)).then((rows) => this.cache(rows)),
       this.#loadParts([...parts, ...receipts.flatMap((receipt) => idNameOf(receipt) ?? [])]),
-      this.#loadParked(parked),
-      this.#loadWallets(wallets),
+      this.#receipts.load(parked),
+      this.#wallets.load(wallets),
       this.#loadNames(names, numbers),
       this.#loadBulks(bulks, lockedBulks),
-      this.#find<ReplayRow>(FIND.replays, replays).then((rows) => {
+      this.#found.find<ReplayRow>(FIND.replays, replays).then((rows) => {
         for (const row of rows) append(this.#replays, replayId(row), row);
       }),
-      this.#find<ReportRow>(FIND.reports, byKey(reports)).then((rows) => {
+      this.#found.find<ReportRow>(FIND.reports, byKey(reports)).then((rows) => {
         for (const row of rows) this.#rows.report.keep(row);
       }),
       this.#loadFollowers(leaders),
     ]);
     // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
     const lost = receipts.filter((receipt) => !this.#isFound(receipt));
-    const waiting = [...this.#parkedByName.values(), ...this.#parkedByPhone.values()].flat();
-    await this.#loadParts([...lost, ...waiting].flatMap(allReceiptNames));
+    await this.#loadParts([...lost, ...this.#receipts.all].flatMap(allReceiptNames));
     await this.#loadFurther(wanted);
   }
 
@@ -205,8 +143,8 @@ export class PostgresTables implements Tables {
         bulks.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id })),
         [],
       ),
-      refunds === true ? this.#loadWallets(messages.map((row) => row.account_id)) : null,
-      this.#find<{ id: string }>(FIND.waiting, byKey(reports)).then((rows) => {
+      refunds === true ? this.#wallets.load(messages.map((row) => row.account_id)) : null,
+      this.#found.find<{ id: string }>(FIND.waiting, byKey(reports)).then((rows) => {
         for (const { id } of rows) if (!this.#rows.report.isGone(id)) this.#waiting.add(id);
       }),
     ]);
@@ -215,7 +153,7 @@ export class PostgresTables implements Tables {
   /** Parts come and go under the lock of their message: so first the messages, locked, and then the parts as they are now. */
   async #loadParts(names: readonly PartName[]): Promise<void> {
     const session = this.#parts.session();
-    const fresh = this.#fresh(FIND.parts, names);
+    const fresh = this.#found.fresh(FIND.parts, names);
     const [messages, parts] = await Promise.all([
       sendRows<MessageRow>(session, FIND.messagesOfParts, fresh),
       sendRows<PartRow>(session, FIND.parts, fresh),
@@ -243,43 +181,13 @@ export class PostgresTables implements Tables {
     return this.#withMessages(session, names, again.rows, tried);
   }
 
-  async #loadParked(names: readonly PartName[]): Promise<void> {
-    const phones = names.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN_PREFIX));
-    const toPhone = phones.map(({ carrierId, carrierMessageId }) => ({
-      carrierId,
-      carrierMessageId: carrierMessageId.slice(UNKNOWN_PREFIX.length),
-    }));
-    const found = await Promise.all([
-      this.#find<ParkedReceipt>(FIND.parked, names),
-      this.#find<ParkedReceipt>(FIND.parkedForPhone, toPhone),
-    ]);
-    // One that is found in several ways is still one.
-    for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))
-      if (this.#rows.parked.get(String(receipt.id)) === undefined) this.#keepParked(this.#rows.parked.keep(receipt));
-  }
-
-  #keepParked(receipt: ParkedReceipt): void {
-    append(this.#parkedByName, nameId(receipt), receipt);
-    for (const phone of phonesOf(receipt)) append(this.#parkedByPhone, phone, receipt);
-  }
-
-  async #loadWallets(accountIds: readonly number[]): Promise<void> {
-    const rows = await this.#find<WalletRow & { accountId: number }>(FIND.wallets, byKey(accountIds));
-    for (const row of rows) {
-      const wallet: WorkingWallet = walletOf(row);
-      this.#walletsByAccount.set(row.accountId, wallet);
-      this.#walletsById.set(row.id, wallet);
-    }
-    await this.#parts.serviceWallets.ensure(rows.map(({ currency }) => currency));
-  }
-
   async #loadNames(
     names: readonly { accountId: number; clientMessageId: string }[],
     numbers: readonly NumberOnList[],
   ): Promise<void> {
     const [taken, optOuts] = await Promise.all([
-      this.#find<{ accountId: number; clientMessageId: string }>(FIND.names, names),
-      this.#find<NumberOnList>(FIND.optOuts, numbers),
+      this.#found.find<{ accountId: number; clientMessageId: string }>(FIND.names, names),
+      this.#found.find<NumberOnList>(FIND.optOuts, numbers),
     ]);
     for (const { accountId, clientMessageId } of taken) this.#names.add(rowId(accountId, clientMessageId));
     for (const { list, number } of optOuts) {
@@ -290,16 +198,16 @@ export class PostgresTables implements Tables {
 
   async #loadBulks(names: readonly BulkName[], locked: readonly BulkName[]): Promise<void> {
     const found = await Promise.all([
-      this.#find<BulkRow>(FIND.bulks, names),
-      this.#find<BulkRow>(FIND.lockedBulks, locked),
+      this.#found.find<BulkRow>(FIND.bulks, names),
+      this.#found.find<BulkRow>(FIND.lockedBulks, locked),
     ]);
     for (const row of found.flat()) this.#rows.bulk.refresh(row);
   }
 
   async #loadFollowers(ids: readonly string[]): Promise<void> {
     // First the lock: whoever adds a follower shares it until the follower can be seen.
-    const locked = this.#find(FIND.leaders, byKey(ids));
-    const rows = await this.#find<ReportRow & { after_id: string }>(FIND.followers, byKey(ids));
+    const locked = this.#found.find(FIND.leaders, byKey(ids));
+    const rows = await this.#found.find<ReportRow & { after_id: string }>(FIND.followers, byKey(ids));
     await locked;
     for (const row of rows) {
       this.#rows.report.keep(row);
@@ -370,42 +278,35 @@ export class PostgresTables implements Tables {
   }
 
   anyParked(): boolean {
-    return this.#parkedByName.size + this.#parkedByPhone.size > 0;
+    return this.#receipts.size > 0;
   }
 
   parked(name: PartName): ParkedReceipt[] {
-    return (this.#parkedByName.get(nameId(name)) ?? []).slice(-MAX_SAME_ID);
+    return this.#receipts.named(name);
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
-    return (this.#parkedByPhone.get(rowId(carrierId, phone)) ?? []).slice(-MAX_SAME_ID);
+    return this.#receipts.forPhone(carrierId, phone);
   }
 
-  park(fresh: NewParkedReceipt): ParkedReceipt {
-    const receipt = PARKED.create({ ...fresh, id: --this.#lastId });
-    this.#rows.parked.insert(receipt);
-    this.#keepParked(receipt);
-    return receipt;
+  park(receipt: NewParkedReceipt): ParkedReceipt {
+    return this.#receipts.park(receipt);
   }
 
   unpark(receipt: ParkedReceipt): void {
-    remove(this.#parkedByName, nameId(receipt), receipt);
-    for (const phone of phonesOf(receipt)) remove(this.#parkedByPhone, phone, receipt);
-    this.#rows.parked.delete(receipt);
+    this.#receipts.unpark(receipt);
   }
 
   insertLater(later: LaterReceipt): void {
-    this.#newLater.push(LATER.create(later));
+    this.#receipts.insertLater(later);
   }
 
   deleteLater(later: LaterReceipt): void {
-    this.#goneLater.push(later);
+    this.#receipts.deleteLater(later);
   }
 
   wallet(accountId: number): Wallet {
-    const wallet = this.#walletsByAccount.get(accountId);
-    if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
-    return { ...wallet };
+    return this.#wallets.wallet(accountId);
   }
 
   serviceWallet(name: "payments" | "revenue", currency: string): number {
@@ -413,27 +314,11 @@ export class PostgresTables implements Tables {
   }
 
   post(posting: NewPosting): void {
-    this.#rows.posting.insert(this.#moveInMemory(posting));
-    this.#postings.push(posting);
+    this.#wallets.post(posting);
   }
 
-  #moveInMemory(posting: NewPosting): PostingRow {
-    const { from, to, amountMicros } = posting;
-    const source = this.#walletsById.get(from);
-    const target = this.#walletsById.get(to);
-    checkPosting(posting, target);
-    const row = POSTING.create({ ...posting, id: --this.#lastId, amountMicros: amountMicros.toString() });
-    if (source !== undefined) source.balanceMicros -= amountMicros;
-    if (target !== undefined) target.balanceMicros += amountMicros;
-    return row;
-  }
-
-  async postNumbered(posting: NewPosting): Promise<number> {
-    const row = this.#moveInMemory(posting);
-    const session = this.#parts.session();
-    const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, [row]);
-    await this.#move(session, [posting]);
-    return rows[0]!.id;
+  postNumbered(posting: NewPosting): Promise<number> {
+    return this.#wallets.postNumbered(posting);
   }
 
   bulk(accountId: number, bulkId: string): BulkRow | undefined {
@@ -492,42 +377,20 @@ export class PostgresTables implements Tables {
 
   async flush(): Promise<void> {
     const session = this.#parts.session();
-    const { message, part, parked, posting, bulk, replay, report } = this.#rows;
+    const { message, part, bulk, replay, report } = this.#rows;
     const named = message.inserted.filter((row) => row.client_message_id !== null && !isRejected(row.status_id));
     const sent: Promise<unknown>[] = [
       ...message.flush(session),
       sendRows(session, WRITE.insertNames, named),
       sendRows(session, WRITE.freeNames, this.#freedNames),
       ...part.flush(session),
-      ...parked.flush(session),
-      // One that was recorded in this same transaction may have to go.
-      sendRows(session, WRITE.insertLater, this.#newLater),
-      sendRows(session, WRITE.deleteLater, this.#goneLater),
-      ...posting.flush(session),
-      this.#postings.length === 0 ? Promise.resolve() : this.#move(session, this.#postings),
+      ...this.#receipts.flush(session),
+      ...this.#wallets.flush(session),
       ...bulk.flush(session),
       ...replay.flush(session),
       ...report.flush(session),
     ];
-    this.#nothingToWrite();
+    this.#freedNames = [];
     await Promise.all(sent);
-  }
-
-  /** Moves what the postings come to for each wallet, by its id: all nodes move money in one order, and none waits for another in a ring. */
-  async #move(session: Session, postings: readonly NewPosting[]): Promise<void> {
-    const { serviceWallets } = this.#parts;
-    const moves = new Map<number, bigint>();
-    for (const { from, to, amountMicros } of postings) {
-      moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
-      moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
-    }
-    const inOrder = [...moves].sort(([first], [second]) => first - second);
-    for (const [id, amount] of inOrder) serviceWallets.moves(id, amount);
-    try {
-      await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
-    } catch (error) {
-      if ((error as { code?: string }).code === OUT_OF_RANGE) serviceWallets.doubt();
-      throw error;
-    }
   }
 }

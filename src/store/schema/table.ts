@@ -7,6 +7,8 @@
  *
  * Functions that run for every row are compiled from the declaration at start, as serializers do it: a loop over columns takes four times as long.
  */
+import { compiled } from "../../runtime/compiled.ts";
+
 type SqlType = "integer" | "bigint" | "text";
 
 /** What is said of a column. */
@@ -131,7 +133,7 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
     const usual = names.filter((each) => columns[each]!.seldom === undefined);
     const seldom = names.filter((each) => columns[each]!.seldom !== undefined);
     if (names.join() !== [...usual, ...seldom].join()) throw new Error(`the seldom columns of ${name} must come last`);
-    this.create = compiled("fresh", `({ ${names.map((each) => this.#made(each)).join(", ")} })`);
+    this.create = compiled("fresh", `({ ${names.map((each) => this.#made(each)).join(", ")} })`, { whole });
     const isUsual = seldom.map((each) => `row.${each} === ${this.#default(each)}`).join(" && ");
     const all = list(names);
     this.valuesOf = compiled("row", seldom.length === 0 ? all : `${isUsual} ? ${list(usual)} : ${all}`);
@@ -223,11 +225,6 @@ function selected({ name, column }: Field, { isDigits }: AnyColumn): string {
 }
 
 const list = (names: readonly string[]): string => `[${names.map((name) => `row.${name}`).join(", ")}]`;
-
-/** A function of a row, from the names of a declaration. Nothing that comes from outside gets in here. */
-export function compiled<Made>(parameter: string, expression: string): Made {
-  return new Function("whole", `return (${parameter}) => ${expression};`)(whole) as Made;
-}
 
 /**
  * The journal takes any number, and the columns of the tables only whole ones. So they are looked at before they are promised, wherever they come

@@ -175,7 +175,7 @@ export class SqliteEngine implements Engine {
     const reads = calls.every(isRead);
     if (!this.#log.isTrusted) {
       if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
-      this.#tables.reset();
+      this.#tables.behind.reset();
     }
     if (reads && this.#blocked !== null) return this.#answerReads(calls, this.#blocked);
     try {
@@ -204,7 +204,7 @@ export class SqliteEngine implements Engine {
     this.#unit = unit;
     // Whoever only reads, such as a long check of the ledger from the command line, must not hold the writer's place. For that the tables have to
     // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
-    const writes = !reads || (this.#delivers && this.#tables.isBehind);
+    const writes = !reads || (this.#delivers && this.#tables.behind.isBehind);
     try {
       this.#log.synchronous("FULL");
       if (reads && !this.#delivers) replayJournal(this.#db, this.#onFault);
@@ -220,7 +220,7 @@ export class SqliteEngine implements Engine {
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
       if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
-      if (writes) this.#tables.commit();
+      if (writes) this.#tables.behind.commit();
       this.#db.exec("COMMIT");
       if (mark !== null) this.#idMark.raised(mark);
       const feed = unit.feed(reports);
@@ -244,7 +244,7 @@ export class SqliteEngine implements Engine {
 
   /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */
   #rollback(): void {
-    this.#tables.reset();
+    this.#tables.behind.reset();
     if (!this.#db.inTransaction) return;
     try {
       this.#db.exec("ROLLBACK");
@@ -292,7 +292,7 @@ export class SqliteEngine implements Engine {
   }
 
   #beginUnkept(): void {
-    this.#tables.reset();
+    this.#tables.behind.reset();
     this.#db.exec("BEGIN IMMEDIATE");
     this.#tables.begin();
   }
@@ -302,15 +302,15 @@ export class SqliteEngine implements Engine {
    * next flush is for all before it.
    */
   onIdle(): boolean {
-    if (!this.#db.open || !this.#tables.isDue || !this.#log.isTrusted) return false;
+    if (!this.#db.open || !this.#tables.behind.isDue || !this.#log.isTrusted) return false;
     try {
       this.#log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
-      this.#tables.flushIdle();
+      this.#tables.behind.flushIdle();
       this.#db.exec("COMMIT");
       this.#log.checkpointIfDue();
-      return this.#tables.isDue;
+      return this.#tables.behind.isDue;
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
@@ -322,7 +322,7 @@ export class SqliteEngine implements Engine {
 
   /** Writes what is only in the journal to its tables. Where nothing can be written it stays there. */
   settle(): void {
-    this.#tables.reset();
+    this.#tables.behind.reset();
     if (!this.#log.restore()) return;
     try {
       replayJournal(this.#db, this.#onFault);

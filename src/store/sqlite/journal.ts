@@ -196,14 +196,15 @@ function keyIn(value: unknown): MessageKey {
   throw new RangeError("it names no message");
 }
 
-/** What a change is about, whatever it is: its kind, and what names the row, which stands first. */
+/** What a change is about, whatever it is: its kind, its table, and what names the row. Changes of version 1 have the table in their kind. */
 function subjectOf(change: unknown): string {
   if (!Array.isArray(change)) return "a change of no kind";
-  const named = change.slice(0, 3).map((part) => {
-    if (Array.isArray(part)) return part[0];
-    return typeof part === "object" && part !== null ? part.id : part;
-  });
-  return named.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" ");
+  const words = ["insert", "change", "delete"].includes(change[0]) ? 2 : 1;
+  const row = change[words];
+  const id = Array.isArray(row) ? row[0] : typeof row === "object" && row !== null ? row.id : row;
+  return [...change.slice(0, words), id]
+    .map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
+    .join(" ");
 }
 
 /** For whoever works on the tables without the engine, or before it. */

@@ -12,24 +12,21 @@ import type { Db } from "./database.ts";
 import { TableStatements } from "./table-statements.ts";
 
 export class Lookups {
-  readonly message;
-  readonly part;
-  readonly report;
   readonly bulk;
   readonly replay;
   readonly receipt;
   readonly #statements;
 
   constructor(db: Db) {
-    this.message = new TableStatements(db, MESSAGE);
-    this.part = new TableStatements(db, PART);
-    this.report = new TableStatements(db, REPORT);
+    const message = new TableStatements(db, MESSAGE);
+    const part = new TableStatements(db, PART);
+    const report = new TableStatements(db, REPORT);
     this.bulk = new TableStatements(db, BULK);
     this.replay = new TableStatements(db, REPLAY);
     this.receipt = new TableStatements(db, PARKED);
     const exists = (rest: string) => db.prepare<(string | number)[], unknown>(`SELECT 1 FROM ${rest} LIMIT 1`);
     this.#statements = {
-      waiting: this.message.select<[string, number, string, number]>(
+      waiting: message.select<[string, number, string, number]>(
         `state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND message.key > CAST(? AS INTEGER)
          ORDER BY message.key LIMIT ?`,
       ),
@@ -40,9 +37,7 @@ export class Lookups {
         .pluck(),
       anyOptOut: exists("opt_out WHERE account_id = ?"),
       optedOut: exists("opt_out WHERE account_id = ? AND number = ?"),
-      parts: this.part.select<[string, string, number]>(
-        "carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT ?",
-      ),
+      parts: part.select<[string, string, number]>("carrier_id = ? AND carrier_message_id = ? ORDER BY id LIMIT ?"),
       anyPart: exists("part"),
       anyParked: exists("parked_receipt WHERE carrier_id = ?"),
       // Each address by its own index: with an OR and an order, all of the carrier's would be read.
@@ -59,7 +54,7 @@ export class Lookups {
       ),
       lastId: db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck(),
       otherReplay: exists("replay WHERE account_id = ? AND kind = 'key' AND token = ? AND body_hash <> ?"),
-      followers: this.report.select<[string]>("after_id = ?"),
+      followers: report.select<[string]>("after_id = ?"),
     };
   }
 

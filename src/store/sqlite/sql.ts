@@ -1,7 +1,8 @@
 /** Statements on SQLite, prepared when they are named and answered at once. */
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
+import { WRITTEN_BEHIND } from "./behind-tables.ts";
 import type { Db } from "./database.ts";
-import { type SqliteTables, WRITTEN_BEHIND } from "./tables.ts";
+import type { SqliteTables } from "./tables.ts";
 
 const DIALECT: Dialect = {
   lock: () => "",
@@ -29,14 +30,14 @@ export class SqliteSql implements Sql {
     const seen = [...LOOKED_AT].flatMap(([table, name]) => (name.test(text) ? [table] : []));
     const reads = text.trimStart().startsWith("SELECT");
     return this.#statement(text, () => {
-      if (reads) for (const table of seen) tables.flushTable(table);
+      if (reads) for (const table of seen) tables.behind.flushTable(table);
       // What is changed here must not be changed back from the journal.
       else if (seen.length > 0) tables.flush();
     });
   }
 
   prepareStaleRead<Values extends Value[], Row>(text: string): Statement<Values, Row> {
-    return this.#statement(text, () => this.#tables.flushAged());
+    return this.#statement(text, () => this.#tables.behind.flushAged());
   }
 
   #statement<Values extends Value[], Row>(text: string, getReady: () => void): Statement<Values, Row> {

@@ -2,10 +2,16 @@
  * The statements of one table in the database file, from its declaration. What is written here may be written a second time, from the journal, and
  * then changes nothing more: new rows come with their ids, and a change says what a column is from then on.
  */
-import { type AnyTable, compiled, type Row, type RowChange, type Value } from "../schema/table.ts";
+import { compiled } from "../../runtime/compiled.ts";
+import type { AnyTable, Row, RowChange, Value } from "../schema/table.ts";
 import type { Db } from "./database.ts";
 
-type Statement = { run(...values: Value[]): { lastInsertRowid: number | bigint } };
+interface Written {
+  readonly changes: number;
+  readonly lastInsertRowid: number | bigint;
+}
+
+type Statement = { run(...values: Value[]): Written };
 type Insert<Of extends AnyTable> = {
   readonly statement: Statement;
   readonly valuesOf: (row: Row<Of>) => readonly Value[];
@@ -42,12 +48,12 @@ export class TableStatements<Of extends AnyTable> {
     return this.#byKey.get(...key);
   }
 
-  /** One that is there already stays as it is. Returns its row's number. */
-  insert(row: Row<Of>): number {
+  /** One that is there already stays as it is. */
+  insert(row: Row<Of>): Written {
     const sets = this.table.seldomOf(row);
     this.#inserts[sets] ??= this.#makeInsert(sets);
     const { statement, valuesOf } = this.#inserts[sets];
-    return Number(statement.run(...valuesOf(row)).lastInsertRowid);
+    return statement.run(...valuesOf(row));
   }
 
   #makeInsert(sets: number): Insert<Of> {

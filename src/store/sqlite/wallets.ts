@@ -6,12 +6,11 @@
  */
 
 import { MAX_WALLET } from "../../money/amounts.ts";
-import type { Value } from "../sql.ts";
-import type { NewPosting, WalletRow } from "../wallet.ts";
+import { POSTING, type PostingRow } from "../schema/posting.ts";
+import type { WalletRow } from "../wallet.ts";
 import type { Aside } from "./aside.ts";
 import type { Db } from "./database.ts";
-
-export type StoredPosting = Omit<NewPosting, "amountMicros"> & { readonly id: number; readonly amountMicros: string };
+import { TableStatements } from "./table-statements.ts";
 
 interface Wallet {
   readonly id: number;
@@ -29,10 +28,12 @@ const isFull = ({ balanceMicros }: Wallet): boolean => balanceMicros >= MAX_WALL
 
 export class Wallets {
   readonly #aside: Aside;
+  readonly #postings: TableStatements<typeof POSTING>;
   readonly #statements;
 
   constructor(db: Db, aside: Aside) {
     this.#aside = aside;
+    this.#postings = new TableStatements(db, POSTING);
     this.#statements = {
       ofAccount: db.prepare<[number], WalletRow>(
         `SELECT wallet.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, wallet.currency,
@@ -49,10 +50,6 @@ export class Wallets {
       byId: db.prepare<[number], { isService: number; name: string; currency: string; balance: string }>(
         `SELECT account_id IS NULL AS isService, name, currency, CAST(balance_micros AS TEXT) AS balance FROM wallet WHERE id = ?`,
       ),
-      post: db.prepare<Value[]>(
-        `INSERT INTO posting (id, at_ms, kind, from_wallet, to_wallet, amount_micros, message_key, part_count, description, actor_id)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-      ),
       isPosted: db.prepare<[number], unknown>("SELECT 1 FROM posting WHERE id = ?"),
       move: db.prepare<[bigint, number]>("UPDATE wallet SET balance_micros = balance_micros + ? WHERE id = ?"),
     };
@@ -68,7 +65,7 @@ export class Wallets {
   }
 
   /** `promised`: their commands were answered long ago, and what is refused is set aside. Says whether all were posted. */
-  post(postings: readonly StoredPosting[], promised: boolean): boolean {
+  post(postings: readonly PostingRow[], promised: boolean): boolean {
     const wallets = new Map<number, Wallet>();
     let all = true;
     for (const posting of postings) {
@@ -82,8 +79,8 @@ export class Wallets {
   }
 
   /** Money moves with its posting: one that is there already has moved it. */
-  #post(posting: StoredPosting, wallets: Map<number, Wallet>): void {
-    const { id, atMs, kind, messageKey, partCount, description, actorId } = posting;
+  #post(posting: PostingRow, wallets: Map<number, Wallet>): void {
+    const { id } = posting;
     const amount = BigInt(posting.amountMicros);
     const from = this.#placeOf(posting.from, wallets);
     const to = this.#placeOf(posting.to, wallets);
@@ -91,18 +88,7 @@ export class Wallets {
       if (this.#statements.isPosted.get(id) !== undefined) return;
       throw new RangeError(`it would take the wallet ${from.id} or ${to.id} beyond what the store can hold`);
     }
-    const { changes } = this.#statements.post.run(
-      id,
-      atMs,
-      kind,
-      from.id,
-      to.id,
-      posting.amountMicros,
-      messageKey ?? null,
-      partCount ?? null,
-      description ?? null,
-      actorId ?? null,
-    );
+    const { changes } = this.#postings.insert({ ...posting, from: from.id, to: to.id });
     if (changes === 0) return;
     from.balanceMicros -= amount;
     from.movedMicros -= amount;

@@ -24,7 +24,6 @@ interface Kept<Row, Changes> {
 }
 
 export interface WriteBehindOptions<Of extends AnyTable> {
-  readonly statements: TableStatements<Of>;
   readonly aside: Aside;
   readonly commit: () => Commit;
   /** A row has been written, and is in memory no more. */
@@ -32,6 +31,7 @@ export interface WriteBehindOptions<Of extends AnyTable> {
 }
 
 export class WriteBehind<Of extends AnyTable> {
+  readonly #statements: TableStatements<Of>;
   readonly #options: WriteBehindOptions<Of>;
   readonly #name: Journaled;
   readonly #key: keyof Row<Of>;
@@ -39,9 +39,10 @@ export class WriteBehind<Of extends AnyTable> {
   readonly #kept = new SlotMap<Value, Kept<Row<Of>, RowChange<Of>>>();
   readonly #gone = new Map<Value, number>();
 
-  constructor(options: WriteBehindOptions<Of>) {
+  constructor(statements: TableStatements<Of>, options: WriteBehindOptions<Of>) {
+    this.#statements = statements;
     this.#options = options;
-    const { name, key } = options.statements.table;
+    const { name, key } = statements.table;
     this.#name = name as Journaled;
     this.#key = key[0] as keyof Row<Of>;
   }
@@ -57,7 +58,7 @@ export class WriteBehind<Of extends AnyTable> {
 
   get(key: Value): Row<Of> | undefined {
     if (this.#gone.has(key)) return undefined;
-    return this.#kept.get(key)?.row ?? this.#options.statements.get(key);
+    return this.#kept.get(key)?.row ?? this.#statements.get(key);
   }
 
   /** The row, if it is in memory. */
@@ -72,7 +73,7 @@ export class WriteBehind<Of extends AnyTable> {
   insert(row: Row<Of>): void {
     const { seq, changes } = this.#options.commit();
     this.#kept.set(row[this.#key] as Value, { row, isNew: true, change: {} as RowChange<Of>, since: seq });
-    changes.push(["insert", this.#name, this.#options.statements.table.valuesOf(row)]);
+    changes.push(["insert", this.#name, this.#statements.table.valuesOf(row)]);
   }
 
   /** `known` is the row as it was read. Returns it as it is then. */
@@ -103,13 +104,12 @@ export class WriteBehind<Of extends AnyTable> {
 
   /** Writes the rows that have been in memory since this entry of the journal or an earlier one, so many at most. */
   flush(upTo: number, most: number): void {
-    const { statements } = this.#options;
     take(this.#kept, most, ({ since }) => since <= upTo, this.#write);
     take(
       this.#gone,
       most,
       (since) => since <= upTo,
-      (key) => statements.delete(key),
+      (key) => this.#statements.delete(key),
     );
   }
 
@@ -123,8 +123,9 @@ export class WriteBehind<Of extends AnyTable> {
 
   /** One that is in the journal was promised; one of this transaction fails with its command. */
   readonly #write = (key: Value, kept: Kept<Row<Of>, RowChange<Of>>): void => {
-    const { statements, aside, commit, onWritten } = this.#options;
-    const write = (): unknown => (kept.isNew ? statements.insert(kept.row) : statements.change([key], kept.change));
+    const { aside, commit, onWritten } = this.#options;
+    const write = (): unknown =>
+      kept.isNew ? this.#statements.insert(kept.row) : this.#statements.change([key], kept.change);
     if (kept.since < commit().seq) aside.promised(this.#name, key as string | number, kept.row, write);
     else write();
     onWritten(kept.row);

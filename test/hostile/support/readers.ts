@@ -3,11 +3,11 @@
  * missing which takes a text or octets first; those below that take something else are there as well.
  */
 
+import { passwordFrom } from "../../../src/admin/passwords.ts";
 import { readBasic, readToken } from "../../../src/api/auth.ts";
 import { parseForm, parseJson, refuseBadText } from "../../../src/api/body.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
 import { checkAccept, checkContentType } from "../../../src/api/negotiation.ts";
-import { readPassword } from "../../../src/api/operator/passwords.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
 import { describe } from "../../../src/api/validation.ts";
@@ -33,7 +33,7 @@ import { refusal } from "../../../src/reports/guard.ts";
 import { readRetryAfterMs } from "../../../src/reports/retry.ts";
 import { signingKey } from "../../../src/reports/signature.ts";
 import { readTarget } from "../../../src/reports/target.ts";
-import { parseNetwork, parseNetworks, plainAddress, siteOf } from "../../../src/runtime/networks.ts";
+import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { boundedText } from "../../../src/runtime/text.ts";
@@ -130,7 +130,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     new ApiError("badRequest", { variables: [...text], description: text }).body(),
   "src/api/negotiation.ts checkAccept": (text) => checkAccept(text, "application/json"),
   "src/api/negotiation.ts checkContentType": (text) => checkContentType(text, true),
-  "src/api/operator/passwords.ts readPassword": readPassword,
+  "src/admin/passwords.ts passwordFrom": passwordFrom,
   "src/api/parameters.ts headerText": headerText,
   "src/api/query.ts": (text) => {
     const fields = fieldsOf({ a: text, b: text.split(","), limit: text });
@@ -190,7 +190,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ]),
   "src/smsc/faults.ts readFault": readFault,
   "src/smsc/ids.ts numbersSpelled": numbersSpelled,
-  "src/catalogue/file.ts readCatalogueFile": readCatalogueFile,
+  "src/catalogue/file.ts readCatalogueFile": (text) => readCatalogueFile(text),
   "src/intake/content.ts clipAddress": clipAddress,
   "src/intake/content.ts prepareContent": (text) => {
     const fields = { from: text, text, sendAt: text, notifyUrl: `http://${text}`, callbackData: text };
@@ -221,6 +221,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   ],
   "src/runtime/networks.ts parseNetwork": (text) => [parseNetwork(text), parseNetwork(`${text}/1`)],
   "src/runtime/networks.ts parseNetworks": parseNetworks,
+  "src/runtime/networks.ts storedNetwork": (text) => [storedNetwork(text), storedNetwork(`${text}/1`)],
   "src/runtime/networks.ts siteOf": siteOf,
   "src/runtime/roles.ts parseRoles": parseRoles,
   "src/schedule/date-time.ts parseDateTime": (text) => [
@@ -289,10 +290,17 @@ const FILE_NAME = "the name of a file, from the settings or the command line";
 const OWN_WORDS = "words in the source";
 
 export const EXEMPT: Readonly<Record<string, string>> = {
-  "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (readPassword)",
+  "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
+  "src/admin/refusal.ts invalid": OWN_WORDS,
+  "src/admin/refusal.ts unknown": OWN_WORDS,
+  "src/admin/refusal.ts unknownAccount": OWN_WORDS,
+  "src/admin/refusal.ts forbidden": OWN_WORDS,
+  "src/admin/refusal.ts conflict": OWN_WORDS,
+  "src/admin/refusal.ts outdated": OWN_WORDS,
+  "src/admin/refusal.ts busy": OWN_WORDS,
   "src/api/login.ts loginError": OWN_WORDS,
   "src/api/operator/managing.ts Decimal": "makes a schema, from a sentence of ours",
-  "src/api/operator/passwords.ts Password": "makes a schema, from a sentence of ours",
+  "src/api/operator/passwords.ts PasswordText": "makes a schema, from a sentence of ours",
   "src/api/schemas.ts TextOrNull": "makes a schema, from a sentence of ours",
   "src/smsc/spoiling.ts spoilt": "takes what our own session has written",
   "src/runtime/files.ts readSmallFile": FILE_NAME,

@@ -11,15 +11,18 @@ const ROOT = join(import.meta.dirname, "../../..");
 /** The HTTP side, the SMPP side, and what both hand texts to. */
 const FOLDERS = [
   "api",
-  "accounts",
+  "admin",
+  "auth",
   "intake",
   "schedule",
   "sms",
   "reports",
   "carriers",
+  "simulator",
+  "smsc",
   "runtime",
   "message",
-  "ledger",
+  "money",
   "catalogue",
 ];
 const TEXT_TYPES = new Set(["string", "string | undefined", "string | null", "Buffer", "Uint8Array"]);

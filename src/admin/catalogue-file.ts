@@ -1,0 +1,79 @@
+/** The rules for the whole catalogue as one file: what putting it in force would do, that it may be done, and the file that says what is in force. */
+import { isDeepStrictEqual } from "node:util";
+import { type ItemFields, readCatalogueFile, writeCatalogueFile } from "../catalogue/file.ts";
+import type { CatalogueItem, Store } from "../store/port.ts";
+import { refuseLostPlans, type SignedBy } from "./catalogue.ts";
+import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
+import { conflict } from "./refusal.ts";
+
+/** What putting a file in force does to the catalogue that was in force when it was made. */
+export interface CataloguePlan {
+  readonly inForce: readonly CatalogueItem[];
+  readonly wanted: readonly CatalogueItem[];
+  readonly created: readonly CatalogueItem[];
+  readonly changed: readonly { readonly before: CatalogueItem; readonly after: CatalogueItem }[];
+  readonly deleted: readonly CatalogueItem[];
+}
+
+/**
+ * Reads a file, and says what it would change. The file does not know which accounts there are, so a number's account may be made later; but no account
+ * may lose the rate plan that it pays by.
+ */
+export async function planCatalogue(
+  store: Pick<Store, "catalogue" | "accounts">,
+  text: string,
+): Promise<CataloguePlan> {
+  const inForce = await store.catalogue();
+  const read = readCatalogueFile(text, (file) => withKeptPasswords(file, inForce));
+  await refuseLostPlans(store, inForce, read);
+  const keyOf = ({ kind, id }: ItemName): string => `${kind} ${id}`;
+  const known = new Map(inForce.map((item) => [keyOf(item), item]));
+  const kept = new Set(read.map(keyOf));
+  const created = read.filter((item) => !known.has(keyOf(item)));
+  const changed = read.flatMap((after) => {
+    const before = known.get(keyOf(after));
+    return before === undefined || isDeepStrictEqual(fieldsOf(before), fieldsOf(after)) ? [] : [{ before, after }];
+  });
+  const touched = new Set([...created, ...changed.map(({ after }) => after)]);
+  return {
+    inForce,
+    // What says the same in another order stays to the letter, so that nobody is told of a change that is none.
+    wanted: read.map((item) => (touched.has(item) ? item : known.get(keyOf(item))!)),
+    created,
+    changed,
+    deleted: inForce.filter((item) => !kept.has(keyOf(item))),
+  };
+}
+
+type PlanStore = Pick<Store, "catalogue" | "accounts" | "putCatalogue">;
+
+/** Puts a plan in force, if the catalogue is still as it was when the plan was made. */
+export async function applyPlan(store: PlanStore, { inForce, wanted }: CataloguePlan, change: SignedBy): Promise<void> {
+  if (!isDeepStrictEqual(await store.catalogue(), inForce))
+    throw conflict("somebody else has changed the catalogue meanwhile: nothing is changed; run it again");
+  await refuseLostPlans(store, inForce, wanted);
+  await store.putCatalogue({ items: wanted, ...change });
+}
+
+/** The catalogue in force, as a file that changes nothing when it is applied. */
+export async function exportCatalogue(
+  store: Pick<Store, "catalogue">,
+  { withSecrets }: { readonly withSecrets: boolean },
+): Promise<string> {
+  return writeCatalogueFile(await store.catalogue(), withSecrets ? fieldsOf : shownFields);
+}
+
+/** Carriers whose password is to be kept get that of the catalogue in force. */
+function withKeptPasswords(file: ItemFields, inForce: readonly CatalogueItem[]): ItemFields {
+  if (!Array.isArray(file.carrier)) return file;
+  const carrier = (file.carrier as readonly ItemFields[]).map((profile) => {
+    if (profile?.password !== KEEP) return profile;
+    const known = inForce.find(({ kind, id }) => kind === "carrier" && id === profile.id);
+    const password = known === undefined ? undefined : fieldsOf(known).password;
+    if (password !== undefined) return { ...profile, password };
+    throw conflict(
+      `carrier "${profile.id}" has the password "${KEEP}", and there is none in force to keep: write its password in the file`,
+    );
+  });
+  return { ...file, carrier };
+}

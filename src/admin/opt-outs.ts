@@ -1,0 +1,41 @@
+/** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. */
+import { isDestination } from "../sms/addresses.ts";
+import type { Store } from "../store/port.ts";
+import { livingAccount, type Manager, managedAccount, signed } from "./manager.ts";
+import { invalid, unknownAccount } from "./refusal.ts";
+
+type OptOutStore = Pick<Store, "account" | "optOuts" | "optOut" | "optIn">;
+
+/** Whose list it is; null for the service's own. */
+export type ListOwner = string | null;
+
+export interface OptOutPage {
+  readonly after: string;
+  readonly limit: number;
+}
+
+export async function optOuts(
+  store: OptOutStore,
+  manager: Manager,
+  accountKey: ListOwner,
+  page: OptOutPage,
+): Promise<{ readonly number: string; readonly atMs: number }[]> {
+  if (accountKey !== null) await managedAccount(store, manager, accountKey);
+  const numbers = await store.optOuts({ accountKey, ...page });
+  if (numbers === "unknown account") throw unknownAccount(accountKey ?? "");
+  return numbers;
+}
+
+/** Puts a number on a list, or takes it off. */
+export async function setOptOut(
+  store: OptOutStore,
+  manager: Manager,
+  accountKey: ListOwner,
+  { number, listed }: { readonly number: string; readonly listed: boolean },
+): Promise<void> {
+  if (!isDestination(number)) throw invalid("number", "must be 4 to 15 digits", number);
+  if (accountKey !== null) await livingAccount(store, manager, accountKey);
+  const change = { accountKey, number, ...signed(manager) };
+  const done = await (listed ? store.optOut(change) : store.optIn(change));
+  if (done === "unknown account") throw unknownAccount(accountKey ?? "");
+}

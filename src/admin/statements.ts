@@ -1,0 +1,152 @@
+/**
+ * An account's statement for a period: what it had, every posting with the balance after it, and what it had at the end. The beginning is in the period,
+ * the end is not. The API gives it in pages or as CSV, the command line whole; both have the same balances and the same CSV.
+ */
+
+import { formatMicros, type Micros } from "../money/amounts.ts";
+import { type CsvValue, csvLine } from "../money/csv.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
+import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
+import { busy, invalid } from "./refusal.ts";
+
+/** Postings from one command: other commands wait for it. */
+const PAGE_POSTINGS = 500;
+/** A posting is in the store this soon after its time; what is older can be added up at leisure. */
+const SETTLED_MS = 3_000;
+const SETTLING_POSTINGS = 5_000;
+const MAX_TRIES = 20;
+const TRIES_AGREE = 3;
+
+/** What statements are read from. */
+export interface StatementSource {
+  readonly store: Pick<Store, "balance" | "postings" | "turnover">;
+  readonly clock: Clock;
+  /** Makes one look at the store, when it is this reader's turn. */
+  readonly take: <Page>(look: () => Promise<Page>) => Promise<Page>;
+}
+
+export interface Period {
+  readonly accountId: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+export interface Balances {
+  readonly openingMicros: Micros;
+  readonly closingMicros: Micros;
+}
+
+export type StatementLine = Posting & { readonly balanceMicros: Micros };
+
+export function checkPeriod({ sinceMs, untilMs }: Pick<Period, "sinceMs" | "untilMs">): void {
+  if (untilMs <= sinceMs) throw invalid("to", "must be after from");
+}
+
+/**
+ * What the account had at the beginning and at the end. A posting may still come that has a time of some moments ago. So both are reckoned from a
+ * moment before which nothing more comes: what is said of the beginning stays so, whatever is posted meanwhile.
+ */
+export async function balancesOf(source: StatementSource, period: Period): Promise<Balances> {
+  const { accountId, sinceMs, untilMs } = period;
+  const anchorMs = Math.max(sinceMs, Math.min(untilMs, source.clock.now() - SETTLED_MS));
+  const anchor = await balanceAt(source, accountId, anchorMs);
+  return {
+    openingMicros: anchor - (await turnover(source, { accountId, sinceMs, untilMs: anchorMs })),
+    closingMicros: anchor + (await turnover(source, { accountId, sinceMs: anchorMs, untilMs })),
+  };
+}
+
+/** Every posting of the period, a page at a time: the next one is read when this one was taken. */
+export async function* linesOf(
+  { store, take }: StatementSource,
+  period: Period,
+  openingMicros: Micros,
+): AsyncGenerator<StatementLine[]> {
+  let balance = openingMicros;
+  let after: PostingPosition | null = null;
+  do {
+    const range = { ...period, after, limit: PAGE_POSTINGS };
+    const postings: Posting[] = await take(() => store.postings(range));
+    const lines = withBalances(postings, balance);
+    yield lines;
+    balance = lines.at(-1)?.balanceMicros ?? balance;
+    after = postings.length === PAGE_POSTINGS ? postings.at(-1)! : null;
+  } while (after !== null);
+}
+
+/** Postings with the balance after each, where `balanceMicros` was before the first. */
+export function withBalances(postings: readonly Posting[], balanceMicros: Micros): StatementLine[] {
+  let balance = balanceMicros;
+  return postings.map((posting) => {
+    balance += posting.amountMicros;
+    return { ...posting, balanceMicros: balance };
+  });
+}
+
+/** All of it as one CSV file, a page in memory at a time. */
+export async function* statementCsv(
+  source: StatementSource,
+  { currency }: Pick<ManagedAccount, "currency">,
+  period: Period,
+): AsyncGenerator<string> {
+  const edge = (kind: string, atMs: number, balance: Micros): string =>
+    row([formatDateTime(atMs), kind, "", formatMicros(balance), currency, "", "", ""]);
+  let { openingMicros: balance } = await balancesOf(source, period);
+  yield row(["date", "kind", "amount", "balance", "currency", "messageId", "smsCount", "description"]);
+  yield edge("opening", period.sinceMs, balance);
+  for await (const lines of linesOf(source, period, balance)) {
+    if (lines.length === 0) continue;
+    yield lines.map((line) => csvOf(line, currency)).join("");
+    balance = lines.at(-1)!.balanceMicros;
+  }
+  yield edge("closing", period.untilMs, balance);
+}
+
+/** RFC 4180 ends lines so, on every system. */
+function row(cells: readonly CsvValue[]): string {
+  return `${csvLine(cells)}\r\n`;
+}
+
+function csvOf(line: StatementLine, currency: string): string {
+  const { atMs, kind, amountMicros, balanceMicros, messageKey, partCount, description } = line;
+  const amounts = [formatMicros(amountMicros), formatMicros(balanceMicros), currency];
+  return row([formatDateTime(atMs), kind, ...amounts, messageKey, partCount, description]);
+}
+
+async function turnover({ store, take }: StatementSource, period: Period, limit = PAGE_POSTINGS): Promise<Micros> {
+  let sum = 0n;
+  let after: PostingPosition | null = null;
+  if (period.untilMs <= period.sinceMs) return sum;
+  do {
+    const range = { ...period, after, limit };
+    const page: { amountMicros: Micros; next: PostingPosition | null } = await take(() => store.turnover(range));
+    sum += page.amountMicros;
+    after = page.next;
+  } while (after !== null);
+  return sum;
+}
+
+/**
+ * The balance as it was at a time: that of now, without what has been posted since. Money may move between the two looks. The
+ * embedded store answers both out of one transaction; on others it is right if the balance is the same before and after. And as
+ * the past does not change, a figure that comes again and again is right too.
+ */
+async function balanceAt(source: StatementSource, accountId: number, atMs: number): Promise<Micros> {
+  const settledMs = Math.max(atMs, source.clock.now() - SETTLED_MS);
+  const settled = await turnover(source, { accountId, sinceMs: atMs, untilMs: settledMs });
+  const since = { accountId, sinceMs: settledMs, untilMs: Number.MAX_SAFE_INTEGER };
+  const balance = async (): Promise<Micros> => (await source.store.balance({ accountId })).balanceMicros;
+  const atOnce: StatementSource = { ...source, take: (look) => look() };
+  let last: Micros | null = null;
+  let same = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const before = await balance();
+    const [unsettled, now] = await Promise.all([turnover(atOnce, since, SETTLING_POSTINGS), balance()]);
+    const figure = now - unsettled - settled;
+    same = figure === last ? same + 1 : 1;
+    if (same >= TRIES_AGREE || (before === now && before === (await balance()))) return figure;
+    last = figure;
+  }
+  throw busy("the balance changes too fast to be told");
+}

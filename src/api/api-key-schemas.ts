@@ -1,0 +1,86 @@
+/** API keys as they are asked for and shown. What a key may be is decided in admin/. */
+import { type Static, Type } from "typebox";
+import { type ApiKeyOrder, type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS } from "../admin/api-keys.ts";
+import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
+import { badField } from "./errors.ts";
+import { TextOrNull } from "./schemas.ts";
+
+/** What a network or a date is written in. */
+const MAX_NETWORK_LENGTH = 64;
+const MAX_DATE_LENGTH = 40;
+
+const Scopes = Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }));
+
+export const ApiKeyRequest = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_KEY_NAME, description: "What it is for." })),
+    scopes: Type.Optional(
+      Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
+        minItems: 1,
+        maxItems: SCOPES.length,
+        description: "What it is good for; all that its maker may give unless given.",
+      }),
+    ),
+    expiresAt: Type.Optional(
+      Type.String({
+        maxLength: MAX_DATE_LENGTH,
+        description: "From when on it is good for nothing, such as 2027-02-01T00:00:00.000+0000. Never unless given.",
+      }),
+    ),
+    allowedAddresses: Type.Optional(
+      Type.Array(Type.String({ maxLength: MAX_NETWORK_LENGTH }), {
+        minItems: 1,
+        maxItems: MAX_KEY_NETWORKS,
+        description: "The only networks from which it may be used, such as 192.0.2.0/24. The account's hold too.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const shown = {
+  id: Type.String({ description: "What stands in the key between the first two underscores." }),
+  name: TextOrNull("What it is for."),
+  scopes: Type.Union([Scopes, Type.Null()], {
+    description: "What it is good for; null for all that the account may do.",
+  }),
+  expiresAt: TextOrNull("From when on it is good for nothing; null for never."),
+  allowedAddresses: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: "The only networks from which it may be used; null for any.",
+  }),
+  createdAt: Type.String(),
+  usedAt: TextOrNull("When it was last used, to the minute."),
+};
+export const ApiKeyAnswer = Type.Object(shown);
+export const NewApiKeyAnswer = Type.Object({
+  ...shown,
+  key: Type.String({ description: "For Authorization: App …; shown only now." }),
+});
+
+const momentOrNull = (atMs: number | null): string | null => (atMs === null ? null : formatDateTime(atMs));
+
+export function keyAnswer(key: Omit<ApiKey, "accountKey">): Static<typeof ApiKeyAnswer> {
+  const { id, name, scopes, expiresAtMs, allowedAddresses, createdAtMs, usedAtMs } = key;
+  return {
+    id,
+    name,
+    scopes: scopes === null ? null : [...scopes],
+    expiresAt: momentOrNull(expiresAtMs),
+    allowedAddresses: allowedAddresses === null ? null : [...allowedAddresses],
+    createdAt: formatDateTime(createdAtMs),
+    usedAt: momentOrNull(usedAtMs),
+  };
+}
+
+export function newKeyAnswer({ key, ...made }: CreatedApiKey): Static<typeof NewApiKeyAnswer> {
+  return { ...keyAnswer(made), key };
+}
+
+/** The key that is asked for. */
+export function keyOrder({ expiresAt, ...order }: Static<typeof ApiKeyRequest>): ApiKeyOrder {
+  if (expiresAt === undefined) return order;
+  const expiresAtMs = parseDateTime(expiresAt);
+  if (expiresAtMs === null) throw badField("expiresAt", "is not a date and time like 2027-02-01T00:00:00.000+0000");
+  return { ...order, expiresAtMs };
+}

@@ -1,0 +1,113 @@
+/** The receipts without a part that a transaction has read and locked, and those that it parks, takes back and records beside a message. */
+import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
+import { MAX_SAME_ID } from "../commands/candidates.ts";
+import type { PartName } from "../port.ts";
+import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
+import { sendRows } from "./columns.ts";
+import { Found } from "./found.ts";
+import type { Session } from "./link.ts";
+import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { FIND, WRITE, WRITES } from "./statements.ts";
+
+const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);
+
+/** Under which a parked receipt is found by phone. */
+function phonesOf({ carrierId, to, other }: ParkedReceipt): Set<string> {
+  return new Set([to, other].filter((phone) => phone !== null).map((phone) => rowId(carrierId, phone)));
+}
+
+export class LoadedReceipts {
+  readonly #found: Found;
+  readonly #rows = new LoadedRows(WRITES.parked);
+  readonly #byName = new Map<string, ParkedReceipt[]>();
+  readonly #byPhone = new Map<string, ParkedReceipt[]>();
+  #newLater: LaterReceipt[] = [];
+  #goneLater: LaterReceipt[] = [];
+  /** Those that the database has not given an id yet have one below 0. */
+  #lastId = 0;
+
+  constructor({ session }: { session: () => Session }) {
+    this.#found = new Found(session);
+  }
+
+  clear(): void {
+    for (const known of [this.#found, this.#rows, this.#byName, this.#byPhone]) known.clear();
+    this.#newLater = [];
+    this.#goneLater = [];
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get all(): ParkedReceipt[] {
+    return [...this.#rows.all];
+  }
+
+  /** Those that this transaction parked. */
+  get parkedNow(): readonly ParkedReceipt[] {
+    return this.#rows.inserted;
+  }
+
+  async load(names: readonly PartName[]): Promise<void> {
+    const phones = names.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN_PREFIX));
+    const toPhone = phones.map(({ carrierId, carrierMessageId }) => ({
+      carrierId,
+      carrierMessageId: carrierMessageId.slice(UNKNOWN_PREFIX.length),
+    }));
+    const found = await Promise.all([
+      this.#found.find<ParkedReceipt>(FIND.parked, names),
+      this.#found.find<ParkedReceipt>(FIND.parkedForPhone, toPhone),
+    ]);
+    // One that is found in several ways is still one.
+    for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))
+      if (this.#rows.get(String(receipt.id)) === undefined) this.#keep(this.#rows.keep(receipt));
+  }
+
+  #keep(receipt: ParkedReceipt): void {
+    append(this.#byName, nameId(receipt), receipt);
+    for (const phone of phonesOf(receipt)) append(this.#byPhone, phone, receipt);
+  }
+
+  named(name: PartName): ParkedReceipt[] {
+    return (this.#byName.get(nameId(name)) ?? []).slice(-MAX_SAME_ID);
+  }
+
+  forPhone(carrierId: string, phone: string): ParkedReceipt[] {
+    return (this.#byPhone.get(rowId(carrierId, phone)) ?? []).slice(-MAX_SAME_ID);
+  }
+
+  park(fresh: NewParkedReceipt): ParkedReceipt {
+    const receipt = PARKED.create({ ...fresh, id: --this.#lastId });
+    this.#rows.insert(receipt);
+    this.#keep(receipt);
+    return receipt;
+  }
+
+  unpark(receipt: ParkedReceipt): void {
+    remove(this.#byName, nameId(receipt), receipt);
+    for (const phone of phonesOf(receipt)) remove(this.#byPhone, phone, receipt);
+    this.#rows.delete(receipt);
+  }
+
+  insertLater(later: LaterReceipt): void {
+    this.#newLater.push(LATER.create(later));
+  }
+
+  deleteLater(later: LaterReceipt): void {
+    this.#goneLater.push(later);
+  }
+
+  /** Sends what is to be written. */
+  flush(session: Session): Promise<unknown>[] {
+    const sent = [
+      ...this.#rows.flush(session),
+      // One that was recorded in this same transaction may have to go.
+      sendRows(session, WRITE.insertLater, this.#newLater),
+      sendRows(session, WRITE.deleteLater, this.#goneLater),
+    ];
+    this.#newLater = [];
+    this.#goneLater = [];
+    return sent;
+  }
+}

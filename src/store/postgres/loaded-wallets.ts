@@ -1,0 +1,107 @@
+/** The wallets that a transaction has read and locked, and the postings that move money between them. */
+import { POSTING, type PostingRow } from "../schema/posting.ts";
+import { checkPosting, type NewPosting, type Wallet, type WalletRow, walletOf } from "../wallet.ts";
+import { sendRows } from "./columns.ts";
+import { Found } from "./found.ts";
+import type { Session } from "./link.ts";
+import { LoadedRows } from "./loaded-rows.ts";
+import type { ServiceWallets } from "./service-wallets.ts";
+import { FIND, WRITE, WRITES } from "./statements.ts";
+
+/** SQLSTATE numeric_value_out_of_range. */
+const OUT_OF_RANGE = "22003";
+
+interface WorkingWallet extends Wallet {
+  balanceMicros: bigint;
+}
+
+export class LoadedWallets {
+  readonly #session: () => Session;
+  readonly #serviceWallets: ServiceWallets;
+  readonly #found: Found;
+  readonly #rows = new LoadedRows(WRITES.posting);
+  readonly #byAccount = new Map<number, WorkingWallet>();
+  readonly #byId = new Map<number, WorkingWallet>();
+  #postings: NewPosting[] = [];
+  /** Postings that the database has not given an id yet have one below 0. */
+  #lastId = 0;
+
+  constructor({ session, serviceWallets }: { session: () => Session; serviceWallets: ServiceWallets }) {
+    this.#session = session;
+    this.#serviceWallets = serviceWallets;
+    this.#found = new Found(session);
+  }
+
+  clear(): void {
+    for (const known of [this.#found, this.#rows, this.#byAccount, this.#byId]) known.clear();
+    this.#postings = [];
+  }
+
+  async load(accountIds: readonly number[]): Promise<void> {
+    const rows = await this.#found.find<WalletRow & { accountId: number }>(
+      FIND.wallets,
+      accountIds.map((key) => ({ key })),
+    );
+    for (const row of rows) {
+      const wallet: WorkingWallet = walletOf(row);
+      this.#byAccount.set(row.accountId, wallet);
+      this.#byId.set(row.id, wallet);
+    }
+    await this.#serviceWallets.ensure(rows.map(({ currency }) => currency));
+  }
+
+  wallet(accountId: number): Wallet {
+    const wallet = this.#byAccount.get(accountId);
+    if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
+    return { ...wallet };
+  }
+
+  post(posting: NewPosting): void {
+    this.#rows.insert(this.#moveInMemory(posting));
+    this.#postings.push(posting);
+  }
+
+  #moveInMemory(posting: NewPosting): PostingRow {
+    const { from, to, amountMicros } = posting;
+    const source = this.#byId.get(from);
+    const target = this.#byId.get(to);
+    checkPosting(posting, target);
+    const row = POSTING.create({ ...posting, id: --this.#lastId, amountMicros: amountMicros.toString() });
+    if (source !== undefined) source.balanceMicros -= amountMicros;
+    if (target !== undefined) target.balanceMicros += amountMicros;
+    return row;
+  }
+
+  async postNumbered(posting: NewPosting): Promise<number> {
+    const row = this.#moveInMemory(posting);
+    const session = this.#session();
+    const { rows } = await sendRows<{ id: number }>(session, WRITE.postNumbered, [row]);
+    await this.#move(session, [posting]);
+    return rows[0]!.id;
+  }
+
+  /** Sends what is to be written. */
+  flush(session: Session): Promise<unknown>[] {
+    const postings = this.#postings;
+    this.#postings = [];
+    return postings.length === 0 ? [] : [...this.#rows.flush(session), this.#move(session, postings)];
+  }
+
+  /** Moves what the postings come to for each wallet, by its id: all nodes move money in one order, and none waits for another in a ring. */
+  async #move(session: Session, postings: readonly NewPosting[]): Promise<void> {
+    const serviceWallets = this.#serviceWallets;
+    const moves = new Map<number, bigint>();
+    for (const { from, to, amountMicros } of postings) {
+      moves.set(from, (moves.get(from) ?? 0n) - amountMicros);
+      moves.set(to, (moves.get(to) ?? 0n) + amountMicros);
+    }
+    const inOrder = [...moves].sort(([first], [second]) => first - second);
+    for (const [id, amount] of inOrder) serviceWallets.moves(id, amount);
+    try {
+      await session.query(WRITE.move, [inOrder.map(([id]) => id), inOrder.map(([, amount]) => amount.toString())]);
+    } catch (error) {
+      if ((error as { code?: string }).code === OUT_OF_RANGE) serviceWallets.doubt();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * The tables on SQLite that are written behind: messages, their parts, reports and postings. A commit puts what it changed into the journal, as one
+ * row, and the rows themselves stay in memory for a moment (write-behind.ts):
+ *
+ *      changes of a commit ──▶ journal (one row, flushed with the commit)
+ *            └──▶ rows in memory ──(a second later, some at a time, while nobody waits)──▶ tables, and their entries leave the journal
+ *
+ * The journal is the truth. Memory may be wrong after a failed transaction, or when another process has written: then it is dropped, and the journal is
+ * replayed into the tables. A statement of SQL that looks at one of these tables has it flushed first (sql.ts).
+ */
+import type { MessageKey } from "../../message/message.ts";
+import { MESSAGE, type MessageRow, PART, type PartRow } from "../schema/message.ts";
+import { POSTING, type PostingRow } from "../schema/posting.ts";
+import { REPORT, type ReportRow } from "../schema/report.ts";
+import { Aside } from "./aside.ts";
+import type { Db } from "./database.ts";
+import { Journal, Replayer } from "./journal.ts";
+import type { Change } from "./journal-format.ts";
+import { TableStatements } from "./table-statements.ts";
+import { Wallets } from "./wallets.ts";
+import { take, WriteBehind } from "./write-behind.ts";
+
+/** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
+const KEEP_MS = 1_000;
+/** How often rows are written while nobody waits, unless there are many. */
+const FLUSH_EVERY_MS = 25;
+/** Finished messages that justify a transaction while nobody waits. */
+const IDLE_FLUSH_ROWS = 100;
+/** Above this we flush inside a commit, because the store is never idle. */
+const COMMIT_FLUSH_ROWS = 4_000;
+/** How many are written at once: a bound on how long whoever comes next waits. */
+const MAX_FLUSH_ROWS = 1_000;
+/** Messages in memory; beyond that they are written sooner. */
+const MAX_MESSAGES = 20_000;
+
+/** The tables whose rows may still be in memory. A wallet moves with its postings. */
+export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "wallet"] as const;
+export type WrittenBehind = (typeof WRITTEN_BEHIND)[number];
+
+export interface BehindOptions {
+  readonly db: Db;
+  readonly now: () => number;
+  /** Without it all is written with the commit, as the command line does. */
+  readonly writeBehind: boolean;
+  /** Told of rows that their table refuses. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Who is told of rows that reach their tables. */
+export interface WrittenListener {
+  onMessage(row: MessageRow): void;
+  onPart(row: PartRow): void;
+  onReport(row: ReportRow): void;
+  /** Postings were set aside that have moved nothing: balances in memory are not those of the table. */
+  onPostingsAside(): void;
+}
+
+export class BehindTables {
+  readonly messages: WriteBehind<typeof MESSAGE>;
+  readonly parts: WriteBehind<typeof PART>;
+  readonly reports: WriteBehind<typeof REPORT>;
+  readonly wallets: Wallets;
+  /** Of the messages in memory those that have come to their end. */
+  readonly finished = new Set<MessageKey>();
+  readonly #options: BehindOptions;
+  readonly #listener: WrittenListener;
+  readonly #journal: Journal;
+  readonly #dataVersion;
+  #postings: { readonly posting: PostingRow; readonly since: number }[] = [];
+
+  /** What is in memory may be wrong. */
+  #stale = true;
+  #knownVersion = 0;
+  #commit: { seq: number; changes: Change[] } = { seq: 1, changes: [] };
+  /** The journal's entries, oldest first, and when they were made. */
+  #entries: { readonly seq: number; readonly atMs: number }[] = [];
+  #lastFlushMs = 0;
+
+  constructor(options: BehindOptions, listener: WrittenListener) {
+    const { db, onFault } = options;
+    this.#options = options;
+    this.#listener = listener;
+    this.#journal = new Journal(db);
+    this.#dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
+    const aside = new Aside(db, onFault);
+    this.wallets = new Wallets(db, aside);
+    const parts = { aside, commit: () => this.#commit };
+    this.messages = new WriteBehind(new TableStatements(db, MESSAGE), {
+      ...parts,
+      onWritten: (row) => {
+        this.finished.delete(row.key);
+        listener.onMessage(row);
+      },
+    });
+    this.parts = new WriteBehind(new TableStatements(db, PART), { ...parts, onWritten: (row) => listener.onPart(row) });
+    const onReport = (row: ReportRow) => listener.onReport(row);
+    this.reports = new WriteBehind(new TableStatements(db, REPORT), { ...parts, onWritten: onReport });
+  }
+
+  /** A transaction that may write has begun. Says whether memory was dropped. */
+  begin(): boolean {
+    const version = this.#dataVersion.get()!;
+    const isNew = this.#stale || version !== this.#knownVersion;
+    if (isNew) this.#startAnew();
+    this.#knownVersion = version;
+    return isNew;
+  }
+
+  /** The transaction has failed. */
+  reset(): void {
+    this.#stale = true;
+  }
+
+  #startAnew(): void {
+    this.#journal.forgetLayout();
+    if (this.#journal.last() !== null) this.#journal.replay(new Replayer(this.#options.db, this.#options.onFault));
+    for (const rows of [this.messages, this.parts, this.reports, this.finished]) rows.clear();
+    this.#postings = [];
+    this.#entries = [];
+    this.#commit = { seq: 1, changes: [] };
+    this.#stale = false;
+  }
+
+  /** The last thing before the commit. */
+  commit(): void {
+    if (!this.#options.writeBehind) {
+      this.flush();
+      return;
+    }
+    const atMs = this.#options.now();
+    const { seq, changes } = this.#commit;
+    if (changes.length > 0) {
+      this.#journal.append(seq, changes);
+      this.#entries.push({ seq, atMs });
+      this.#commit = { seq: seq + 1, changes: [] };
+    }
+    const crowded = this.messages.size > MAX_MESSAGES;
+    if (crowded) this.#flushSome(atMs, this.messages.size - MAX_MESSAGES + MAX_FLUSH_ROWS, crowded);
+    else if (this.#isLate(atMs, COMMIT_FLUSH_ROWS)) this.#flushSome(atMs, MAX_FLUSH_ROWS);
+  }
+
+  /** Whether the tables lack something. */
+  get isBehind(): boolean {
+    return this.#stale || this.#commit.changes.length + this.#entries.length > 0;
+  }
+
+  // --- Flushing ----------------------------------------------------------------------------------------------------------
+
+  flush(): void {
+    if (!this.isBehind) return;
+    for (const table of WRITTEN_BEHIND) this.flushTable(table);
+    this.#commit.changes = [];
+    if (this.#entries.length > 0) this.#journal.drop(this.#entries.at(-1)!.seq);
+    this.#entries = [];
+  }
+
+  /** Writes one table, for whoever reads it. Its entries stay in the journal until the others' rows are written too. */
+  flushTable(table: WrittenBehind): void {
+    this.#flushUpTo[table](this.#commit.seq, Number.POSITIVE_INFINITY);
+  }
+
+  readonly #flushUpTo: Readonly<Record<WrittenBehind, (seq: number, most: number) => void>> = {
+    message: (seq, most) => this.messages.flush(seq, most),
+    part: (seq, most) => this.parts.flush(seq, most),
+    report: (seq, most) => this.reports.flush(seq, most),
+    posting: (seq) => this.#flushPostings(seq),
+    wallet: (seq) => this.#flushPostings(seq),
+  };
+
+  /** Whether it is time to write some rows, for whoever has nothing else to do. */
+  get isDue(): boolean {
+    if (this.#stale || this.#entries.length === 0) return false;
+    const nowMs = this.#options.now();
+    if (this.#isLate(nowMs, IDLE_FLUSH_ROWS)) return true;
+    const isTime = Math.abs(nowMs - this.#lastFlushMs) >= FLUSH_EVERY_MS;
+    return isTime && (this.finished.size > 0 || this.#oldestMs(nowMs) >= KEEP_MS);
+  }
+
+  /** Many at once where there are many: each transaction has its price. */
+  flushIdle(): void {
+    const quarter = Math.floor(this.finished.size / 4);
+    this.#flushSome(this.#options.now(), Math.min(MAX_FLUSH_ROWS, Math.max(IDLE_FLUSH_ROWS, quarter)));
+  }
+
+  /** Whether so many have come to their end, or some have been in memory for long. */
+  #isLate(nowMs: number, finished: number): boolean {
+    return this.finished.size >= finished || this.#oldestMs(nowMs) >= 2 * KEEP_MS;
+  }
+
+  /** How long ago the oldest entry of the journal was made; also after the clock was set back. */
+  #oldestMs(nowMs: number): number {
+    const [oldest] = this.#entries;
+    return oldest === undefined ? 0 : Math.abs(nowMs - oldest.atMs);
+  }
+
+  /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */
+  flushAged(): void {
+    this.#flushSome(this.#options.now(), MAX_FLUSH_ROWS);
+  }
+
+  #flushSome(nowMs: number, most: number, crowded = false): void {
+    this.#lastFlushMs = nowMs;
+    const isWanted = () => true;
+    take(this.finished, most, isWanted, (key) => this.messages.flushRow(key));
+    const aged = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
+    if (aged === undefined) return;
+    for (const table of WRITTEN_BEHIND) this.#flushUpTo[table](aged.seq, most);
+    const caches = [this.messages, this.parts, this.reports];
+    const firstKept = Math.min(
+      ...caches.map((cache) => cache.firstKept),
+      this.#postings[0]?.since ?? Number.POSITIVE_INFINITY,
+    );
+    const written = this.#entries.findLastIndex(({ seq }) => seq <= aged.seq && seq < firstKept);
+    if (written < 0) return;
+    this.#journal.drop(this.#entries[written]!.seq);
+    this.#entries.splice(0, written + 1);
+  }
+
+  /** For whoever has to know what is in a wallet. */
+  flushPostings(): void {
+    this.#flushPostings(this.#commit.seq);
+  }
+
+  post(posting: PostingRow): void {
+    this.#commit.changes.push(["insert", "posting", POSTING.valuesOf(posting)]);
+    this.#postings.push({ posting, since: this.#commit.seq });
+  }
+
+  #flushPostings(upTo: number): void {
+    const first = this.#postings.findIndex(({ since }) => since > upTo);
+    const count = first < 0 ? this.#postings.length : first;
+    if (count === 0) return;
+    const written = this.#postings.splice(0, count);
+    const own = written.findIndex(({ since }) => since >= this.#commit.seq);
+    const promised = own < 0 ? written : written.slice(0, own);
+    const postingOf = ({ posting }: { posting: PostingRow }): PostingRow => posting;
+    const all = this.wallets.post(promised.map(postingOf), true);
+    if (own >= 0) this.wallets.post(written.slice(own).map(postingOf), false);
+    // What was set aside has moved nothing, so the balances in memory are not those of the table.
+    if (!all) this.#listener.onPostingsAside();
+  }
+}

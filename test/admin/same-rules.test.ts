@@ -1,0 +1,218 @@
+/** The operator's rules hold over the API and on the command line alike: what one takes or refuses, the other does too. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { PasswordChecker } from "../../src/auth/passwords.ts";
+import { commandsOn } from "../cli/in-process.ts";
+import { addAccount } from "../support/accounts.ts";
+import { good, operating, refusal } from "../support/operator.ts";
+import { basic, startTestService } from "../support/service.ts";
+
+const service = await startTestService({ after });
+const call = operating(service);
+const { done, json, refused, run } = commandsOn("--data", service.settings.store.data);
+
+const ANY = { headers: { "if-match": "*" } };
+const patch = (key: string, body: object) => call("PATCH", `/accounts/${key}`, body, ANY);
+const change = (key: string, ...args: string[]) => ["account", "change", key, ...args];
+const create = (...args: string[]) => ["account", "create", "--key", "NEW", "--username", "new", ...args];
+const NEW = { key: "NEW", username: "new", ratePlan: "standard" };
+const makeKey = (key: string, body: object) => call("POST", `/accounts/${key}/api-keys`, body);
+
+await addAccount(service.store, { key: "ACME" });
+await addAccount(service.store, { key: "GONE", kind: "reseller" });
+await addAccount(service.store, { key: "OLD" });
+for (const key of ["GONE", "OLD"]) good(await call("DELETE", `/accounts/${key}`, undefined, ANY), 204);
+await done("rate", "set", "dollars", "*", "0.01", "--currency", "USD");
+
+interface Case {
+  readonly name: string;
+  readonly call: () => ReturnType<typeof call>;
+  readonly command: readonly string[];
+  /** The status, and the field if one is wrong. */
+  readonly answer: readonly [status: number, field: string | null];
+  /** The exit code, and what is said. */
+  readonly says: readonly [code: number, says: string];
+}
+
+const NETWORK = "must be an address, or a network such as 192.0.2.0/24";
+const long = `https://x.example/${"x".repeat(2_048)}`;
+
+const REFUSED: readonly Case[] = [
+  ...["::ffff:10.0.0.0/8", "fe80::1%eth0", "10.0.0.0/33"].flatMap((network): Case[] => [
+    {
+      name: `the network ${network} of an account`,
+      call: () => patch("ACME", { allowedAddresses: [network] }),
+      command: change("ACME", "--networks", network),
+      answer: [400, "allowedAddresses[0]"],
+      says: [2, `--networks ${NETWORK}, not "${network}"`],
+    },
+    {
+      name: `the network ${network} of a key`,
+      call: () => makeKey("ACME", { allowedAddresses: [network] }),
+      command: ["api-key", "create", "--account", "ACME", "--networks", network],
+      answer: [400, "allowedAddresses[0]"],
+      says: [2, `--networks ${NETWORK}, not "${network}"`],
+    },
+  ]),
+  {
+    name: "a limit beyond the highest",
+    call: () => patch("ACME", { limits: { messagesPerSecond: 1_000_000_001 } }),
+    command: change("ACME", "--messages-per-second", "1000000001"),
+    answer: [400, "limits.messagesPerSecond"],
+    says: [2, '--messages-per-second must be a whole number from 0 to 1000000000, not "1000000001"'],
+  },
+  {
+    name: "a new account with an unknown rate plan",
+    call: () => call("POST", "/accounts", { ...NEW, ratePlan: "gold" }),
+    command: create("--rate-plan", "gold"),
+    answer: [400, "ratePlan"],
+    says: [2, '--rate-plan names no rate plan: there is no "gold"'],
+  },
+  {
+    name: "an unknown rate plan for an account",
+    call: () => patch("ACME", { ratePlan: "gold" }),
+    command: change("ACME", "--rate-plan", "gold"),
+    answer: [400, "ratePlan"],
+    says: [2, '--rate-plan names no rate plan: there is no "gold"'],
+  },
+  {
+    name: "a rate plan in another currency",
+    call: () => patch("ACME", { ratePlan: "dollars" }),
+    command: change("ACME", "--rate-plan", "dollars"),
+    answer: [400, "ratePlan"],
+    says: [2, "--rate-plan has prices in USD, and the account is in EUR"],
+  },
+  {
+    name: "a retired reseller as parent",
+    call: () => call("POST", "/accounts", { ...NEW, parent: "GONE" }),
+    command: create("--parent", "GONE"),
+    answer: [400, "parent"],
+    says: [2, '--parent names no reseller: "GONE" is retired'],
+  },
+  {
+    name: "somebody who is no reseller as parent",
+    call: () => call("POST", "/accounts", { ...NEW, parent: "ACME" }),
+    command: create("--parent", "ACME"),
+    answer: [400, "parent"],
+    says: [2, '--parent names no reseller: there is no "ACME"'],
+  },
+  {
+    name: "the keys of an unknown account",
+    call: () => call("GET", "/accounts/NOBODY/api-keys"),
+    command: ["api-key", "list", "--account", "NOBODY"],
+    answer: [404, null],
+    says: [1, "there is no account NOBODY"],
+  },
+  {
+    name: "a key for a retired account",
+    call: () => makeKey("OLD", {}),
+    command: ["api-key", "create", "--account", "OLD"],
+    answer: [409, null],
+    says: [1, "the account is retired"],
+  },
+  {
+    name: "an opt-out from a retired account",
+    call: () => call("PUT", "/accounts/OLD/opt-outs/41793026727"),
+    command: ["opt-out", "add", "41793026727", "--account", "OLD"],
+    answer: [409, null],
+    says: [1, "the account is retired"],
+  },
+  {
+    name: "a password for a user of a retired account",
+    call: () => call("PUT", "/accounts/OLD/users/OLD/password", {}),
+    command: ["account", "password", "OLD"],
+    answer: [409, null],
+    says: [1, "the account is retired"],
+  },
+  {
+    name: "an alert to a URL that is too long",
+    call: () => patch("ACME", { alert: { below: 1, url: long } }),
+    command: change("ACME", "--alert-below", "1", "--alert-url", long),
+    answer: [400, "alert.url"],
+    says: [2, "--alert-url must be at most 2048 characters long"],
+  },
+  {
+    name: "a schedule with too many retries",
+    call: () => patch("ACME", { retryMinutes: Array(51).fill(1) }),
+    command: change("ACME", "--retry-minutes", Array(51).fill("1").join()),
+    answer: [400, "retryMinutes"],
+    says: [2, "--retry-minutes must have at most 50 items"],
+  },
+  {
+    name: "a retry after more than a week",
+    call: () => patch("ACME", { retryMinutes: [1, 10_081] }),
+    command: change("ACME", "--retry-minutes", "1,10081"),
+    answer: [400, "retryMinutes[1]"],
+    says: [2, "--retry-minutes must be a whole number from 1 to 10080"],
+  },
+  {
+    name: "a key with a name of two lines",
+    call: () => makeKey("ACME", { name: "two\nlines" }),
+    command: ["api-key", "create", "--account", "ACME", "--name", "two\nlines"],
+    answer: [400, "name"],
+    says: [2, "--name must be 1 to 100 characters that can be printed"],
+  },
+  {
+    name: "a key that has ended before it begins",
+    call: () => makeKey("ACME", { expiresAt: "2020-01-01T00:00:00Z" }),
+    command: ["api-key", "create", "--account", "ACME", "--expires", "2020-01-01"],
+    answer: [400, "expiresAt"],
+    says: [2, "--expires must be in the future"],
+  },
+];
+
+for (const { name, call: ask, command, answer, says } of REFUSED) {
+  test(`both refuse ${name}`, async () => {
+    const [status, variables] = refusal(await ask());
+    assert.deepEqual([status, variables?.[0] ?? null], answer);
+    assert.deepEqual(await refused(...command), says);
+  });
+}
+
+test("both take the highest limit, and the longest name of a key", async () => {
+  const highest = 1_000_000_000;
+  assert.equal(good(await patch("ACME", { limits: { connections: highest } })).limits.connections, highest);
+  await done(...change("ACME", "--messages-per-second", String(highest)));
+  const { limits } = good(await call("GET", "/accounts/ACME"));
+  assert.deepEqual(limits, { connections: highest, messagesPerSecond: highest });
+  const name = "🔑".repeat(100);
+  good(await makeKey("ACME", { name }));
+  await done("api-key", "create", "--account", "ACME", "--name", name);
+  assert.equal((await json("api-key", "list", "--account", "ACME")).length, 2);
+});
+
+test("both count the characters of a password, and not what they take in memory", async () => {
+  const path = "/accounts/ACME/users/ACME/password";
+  const set = (input: string) => run(["account", "password", "ACME", "--stdin"], { input: `${input}\n` });
+  const says = "password must be 8 to 256 characters long";
+  for (const password of ["short", "🔑".repeat(7), "x".repeat(257), "🔑".repeat(257)]) {
+    assert.deepEqual(refusal(await call("PUT", path, { password })), [400, ["password"], sentenceOf(password, says)]);
+    const { code, stderr } = await set(password);
+    assert.deepEqual([code, stderr], [1, `heliograph: the ${says}\n`]);
+  }
+  const isRight = async (password: string): Promise<boolean> =>
+    new PasswordChecker().check(password, (await service.store.findLogin({ username: "ACME" }))!.passwordHash);
+  for (const [over, password] of [
+    ["the API", "🔑".repeat(8)],
+    ["the API", "🔐".repeat(256)],
+    ["the command line", "🗝".repeat(8)],
+    ["the command line", "🔏".repeat(256)],
+  ] as const) {
+    if (over === "the API") good(await call("PUT", path, { password }));
+    else assert.equal((await set(password)).code, 0);
+    assert.ok(await isRight(password), `${over}, ${password.length}`);
+  }
+});
+
+/** The schema tells of what is far too long. */
+function sentenceOf(password: string, says: string): string {
+  return [...password].length > 256 ? "password must be at most 256 characters long." : `${says}.`;
+}
+
+test("networks that the command line took before, and in which nothing was ever found, let in whom they were meant for", async () => {
+  const balance = async (key: string): Promise<number> =>
+    (await service.call("GET", "/account/1/balance", { authorization: basic(key, "password") })).status;
+  await addAccount(service.store, { key: "MAPPED", allowedAddresses: ["::ffff:127.0.0.0/8"] });
+  await addAccount(service.store, { key: "ELSEWHERE", allowedAddresses: ["::ffff:10.0.0.0/8", "fe80::1%eth0"] });
+  assert.deepEqual([await balance("MAPPED"), await balance("ELSEWHERE")], [200, 403]);
+});
