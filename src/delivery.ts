@@ -1,6 +1,6 @@
 /**
  * The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. A node
- * does as much of it as its roles say; the rounds are made by whichever node leads.
+ * does as much of it as its roles say; maintenance is done by whichever node leads.
  */
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
@@ -10,9 +10,10 @@ import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
-import { Maintenance } from "./dispatch/rounds.ts";
-import { Push } from "./reports/push.ts";
-import { PUSH_DEFAULTS } from "./reports/settings.ts";
+import type { MaintenanceSettings } from "./maintenance/chores.ts";
+import { Maintenance } from "./maintenance/maintenance.ts";
+import { Push } from "./reports/pushing/push.ts";
+import { PUSH_DEFAULTS } from "./reports/pushing/push-settings.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Lease } from "./runtime/lease.ts";
 import type { Log } from "./runtime/log.ts";
@@ -40,7 +41,7 @@ const REPORT_STOP_MS = 2_000;
 export class Delivery {
   readonly #parts: DeliveryParts;
   readonly #catalogue: Catalogue;
-  readonly #rounds: Maintenance;
+  readonly #maintenance: Maintenance;
   readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
   readonly #push: Push | null;
   readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 };
@@ -52,8 +53,7 @@ export class Delivery {
     this.#parts = parts;
     this.#catalogue = new Catalogue(store, log);
     const roles = rolesOf(settings);
-    const { retentionDays } = settings.store;
-    this.#rounds = new Maintenance({ store, clock, log, settings: dispatchSettings(settings), retentionDays });
+    this.#maintenance = new Maintenance({ store, clock, log, settings: maintenanceSettings(settings) });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }
@@ -108,7 +108,7 @@ export class Delivery {
   }
 
   async start(overflowed: readonly LaneName[]): Promise<void> {
-    this.#rounds.start();
+    this.#maintenance.start();
     if (this.#dispatching !== null) {
       const { dispatcher, binds } = this.#dispatching;
       await this.#catalogue.start(this.#parts.clock);
@@ -160,9 +160,9 @@ export class Delivery {
   metrics(): Metric[] {
     const { dispatcher } = this.#dispatching ?? {};
     return [
-      ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#rounds.counts.incomingUnmatched)),
+      ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#maintenance.counts.incomingUnmatched)),
       ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
-      ...roundsMetrics(this.#rounds),
+      ...maintenanceMetrics(this.#maintenance),
       ...(this.#push === null ? [] : pushMetrics(this.#push)),
     ];
   }
@@ -170,7 +170,7 @@ export class Delivery {
   /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
   async stop(): Promise<number> {
     // Together: a store that is away keeps each of them waiting.
-    await Promise.all([this.#catalogue.stop(), this.#rounds.stop(), this.#dispatching?.binds.stop()]);
+    await Promise.all([this.#catalogue.stop(), this.#maintenance.stop(), this.#dispatching?.binds.stop()]);
     const [inDoubt = 0] = await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
     await this.#dispatching?.binds.settled();
     return inDoubt;
@@ -178,15 +178,15 @@ export class Delivery {
 }
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {
-  const {
-    claimMessages: claimCount,
-    laneMessages,
-    receiptWaitMs,
-    sweepEveryMs,
-    unmatchedDays,
-    unmatchedRows,
-  } = dispatch;
-  return { claimCount, laneMessages, receiptWaitMs, sweepEveryMs, unmatchedDays, unmatchedRows };
+  const { claimMessages: claimCount, laneMessages, sweepEveryMs } = dispatch;
+  return { claimCount, laneMessages, sweepEveryMs };
+}
+
+function maintenanceSettings({ dispatch, store, access }: Settings): MaintenanceSettings {
+  const { receiptWaitMs, sweepEveryMs: everyMs, unmatchedDays, unmatchedRows } = dispatch;
+  const { retentionDays } = store;
+  const { loginAuditDays } = access;
+  return { everyMs, receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays };
 }
 
 function dispatchMetrics({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Metric[] {
@@ -250,7 +250,7 @@ function smppMetrics({ unusableIds, problems, mended }: SmppCounts): Metric[] {
   ];
 }
 
-function roundsMetrics({ counts }: Maintenance): Metric[] {
+function maintenanceMetrics({ counts }: Maintenance): Metric[] {
   return [
     counter(
       "unmatched_dropped_total",

@@ -9,7 +9,7 @@ import { ApiKeys } from "./auth/api-keys.ts";
 import { LoginAttempts } from "./auth/attempts.ts";
 import { Credentials } from "./auth/credentials.ts";
 import { LoginLog } from "./auth/login-log.ts";
-import { SESSION_LONGEST_MS, Sessions } from "./auth/sessions.ts";
+import { Sessions } from "./auth/sessions.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Clock, Interval } from "./runtime/clock.ts";
@@ -33,11 +33,6 @@ export interface EdgeParts {
   readonly metrics: () => Promise<readonly Metric[]>;
 }
 
-/** Idempotency keys are kept this long. */
-const REPLAY_MS = 24 * 60 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
-const PURGE_EVERY_MS = 10 * 60_000;
-const PURGE_ROWS = 1_000;
 const READY_WITHIN_MS = 1_000;
 /** An attack comes from many addresses; whoever looks into it wants to see some of them. */
 const LOGIN_LINES_A_MINUTE = 60;
@@ -75,7 +70,6 @@ export class Edge {
   );
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
-  #purging: Interval | null = null;
   #counting: Interval | null = null;
   #certificate: Certificate | null = null;
 
@@ -135,18 +129,6 @@ export class Edge {
       metrics: () => this.#page.ask(),
       onAnswer: (route, status, durationMs) => this.#metrics.observeRequest(route, status, durationMs),
     });
-    this.#purging = new Interval(clock, PURGE_EVERY_MS, async () => {
-      try {
-        // One node does it for all.
-        if (!(await store.cluster()).leads) return;
-        const tooOld = { nowMs: clock.now(), replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS };
-        while ((await store.purgeExpired({ ...tooOld, limit: PURGE_ROWS })).more);
-        const beforeMs = clock.now() - settings.access.loginAuditDays * DAY_MS;
-        while ((await store.purgeLoginEvents({ beforeMs, limit: PURGE_ROWS })).more);
-      } catch (error) {
-        log.warn({ err: error }, "old sessions, replays and logins could not be forgotten");
-      }
-    });
     const { api } = this.#server;
     await api.listen({ host: settings.server.host, port: settings.server.port });
     if (api.server instanceof TlsServer) this.#certificate?.watch(api.server, clock, log);
@@ -193,7 +175,6 @@ export class Edge {
     await api?.close();
     impatient.cancel();
     await this.#server?.stop();
-    await this.#purging?.stop();
     await this.#counting?.stop();
     await this.#certificate?.stop();
     await this.#catalogue.stop();

@@ -1,5 +1,5 @@
 /** Messages that phones sent to an account's numbers, for whoever fetches them. Those of a number with a forwardUrl are pushed instead. */
-import { incomingResults } from "../reports/incoming.ts";
+import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/port.ts";

@@ -1,5 +1,5 @@
 /** The logs: what an account sent and what became of it, read as often as one likes. */
-import { logItem } from "../reports/log.ts";
+import { logItem } from "../reports/rendering/report-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { STATUS } from "../sms/statuses.ts";

@@ -4,7 +4,7 @@
  * Each is handed out once, and is never lost: it is only gone for good once the answer that carries it is written to the connection. If the
  * service dies before, or the connection does, it is handed out again a minute later.
  */
-import { reportItem } from "../reports/item.ts";
+import { reportItem } from "../reports/rendering/report-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { REPORT_FETCH_MS, type Store } from "../store/port.ts";

@@ -7,7 +7,7 @@ import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 import { Submitting } from "./submitting.ts";
 
-/** What counts in a carrier's window. It outlives a carrierQueue: a carrier that is taken away and set up again has what it had. */
+/** What counts in a carrier's window. It outlives a queue: a carrier that is taken away and set up again has what it had. */
 export interface Handed {
   /** Parts that were handed over, and of which the store does not know yet what became of them. */
   unrecorded: number;
@@ -85,5 +85,49 @@ export class CarrierQueue {
   cancelTimers(): void {
     this.pause?.cancel();
     this.recording?.cancel();
+  }
+}
+
+/** The queues of the carriers that this node serves. */
+export class CarrierQueues implements Iterable<CarrierQueue> {
+  readonly #queues = new Map<string, CarrierQueue>();
+  /** By carrier, as many as the operator ever names. */
+  readonly #handed = new Map<string, Handed>();
+
+  add(carrier: Carrier): CarrierQueue {
+    const handed = this.#handed.get(carrier.id) ?? { unrecorded: 0 };
+    this.#handed.set(carrier.id, handed);
+    const queue = new CarrierQueue(carrier, handed);
+    this.#queues.set(carrier.id, queue);
+    return queue;
+  }
+
+  remove(queue: CarrierQueue): void {
+    this.#queues.delete(queue.carrier.id);
+  }
+
+  get(carrierId: string): CarrierQueue | undefined {
+    return this.#queues.get(carrierId);
+  }
+
+  /** The queue of a carrier that is served here and goes on being so, or null. */
+  serving(carrierId: string | null): CarrierQueue | null {
+    const queue = carrierId === null ? undefined : this.#queues.get(carrierId);
+    return queue === undefined || queue.leaving ? null : queue;
+  }
+
+  has(queue: CarrierQueue): boolean {
+    return this.#queues.get(queue.carrier.id) === queue;
+  }
+
+  [Symbol.iterator](): IterableIterator<CarrierQueue> {
+    return this.#queues.values();
+  }
+
+  /** Messages in memory, waiting or on the wire. */
+  get messages(): number {
+    let sum = 0;
+    for (const { size } of this) sum += size;
+    return sum;
   }
 }

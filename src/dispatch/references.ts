@@ -8,8 +8,9 @@
  * It is a hash of the message's key, moved on to the next number that is free. So a message that is sent again, after a crash or by another
  * node, nearly always has the number that it had before; while it is remembered here, always.
  */
-import { plainPhone } from "../carriers/phones.ts";
+
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import { plainPhone } from "../message/phones.ts";
 
 /** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
 const MAX_OCTETS = 224;
@@ -47,7 +48,7 @@ export class References {
       used.shift();
       this.#size--;
     }
-    if (this.#size > MAX_REFERENCES) this.#forgetPhone();
+    if (this.size > MAX_REFERENCES) this.#forgetPhone();
     return one.reference;
   }
 

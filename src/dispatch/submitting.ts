@@ -1,7 +1,8 @@
 /** One message on its way over the wire: its parts, which of them the carrier has, and what that makes of the whole. */
 import { createHash } from "node:crypto";
-import { type Carrier, type PartToSubmit, type Submission, unknownId } from "../carriers/port.ts";
+import type { Carrier, PartToSubmit, Submission } from "../carriers/port.ts";
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
+import { unknownId } from "../message/receipt.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port.ts";
 import type { PutOffs } from "./put-off.ts";

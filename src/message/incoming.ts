@@ -4,6 +4,7 @@
  */
 import { HEADER_BIT } from "../sms/binary.ts";
 import type { OctetEncoding } from "../sms/body.ts";
+import type { Concatenation } from "../sms/header.ts";
 import {
   type ReceivedBinary,
   type ReceivedOctets,
@@ -30,10 +31,18 @@ export interface NumberRule {
   readonly startKeywords?: readonly string[];
 }
 
-export interface Concatenation {
-  readonly reference: number;
-  readonly total: number;
-  readonly sequence: number;
+/** A message, or a part of one, that a phone sent to a number of ours. */
+export interface IncomingPart {
+  /** Both without a plus sign. */
+  readonly from: string;
+  readonly to: string;
+  /** What it says by itself; the hex of what is no text. */
+  readonly text: string;
+  /** Its octets, if they are no text, or if a character may go on in another part: then these count, and not the text. */
+  readonly octets?: ReceivedOctets;
+  /** The reference tells messages of one phone apart, and only that: those of different widths are never the same number here. */
+  readonly concatenation: Concatenation | null;
+  readonly atMs: number;
 }
 
 /** Where a part belongs, or null for one that is a message by itself. */

@@ -47,7 +47,7 @@ const expired: Step = { to: "done", status: "EXPIRED_EXPIRED", refund: true };
 const unroutable: Step = { to: "done", status: "REJECTED_ROUTE_NOT_AVAILABLE", refund: true };
 const waiting: Step = { to: "queued", status: "PENDING_ENROUTE" };
 
-export const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
+const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
   scheduled: {
     due: waiting,
     "validity over": expired,

@@ -22,6 +22,8 @@ export interface Isolation<Item> {
   readonly isPassing: (error: unknown) => boolean;
   /** Waits before the next try, and says whether there is to be one; false ends it all. `refusals` counts those of an item alone. */
   readonly pause: (error: unknown, refusals: number) => Promise<boolean>;
+  /** Called when all others are written: only what fails alone is left. */
+  readonly onOthersWritten?: () => void;
   /** An item that fails alone. Gives whether it is safe now; if not, it is tried again. Must not throw. */
   readonly setAside: (item: Item, error: unknown) => Promise<boolean>;
 }
@@ -30,6 +32,7 @@ export interface Isolation<Item> {
 export async function writeIsolated<Item>(items: readonly Item[], isolation: Isolation<Item>): Promise<boolean> {
   const bad: Item[] = [];
   if (!(await writeSplit(items, isolation, bad))) return false;
+  isolation.onOthersWritten?.();
   const left: Alone<Item>[] = bad.map((item) => ({ item, refusals: 1 }));
   const writeNext = async (): Promise<boolean> => {
     for (let alone = left.shift(); alone !== undefined; alone = left.shift()) {

@@ -3,7 +3,8 @@
  * the client's developer. All others are switched on and take what they get.
  */
 
-import type { ReceiptOutcome, Submission } from "../carriers/port.ts";
+import type { Submission } from "../carriers/port.ts";
+import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { Random } from "../runtime/random.ts";
 import { errorByName } from "../sms/errors.ts";
 

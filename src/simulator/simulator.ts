@@ -11,15 +11,9 @@
  * The agenda is a timetable on the monotonic clock.
  */
 
-import type {
-  Carrier,
-  IncomingPart,
-  OutgoingMessage,
-  OutstandingPart,
-  PartToSubmit,
-  Receipt,
-  Submission,
-} from "../carriers/port.ts";
+import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, Submission } from "../carriers/port.ts";
+import type { IncomingPart } from "../message/incoming.ts";
+import type { Receipt } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
 import { encodeBody } from "../sms/body.ts";

@@ -2,10 +2,10 @@
  * A part of a message as the network took it and what has become of it, and the record of it that a test or an operator reads.
  */
 
-import type { ReceiptOutcome } from "../carriers/port.ts";
 import type { Pdu } from "../carriers/smpp/codec/pdu.ts";
 import { readTlv } from "../carriers/smpp/codec/tlvs.ts";
 import { readSar } from "../carriers/smpp/sar.ts";
+import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { PartForHandset } from "../simulator/handsets.ts";
 import { beginsWithHeader, HEADER_BIT } from "../sms/binary.ts";
 import { type Concatenation, readHeader } from "../sms/header.ts";

@@ -3,8 +3,9 @@
  * returns plain data, so that it can stand on another thread, and resolves only after the commit that holds its effects.
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
-import type { IncomingPart, Receipt } from "../carriers/port.ts";
+
 import type { CallbackPolicy, ReportAttempt, ReportFailure } from "../message/callback.ts";
+import type { IncomingPart } from "../message/incoming.ts";
 import type { Event } from "../message/life.ts";
 import type {
   Content,
@@ -15,6 +16,7 @@ import type {
   ReportBatch,
   ReportFacts,
 } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
 import type { Role } from "../runtime/roles.ts";
 import type { LaterReceipt, ParkedReceipt } from "./schema/receipts.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
-import type { LogItem } from "../../src/reports/log.ts";
+import type { LogItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
 import type { Store } from "../../src/store/port.ts";
 import { addAccount } from "../support/accounts.ts";

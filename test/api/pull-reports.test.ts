@@ -1,7 +1,7 @@
 /** Delivery reports that the client fetches: each once, and none lost, whatever becomes of the answer. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { ReportItem } from "../../src/reports/item.ts";
+import type { ReportItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime } from "../../src/schedule/date-time.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
 import { addAccount } from "../support/accounts.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AuthType, Infobip } from "@infobip-api/sdk";
-import type { ReportItem } from "../../src/reports/item.ts";
+import type { ReportItem } from "../../src/reports/rendering/report-item.ts";
 import { passUntil, REJECTED } from "../support/sending.ts";
 import { errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";

@@ -66,10 +66,7 @@ test("a change that comes while a claim is under way is followed at once, not at
     settings: {
       claimCount: 50,
       laneMessages: 100,
-      receiptWaitMs: HOUR,
       sweepEveryMs: HOUR,
-      unmatchedDays: 7,
-      unmatchedRows: 1_000,
     },
     lease,
     route: () => null,

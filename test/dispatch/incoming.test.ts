@@ -1,10 +1,9 @@
 /** Messages from phones, from a carrier to the store: acknowledged when they are safe, and only then. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { IncomingPart } from "../../src/carriers/port.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
-import { Maintenance } from "../../src/dispatch/rounds.ts";
-import type { NumberRule } from "../../src/message/incoming.ts";
+import { Maintenance } from "../../src/maintenance/maintenance.ts";
+import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -15,13 +14,14 @@ import { temporaryDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
-const SETTINGS = {
-  claimCount: 50,
-  laneMessages: 100,
+const SETTINGS = { claimCount: 50, laneMessages: 100, sweepEveryMs: 10_000 };
+const MAINTENANCE = {
+  everyMs: 10_000,
   receiptWaitMs: HOUR,
-  sweepEveryMs: 10_000,
   unmatchedDays: 7,
   unmatchedRows: 1_000,
+  retentionDays: 0,
+  loginAuditDays: 90,
 };
 const TEN_MINUTES = 600_000;
 
@@ -143,19 +143,19 @@ test("a part whose others never come is a message after ten minutes, and a round
   const carrier = new ScriptedCarrier();
   const dispatcher = await carrierQueue.start(carrier);
   const { store, clock } = carrierQueue.bench;
-  const rounds = new Maintenance({ store, clock, log: silentLog, settings: SETTINGS, retentionDays: 0 });
-  rounds.start();
+  const maintenance = new Maintenance({ store, clock, log: silentLog, settings: MAINTENANCE });
+  maintenance.start();
   const phones = Array.from({ length: 120 }, (_, index) => String(41_790_000_000 + index));
   await Promise.all(phones.map((from) => carrier.incoming({ ...part("the first of three", 1, 3), from })));
   await carrier.incoming({ ...part("to nobody", 1), to: "999" });
   await carrierQueue.bench.clock.advance(TEN_MINUTES - 1);
   assert.deepEqual(await inbox(carrierQueue.bench), []);
   // A round has its pages one after the other.
-  for (let waits = 0; waits < 2; waits++) await carrierQueue.bench.clock.advance(SETTINGS.sweepEveryMs / 2);
+  for (let waits = 0; waits < 2; waits++) await carrierQueue.bench.clock.advance(MAINTENANCE.everyMs / 2);
   const { messages, pending } = await carrierQueue.bench.fetchIncoming(100);
   assert.equal(messages.length + pending, phones.length);
-  assert.equal(rounds.counts.incomingUnmatched, 1);
-  await rounds.stop();
+  assert.equal(maintenance.counts.incomingUnmatched, 1);
+  await maintenance.stop();
   await dispatcher.stop();
 });
 

@@ -1,7 +1,7 @@
 /** A store that refuses what carriers said: nothing good waits for it, and nothing is acknowledged that is not safe. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
+import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
@@ -15,7 +15,7 @@ const SECOND_MS = 1_000;
 
 interface CarrierQueue {
   readonly bench: Bench;
-  readonly outcomes: Outcomes;
+  readonly outcomes: MessageOutcomes;
   readonly counts: OutcomeCounts;
   /** Whether the store refuses a call. */
   refuses: (command: keyof Store, input: unknown) => boolean;
@@ -52,7 +52,7 @@ async function startDispatch(t: TestContext): Promise<CarrierQueue> {
     quarantined: 0,
   };
   const { clock } = bench;
-  const outcomes = new Outcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
+  const outcomes = new MessageOutcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
   t.after(() => outcomes.abandon());
   const acknowledged: string[] = [];
   const carrierQueue: CarrierQueue = {

@@ -1,14 +1,14 @@
 /** A carrier whose answers a test writes: it keeps what it was handed, in order, and answers as it is told. */
 import type {
   Carrier,
-  IncomingPart,
   OutgoingMessage,
   PartRule,
   PartToSubmit,
-  Receipt,
   Submission,
   UnknownPolicy,
 } from "../../src/carriers/port.ts";
+import type { IncomingPart } from "../../src/message/incoming.ts";
+import type { Receipt } from "../../src/message/receipt.ts";
 
 import { encodeBody } from "../../src/sms/body.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
-import { Maintenance } from "../../src/dispatch/rounds.ts";
+import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -24,13 +24,14 @@ export interface CarrierQueue {
 }
 
 export const URL_A = "http://127.0.0.1:1/";
-const SETTINGS = {
-  claimCount: 50,
-  laneMessages: 100,
+const SETTINGS = { claimCount: 50, laneMessages: 100, sweepEveryMs: 10_000 };
+const MAINTENANCE = {
+  everyMs: 10_000,
   receiptWaitMs: HOUR,
-  sweepEveryMs: 10_000,
   unmatchedDays: 7,
   unmatchedRows: 1_000,
+  retentionDays: 0,
+  loginAuditDays: 90,
 };
 
 export async function startDispatch(
@@ -77,9 +78,9 @@ export async function startDispatch(
     };
     if (served === "served") await dispatcher.addCarrier(carrier);
     dispatcher.start(bench.overflowed.splice(0));
-    const kept = { settings: SETTINGS, retentionDays: 0 };
-    const rounds = new Maintenance({ store: bench.store, clock: bench.clock, log: silentLog, ...kept, ...changes });
-    rounds.start();
+    const { store = bench.store } = changes;
+    const maintenance = new Maintenance({ store, clock: bench.clock, log: silentLog, settings: MAINTENANCE });
+    maintenance.start();
     return {
       bench,
       carrier,
@@ -89,7 +90,7 @@ export async function startDispatch(
       async restart(again = "served") {
         take = () => undefined;
         lease.end();
-        await rounds.stop();
+        await maintenance.stop();
         await bench.restart();
         return start(again);
       },

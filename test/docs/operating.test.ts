@@ -99,7 +99,7 @@ describe("the page works as pasted, from nothing to a delivered message and its 
 test("the metrics that the page tells to watch are there", () => {
   const source = [
     "src/delivery.ts",
-    "src/reports/counters.ts",
+    "src/reports/pushing/counters.ts",
     "src/api/server.ts",
     "src/runtime/metrics.ts",
     "src/edge.ts",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DeliveryBatch } from "../../src/message/message.ts";
-import type { Resolve } from "../../src/reports/connector.ts";
+import type { Resolve } from "../../src/reports/pushing/connector.ts";
 import { hang, type ReportReceiver, status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, factsOf, startPush, startReceiver, until } from "./fixtures.ts";
 

@@ -1,8 +1,8 @@
 /** Reports to push, and a Push with everything around it, taken down when the test ends. */
 import type { TestContext } from "node:test";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
-import { Push, type PushOptions } from "../../src/reports/push.ts";
-import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/settings.ts";
+import { Push, type PushOptions } from "../../src/reports/pushing/push.ts";
+import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/pushing/push-settings.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";

@@ -1,7 +1,7 @@
 /** Which addresses a report may be sent to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal } from "../../src/reports/guard.ts";
+import { refusal } from "../../src/reports/pushing/guard.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };
 const sandbox = { allowLoopback: true, allowPrivate: false };

@@ -1,8 +1,8 @@
 /** One host's trouble is not another's, and everything has a bound. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
-import type { Answer, Post, Transport } from "../../src/reports/transport.ts";
+import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
+import type { Answer, Post, Transport } from "../../src/reports/pushing/transport.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, factsOf, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
 

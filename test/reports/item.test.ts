@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { reportItem } from "../../src/reports/item.ts";
-import { jsonBody } from "../../src/reports/json.ts";
+import { jsonBody } from "../../src/reports/rendering/report-body.ts";
+import { reportItem } from "../../src/reports/rendering/report-item.ts";
 import { factsOf } from "./fixtures.ts";
 
 test("a report in JSON has every field, in the order of the contract", () => {

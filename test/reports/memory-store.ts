@@ -1,7 +1,7 @@
 /** A store of reports in memory, for tests of pushing alone: it keeps the promises of the port, and can be made to fail. */
 import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.ts";
 import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
-import type { ReportRelease, ReportStore } from "../../src/reports/port.ts";
+import type { ReportRelease, ReportStore } from "../../src/reports/pushing/report-store.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { SecretFault } from "../../src/runtime/secrets.ts";
 import { StoreUnavailable } from "../../src/store/port.ts";

@@ -1,8 +1,8 @@
 /** Reports that pile up go out together, up to 100 in a request, and stay together; accounts may have a schedule of their own. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { retryDelayMs } from "../../src/reports/retry.ts";
-import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
+import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
+import { retryDelayMs } from "../../src/reports/pushing/retry.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";

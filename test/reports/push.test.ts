@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { PUSH_DEFAULTS } from "../../src/reports/settings.ts";
+import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
 import {
   closeInBody,
   dripBody,

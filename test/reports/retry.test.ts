@@ -1,7 +1,7 @@
 /** When a report is tried again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readRetryAfterMs, retryDelayMs } from "../../src/reports/retry.ts";
+import { readRetryAfterMs, retryDelayMs } from "../../src/reports/pushing/retry.ts";
 import { MINUTE_MS } from "./fixtures.ts";
 
 const rules = { retries: 20, jitter: 0.1, retryAfterLimitMs: 60 * MINUTE_MS };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { signatures, signingKey } from "../../src/reports/signature.ts";
+import { signatures, signingKey } from "../../src/reports/pushing/report-request.ts";
 
 const OLD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEW = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { DOMParser, type Element } from "@xmldom/xmldom";
 import fc from "fast-check";
 import type { ReportFacts } from "../../src/message/message.ts";
-import { type ReportItem, reportItem } from "../../src/reports/item.ts";
-import { xmlBody } from "../../src/reports/xml.ts";
+import { xmlBody } from "../../src/reports/rendering/report-body.ts";
+import { type ReportItem, reportItem } from "../../src/reports/rendering/report-item.ts";
 import { factsOf } from "./fixtures.ts";
 
 /** Read by a parser that is not of the library that wrote it; anything that is not well-formed throws. */

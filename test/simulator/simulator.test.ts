@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, type TestContext, test } from "node:test";
-import type {
-  IncomingPart,
-  OutstandingPart,
-  PartToSubmit,
-  Receipt,
-  ReceiptOutcome,
-  Submission,
-} from "../../src/carriers/port.ts";
+import type { OutstandingPart, PartToSubmit, Submission } from "../../src/carriers/port.ts";
+import type { IncomingPart } from "../../src/message/incoming.ts";
+import type { Receipt, ReceiptOutcome } from "../../src/message/receipt.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { HANDSETS_BY_SUFFIX } from "../../src/simulator/handsets.ts";
 import { SimulatedCarrier, type SimulatorSettings } from "../../src/simulator/simulator.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutKeyword } from "../../src/message/incoming.ts";
-import { readRetryAfterMs } from "../../src/reports/retry.ts";
-import { readTarget } from "../../src/reports/target.ts";
-import { xmlBody } from "../../src/reports/xml.ts";
+import { readTarget } from "../../src/reports/pushing/report-request.ts";
+import { readRetryAfterMs } from "../../src/reports/pushing/retry.ts";
+import { xmlBody } from "../../src/reports/rendering/report-body.ts";
 import { parseDateTime } from "../../src/schedule/date-time.ts";
 import { isDestination, isSender } from "../../src/sms/addresses.ts";
 import { readHex } from "../../src/sms/binary.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
-import type { IncomingPart } from "../../src/carriers/port.ts";
-import type { NumberRule } from "../../src/message/incoming.ts";
+import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
 import { type ReceivedOctets, textOfReceived } from "../../src/sms/received.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";

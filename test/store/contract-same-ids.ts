@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { type Receipt, unknownId } from "../../src/carriers/port.ts";
+import { type Receipt, unknownId } from "../../src/message/receipt.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_SAME_ID } from "../../src/store/commands/candidates.ts";

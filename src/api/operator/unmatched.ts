@@ -1,6 +1,6 @@
 /** What came in and belongs to nothing that is known: receipts without a message, messages to a number that is nobody's. */
 import { Type } from "typebox";
-import { binaryOf } from "../../reports/incoming.ts";
+import { binaryOf } from "../../reports/rendering/incoming-item.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port.ts";
 import { type Api, operation } from "../operation.ts";

@@ -3,21 +3,15 @@
  * that a receipt is acknowledged only when it is safe. How one carrier differs from the next is in its profile. What that allows the
  * carrier's customer is for all nodes together: this one has some of the connections, and as large a share of the rate.
  */
+
+import type { IncomingPart } from "../../message/incoming.ts";
+import { type Receipt, unknownId } from "../../message/receipt.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
-import {
-  type Carrier,
-  type IncomingPart,
-  type OutgoingMessage,
-  type PartToSubmit,
-  type Receipt,
-  type ReceiptListener,
-  type Submission,
-  unknownId,
-} from "../port.ts";
+import type { Carrier, OutgoingMessage, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
 import { BusyPhones } from "./busy-phones.ts";
 import type { Pdu } from "./codec/pdu.ts";
 import { readTlv } from "./codec/tlvs.ts";

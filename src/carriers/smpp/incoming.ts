@@ -1,10 +1,12 @@
 /** What a carrier sends us, read: a receipt, or a message from a phone. Pure. */
+
+import type { IncomingPart } from "../../message/incoming.ts";
+import { phoneOf } from "../../message/phones.ts";
+import type { Receipt } from "../../message/receipt.ts";
 import { boundedText } from "../../runtime/text.ts";
 import { HEADER_BIT } from "../../sms/binary.ts";
 import type { Concatenation } from "../../sms/header.ts";
 import { readReceived, textOfReceived } from "../../sms/received.ts";
-import { phoneOf } from "../phones.ts";
-import type { IncomingPart, Receipt } from "../port.ts";
 import { encodePdu } from "./codec/encode.ts";
 import { NO_OCTETS, Writer } from "./codec/octets.ts";
 import type { Pdu } from "./codec/pdu.ts";

@@ -3,7 +3,7 @@
  * carriers hexadecimal in the answer to a submit and decimal in the receipt. It may have 64 bits or be a UUID, so it is never a
  * JavaScript number. Pure.
  */
-import { isReservedId } from "../port.ts";
+import { isReservedId } from "../../message/receipt.ts";
 import type { SmppProfile } from "./profile.ts";
 
 export type ReceiptIds = NonNullable<SmppProfile["receiptIds"]>;

@@ -3,9 +3,8 @@
  * phone and of its submit decides, and if that fits the parts of several messages, nothing does: a wrong guess would tell two clients lies. Parts of
  * one message under one id are no riddle: some carriers give all of them the same, and any of them will do. Pure.
  */
-
-import { isNational, samePhone } from "../../carriers/phones.ts";
-import type { Receipt } from "../../carriers/port.ts";
+import { isNational, samePhone } from "../../message/phones.ts";
+import type { Receipt } from "../../message/receipt.ts";
 import type { MessageRow, PartRow } from "../schema/message.ts";
 
 /** Parts that may have one id and still be told apart. A message has no more parts than that. */

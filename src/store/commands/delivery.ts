@@ -1,10 +1,10 @@
 /** From the lane to the last word: claims, submissions, receipts, endings and the rounds that end what waited too long. */
 
-import { phoneOf } from "../../carriers/phones.ts";
-import { type Receipt, UNKNOWN_PREFIX } from "../../carriers/port.ts";
 import { type Event, type Step, step } from "../../message/life.ts";
 import type { MessageKey, PartsTaken } from "../../message/message.ts";
+import { phoneOf } from "../../message/phones.ts";
 import { reasonOf } from "../../message/reasons.ts";
+import { type Receipt, UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { errorByName } from "../../sms/errors.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import {

@@ -10,9 +10,9 @@
  * finished set has, to the letter, starts an *echo*: a set that comes to nothing unless a part joins it that is new. And a part whose
  * place in a set has another text begins a set of its own.
  */
-import type { IncomingPart } from "../../carriers/port.ts";
+
+import type { IncomingPart } from "../../message/incoming.ts";
 import {
-  type Concatenation,
   joinParts,
   type KeywordFound,
   type NumberRule,
@@ -24,6 +24,7 @@ import {
 import type { IncomingFacts } from "../../message/message.ts";
 import { boundedText } from "../../runtime/text.ts";
 import type { OctetEncoding } from "../../sms/body.ts";
+import type { Concatenation } from "../../sms/header.ts";
 import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
 import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";

@@ -1,8 +1,8 @@
 /**
  * What names a receipt: under which names the part that it is about may be found, under which it is parked, and what tells it from another. Pure.
  */
-import { samePhone } from "../../carriers/phones.ts";
-import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../carriers/port.ts";
+import { samePhone } from "../../message/phones.ts";
+import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../message/receipt.ts";
 import type { CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
 import { hashOf } from "./repeats.ts";
 

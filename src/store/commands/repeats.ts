@@ -12,8 +12,9 @@
  * the answer to that message's submit, nothing tells it from a repeat. So repeats are parked too, marked as such: nobody sees them, and they go
  * after a few minutes, or when they are too many.
  */
-import type { Receipt, ReceiptOutcome } from "../../carriers/port.ts";
+
 import type { MessageKey } from "../../message/message.ts";
+import type { Receipt, ReceiptOutcome } from "../../message/receipt.ts";
 import type { Sql } from "../sql.ts";
 import type { Settled, Unit } from "../unit.ts";
 

@@ -1,5 +1,5 @@
 /** The receipts without a part that a transaction has read and locked, and those that it parks, takes back and records beside a message. */
-import { UNKNOWN_PREFIX } from "../../carriers/port.ts";
+import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
 import type { PartName } from "../port.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";

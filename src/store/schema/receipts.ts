@@ -1,5 +1,5 @@
 /** Receipts that no part waits for: those that are parked until theirs comes, and those that came after the last word about it. */
-import type { ReceiptOutcome } from "../../carriers/port.ts";
+import type { ReceiptOutcome } from "../../message/receipt.ts";
 import { digits, int, long, type NewRow, oneOf, oneOfInts, type Row, Table, text } from "./table.ts";
 
 /**

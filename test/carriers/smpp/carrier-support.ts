@@ -1,9 +1,11 @@
 /** An SMPP carrier of ours whose network is a peer that the test writes octet by octet. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { IncomingPart, Receipt, Submission } from "../../../src/carriers/port.ts";
+import type { Submission } from "../../../src/carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "../../../src/carriers/smpp/carrier.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
+import type { IncomingPart } from "../../../src/message/incoming.ts";
+import type { Receipt } from "../../../src/message/receipt.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { Lease } from "../../../src/runtime/lease.ts";
 import type { Log } from "../../../src/runtime/log.ts";

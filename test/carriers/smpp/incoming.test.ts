@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { IncomingPart, Receipt } from "../../../src/carriers/port.ts";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { type Delivered, readDelivered } from "../../../src/carriers/smpp/incoming.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
+import type { IncomingPart } from "../../../src/message/incoming.ts";
+import type { Receipt } from "../../../src/message/receipt.ts";
 import { pack } from "../../../src/sms/septets.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 16);

@@ -15,8 +15,6 @@ import { storedForm } from "../../../src/auth/api-keys.ts";
 import { isTooLong } from "../../../src/auth/passwords.ts";
 import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
 import { tokenHashOf } from "../../../src/auth/sessions.ts";
-import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/carriers/phones.ts";
-import { isReservedId, unknownId } from "../../../src/carriers/port.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
@@ -28,11 +26,12 @@ import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text
 import { readCatalogueFile } from "../../../src/catalogue/file.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
+import { isNational, phoneOf, plainPhone, samePhone } from "../../../src/message/phones.ts";
+import { isReservedId, unknownId } from "../../../src/message/receipt.ts";
 import { parseMicros } from "../../../src/money/amounts.ts";
-import { refusal } from "../../../src/reports/guard.ts";
-import { readRetryAfterMs } from "../../../src/reports/retry.ts";
-import { signingKey } from "../../../src/reports/signature.ts";
-import { readTarget } from "../../../src/reports/target.ts";
+import { refusal } from "../../../src/reports/pushing/guard.ts";
+import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
+import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
@@ -106,10 +105,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/auth/second-factor.ts proofOf": (text) =>
     proofOf(text, { secret: text, begunAtMs: 0, confirmedAtMs: 0, lastStep: 0, recoveryCodes: 0 }, 0),
   "src/auth/sessions.ts tokenHashOf": tokenHashOf,
-  "src/carriers/phones.ts phoneOf": phoneOf,
-  "src/carriers/phones.ts plainPhone": plainPhone,
-  "src/carriers/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
-  "src/carriers/phones.ts isNational": (text) => isNational(text, `41${text}`),
+  "src/message/phones.ts phoneOf": phoneOf,
+  "src/message/phones.ts plainPhone": plainPhone,
+  "src/message/phones.ts samePhone": (text) => samePhone(text, `00${text}`),
+  "src/message/phones.ts isNational": (text) => isNational(text, `41${text}`),
   "src/api/auth.ts readBasic": (text, octets) => [
     readBasic(text),
     readBasic(`Basic ${text}`),
@@ -145,8 +144,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   "src/api/validation.ts describe": (text) =>
     describe([error("additionalProperties", `/${text}`, { additionalProperty: text })], "body").body(),
-  "src/carriers/port.ts isReservedId": isReservedId,
-  "src/carriers/port.ts unknownId": unknownId,
+  "src/message/receipt.ts isReservedId": isReservedId,
+  "src/message/receipt.ts unknownId": unknownId,
   "src/carriers/smpp/message-id.ts isUsableId": isUsableId,
   "src/runtime/secrets.ts sealedBy": (text) => [sealedBy(text), sealedBy(`sealed:1:${text}`)],
   "src/runtime/secrets.ts parseSecretKeys": parseSecretKeys,
@@ -209,10 +208,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/message/incoming.ts firstWord": firstWord,
   "src/message/incoming.ts readKeyword": (text) => [readKeyword(text, RULE), readKeyword(`STOP ${text}`, RULE)],
   "src/message/incoming.ts withoutKeyword": (text) => [withoutKeyword(text), withoutKeyword(`STOP ${text}`)],
-  "src/reports/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
-  "src/reports/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
-  "src/reports/signature.ts signingKey": signingKey,
-  "src/reports/target.ts readTarget": (text) =>
+  "src/reports/pushing/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
+  "src/reports/pushing/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),
+  "src/reports/pushing/report-request.ts signingKey": signingKey,
+  "src/reports/pushing/report-request.ts readTarget": (text) =>
     [text, `http://${text}`, `http://a/${text}`, `http://a:${text}@b/`].map((url) => readTarget(url.slice(0, MAX_URL))),
   "src/runtime/networks.ts plainAddress": (text) => [
     plainAddress(text),

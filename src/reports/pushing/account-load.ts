@@ -3,8 +3,8 @@
  * have no more than a share of what is still free for all the others: so however many hosts of one account are dead or slow, and
  * however much waits for them, there is always room for the next account's reports.
  */
-import type { Random } from "../runtime/random.ts";
-import { Pace } from "./pace.ts";
+import type { Random } from "../../runtime/random.ts";
+import { TurnPace } from "./turn-pace.ts";
 
 export class AccountLoad {
   readonly accountId: number;
@@ -14,7 +14,7 @@ export class AccountLoad {
   lanes = 0;
   busyLanes = 0;
   requests = 0;
-  readonly pace = new Pace();
+  readonly pace = new TurnPace();
 
   constructor(accountId: number) {
     this.accountId = accountId;
@@ -40,10 +40,6 @@ export class AccountLoads {
     const load = new AccountLoad(accountId);
     this.#loads.set(accountId, load);
     return load;
-  }
-
-  get size(): number {
-    return this.#loads.size;
   }
 
   /** Those of which nothing is here, and nothing was sent away that is still to come back. */

@@ -3,31 +3,35 @@
  * work one account may have no more than what is still free for all the others, and so may one host: however many hosts of one
  * account are dead, and however many accounts wait for one dead host, there is a lane for the next.
  */
-import type { Clock } from "../runtime/clock.ts";
-import type { AccountLoad } from "./account.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { AccountLoad } from "./account-load.ts";
 import { Host } from "./host.ts";
-import { Lane, type LaneSettings } from "./lane.ts";
+import { ReportLane, type ReportLaneSettings } from "./report-lane.ts";
 
-export interface LanesOptions {
+export interface ReportLanesParts {
   readonly clock: Clock;
-  readonly settings: LaneSettings & { readonly maxLanes: number; readonly idleLaneMs: number };
+  readonly settings: ReportLaneSettings & { readonly maxLanes: number; readonly idleLaneMs: number };
   /** Called for a host that is known no longer. */
   readonly forgotten: (origin: string) => void;
 }
 
-export class Lanes {
-  readonly #options: LanesOptions;
+export class ReportLanes {
+  readonly #parts: ReportLanesParts;
   readonly #hosts = new Map<string, Host>();
-  readonly #known = new Map<string, Lane>();
+  readonly #known = new Map<string, ReportLane>();
   /** Since when a lane has had nothing to do, the longest first. */
-  readonly #idleSinceMs = new Map<Lane, number>();
+  readonly #idleSinceMs = new Map<ReportLane, number>();
 
-  constructor(options: LanesOptions) {
-    this.#options = options;
+  constructor(parts: ReportLanesParts) {
+    this.#parts = parts;
   }
 
   get hostCount(): number {
     return this.#hosts.size;
+  }
+
+  hostOf(lane: ReportLane): Host {
+    return this.#hosts.get(lane.origin)!;
   }
 
   hosts(): Iterable<Host> {
@@ -39,11 +43,11 @@ export class Lanes {
   }
 
   /** Null when the account or the host has as many at work as it may have. */
-  of(account: AccountLoad, origin: string): Lane | null {
+  of(account: AccountLoad, origin: string): ReportLane | null {
     const name = nameOf(account, origin);
     const known = this.#known.get(name);
     if (known?.isBusy === true) return known;
-    const { settings } = this.#options;
+    const { settings } = this.#parts;
     const free = settings.maxLanes - (this.#known.size - this.#idleSinceMs.size);
     const atWork = Math.max(account.busyLanes, this.#hosts.get(origin)?.busyLanes ?? 0);
     if (atWork >= free) return null;
@@ -53,30 +57,30 @@ export class Lanes {
   }
 
   /** To be told whenever a lane may have come to work or to rest. */
-  note(lane: Lane): void {
+  note(lane: ReportLane): void {
     const isBusy = lane.requests > 0 || lane.waiting > 0;
     if (isBusy === lane.isBusy) return;
     lane.isBusy = isBusy;
     const change = isBusy ? 1 : -1;
     lane.account.busyLanes += change;
-    lane.host.busyLanes += change;
+    this.hostOf(lane).busyLanes += change;
     if (isBusy) this.#idleSinceMs.delete(lane);
-    else this.#idleSinceMs.set(lane, this.#options.clock.monotonic());
+    else this.#idleSinceMs.set(lane, this.#parts.clock.monotonic());
   }
 
   forgetIdle(): void {
-    const idleBeforeMs = this.#options.clock.monotonic() - this.#options.settings.idleLaneMs;
+    const idleBeforeMs = this.#parts.clock.monotonic() - this.#parts.settings.idleLaneMs;
     for (const [lane, sinceMs] of this.#idleSinceMs) {
       if (sinceMs > idleBeforeMs) return;
       this.#forget(lane);
     }
   }
 
-  #make(name: string, account: AccountLoad, origin: string): Lane {
-    const { settings, clock } = this.#options;
+  #make(name: string, account: AccountLoad, origin: string): ReportLane {
+    const { settings, clock } = this.#parts;
     const host = this.#hosts.get(origin) ?? new Host(origin, settings);
     this.#hosts.set(origin, host);
-    const lane = new Lane(host, account, settings);
+    const lane = new ReportLane(origin, account, settings);
     host.lanes++;
     account.lanes++;
     this.#known.set(name, lane);
@@ -84,15 +88,16 @@ export class Lanes {
     return lane;
   }
 
-  #forget(lane: Lane): void {
-    const { host, account } = lane;
-    this.#known.delete(nameOf(account, host.origin));
+  #forget(lane: ReportLane): void {
+    const { account, origin } = lane;
+    const host = this.hostOf(lane);
+    this.#known.delete(nameOf(account, origin));
     this.#idleSinceMs.delete(lane);
     account.lanes--;
     host.lanes--;
     if (host.lanes > 0) return;
-    this.#hosts.delete(host.origin);
-    this.#options.forgotten(host.origin);
+    this.#hosts.delete(origin);
+    this.#parts.forgotten(origin);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Messages from phones, as the client reads them: the same in a push, in JSON and in XML, and when they are fetched. */
-import { withoutKeyword } from "../message/incoming.ts";
-import type { IncomingFacts } from "../message/message.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
-import type { OctetEncoding } from "../sms/body.ts";
+import { withoutKeyword } from "../../message/incoming.ts";
+import type { IncomingFacts } from "../../message/message.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
+import type { OctetEncoding } from "../../sms/body.ts";
 
 export interface IncomingItem {
   readonly messageId: string;

@@ -3,7 +3,7 @@
  * it says what happened.
  */
 import { Client, type Dispatcher } from "undici";
-import type { Clock, Timer } from "../runtime/clock.ts";
+import type { Clock, Timer } from "../../runtime/clock.ts";
 import { guardedConnector, type Resolve, resolveName } from "./connector.ts";
 import type { AddressPolicy } from "./guard.ts";
 

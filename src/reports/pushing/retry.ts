@@ -1,5 +1,5 @@
 /** When a report that was not taken is tried again. */
-import type { Random } from "../runtime/random.ts";
+import type { Random } from "../../runtime/random.ts";
 
 const MINUTE_MS = 60_000;
 

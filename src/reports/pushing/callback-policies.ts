@@ -4,23 +4,23 @@
  * still verifies, because an account that changes its secret has both.
  */
 import type { KeyObject } from "node:crypto";
-import type { Clock } from "../runtime/clock.ts";
-import type { ReportStore } from "./port.ts";
-import { signingKey } from "./signature.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { signingKey } from "./report-request.ts";
+import type { ReportStore } from "./report-store.ts";
 
 /** Bounds the memory: at some 300 bytes each, a few megabytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
 
-export interface Policy {
+export interface OpenedPolicy {
   readonly keys: readonly KeyObject[];
   readonly retryMinutes: readonly number[] | null;
 }
 
-export class Policies {
+export class CallbackPolicies {
   readonly #store: ReportStore;
   readonly #clock: Clock;
   readonly #rememberMs: number;
-  readonly #remembered = new Map<number, { readonly policy: Promise<Policy>; readonly untilMs: number }>();
+  readonly #remembered = new Map<number, { readonly policy: Promise<OpenedPolicy>; readonly untilMs: number }>();
 
   constructor(store: ReportStore, clock: Clock, rememberMs: number) {
     this.#store = store;
@@ -29,7 +29,7 @@ export class Policies {
   }
 
   /** Rejects when the store does. */
-  of(accountId: number): Promise<Policy> {
+  of(accountId: number): Promise<OpenedPolicy> {
     const nowMs = this.#clock.monotonic();
     const known = this.#remembered.get(accountId);
     if (known !== undefined && known.untilMs > nowMs) return known.policy;

@@ -1,7 +1,7 @@
 /** Numbers as carriers write them, beside the recipient that is meant. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNational } from "../../src/carriers/phones.ts";
+import { isNational } from "../../src/message/phones.ts";
 
 const MEANT: [country: string, phone: string, recipient: string][] = [
   ["Switzerland, with a zero", "0790000001", "41790000001"],

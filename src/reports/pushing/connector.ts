@@ -18,7 +18,7 @@ export interface ConnectorOptions {
 }
 
 /** Says which kind of address it was, never which: the client who reads it should not learn our inner names. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   constructor(why: string) {
     super(`address not allowed: ${why}`);
   }

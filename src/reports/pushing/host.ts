@@ -7,14 +7,14 @@
  * No connection is no connection for everybody: after some of them in a row one request at a time goes out for all lanes together,
  * and when it fails that way too, its failure is shared by all that waits.
  */
-import type { ReportBatch } from "../message/message.ts";
-import type { Random } from "../runtime/random.ts";
-import type { Lane, LaneSettings } from "./lane.ts";
-import { Pace } from "./pace.ts";
+import type { ReportBatch } from "../../message/message.ts";
+import type { Random } from "../../runtime/random.ts";
+import type { ReportLane, ReportLaneSettings } from "./report-lane.ts";
 import type { Answer } from "./transport.ts";
+import { TurnPace } from "./turn-pace.ts";
 
 export interface Turn {
-  readonly lane: Lane;
+  readonly lane: ReportLane;
   /** To be sent in one request. */
   readonly batches: readonly ReportBatch[];
 }
@@ -23,26 +23,26 @@ export interface Sharing {
   /** Batches that share a failure as their own and no longer wait. */
   readonly shared: readonly ReportBatch[];
   /** Lanes in which nothing waits any more. */
-  readonly emptied: readonly Lane[];
+  readonly emptied: readonly ReportLane[];
 }
 
 const NONE: Sharing = { shared: [], emptied: [] };
 
 export class Host {
   readonly origin: string;
-  readonly #settings: LaneSettings;
+  readonly #settings: ReportLaneSettings;
   /** Lanes in which something waits, in the order of their turns. */
-  readonly #waiting = new Set<Lane>();
+  readonly #waiting = new Set<ReportLane>();
   #waitingItems = 0;
   #waitingBatches = 0;
   #requests = 0;
   #unreachableInARow = 0;
-  readonly #pace = new Pace();
+  readonly #pace = new TurnPace();
   /** Lanes to it that are known, and of these at work. */
   lanes = 0;
   busyLanes = 0;
 
-  constructor(origin: string, settings: LaneSettings) {
+  constructor(origin: string, settings: ReportLaneSettings) {
     this.origin = origin;
     this.#settings = settings;
   }
@@ -56,7 +56,7 @@ export class Host {
     return this.#unreachableInARow >= this.#settings.failuresToOpen;
   }
 
-  add(lane: Lane, batch: ReportBatch): void {
+  add(lane: ReportLane, batch: ReportBatch): void {
     lane.add(batch);
     this.#waiting.add(lane);
     this.#waitingItems += batch.items.length;
@@ -83,7 +83,7 @@ export class Host {
     return null;
   }
 
-  #hasPlaceFor(lane: Lane): boolean {
+  #hasPlaceFor(lane: ReportLane): boolean {
     return lane.isReady && (lane.requests === 0 || this.#requests < this.#settings.connectionsPerHost);
   }
 
@@ -93,13 +93,13 @@ export class Host {
   }
 
   /** What `next` gave was not sent after all. */
-  unsent(lane: Lane): void {
+  unsent(lane: ReportLane): void {
     this.#requests--;
     lane.ended();
   }
 
   /** The answer to what `next` gave. */
-  answered(lane: Lane, batch: ReportBatch, answer: Answer, tookMs: number): Sharing {
+  answered(lane: ReportLane, batch: ReportBatch, answer: Answer, tookMs: number): Sharing {
     this.unsent(lane);
     this.#pace.took(tookMs);
     this.#unreachableInARow = answer.kind === "unreachable" ? this.#unreachableInARow + 1 : 0;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { unknownId } from "../../src/carriers/port.ts";
-import { type OutcomeCounts, Outcomes } from "../../src/dispatch/outcomes.ts";
+import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { unknownId } from "../../src/message/receipt.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { MAX_TRIES } from "../../src/runtime/isolate.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
@@ -18,7 +18,7 @@ import { postgresUrl } from "../support/postgres.ts";
 interface CarrierQueue {
   readonly url: string;
   readonly bench: Bench;
-  readonly outcomes: Outcomes;
+  readonly outcomes: MessageOutcomes;
   readonly counts: OutcomeCounts;
   readonly session: Session;
   /** Lines of the log. */
@@ -66,7 +66,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
       return target[name](input);
     },
   });
-  const outcomes = new Outcomes({
+  const outcomes = new MessageOutcomes({
     store,
     clock: systemClock,
     log: { ...silentLog, error: line, warn: line, info: line, debug: line },

@@ -2,7 +2,7 @@
  * How fast requests of one host, or of one account, come to an end; and so when the next turn of a batch will be that finds no room
  * now. Batches that are sent away come back one after the other at that pace, and not all at once only to be sent away again.
  */
-import type { Random } from "../runtime/random.ts";
+import type { Random } from "../../runtime/random.ts";
 
 /** The weight of the newest in the running mean of how long a request takes. */
 const NEWEST = 0.2;
@@ -13,7 +13,7 @@ const MAX_TURN_MS = 600_000;
 /** A thousand batches a second come back at most, a tenth of what one poll can look at. */
 const MIN_PACE_MS = 1;
 
-export class Pace {
+export class TurnPace {
   #meanMs = FIRST_GUESS_MS;
   #lastTurnMs = 0;
 

@@ -1,29 +1,30 @@
-/** The rounds are made by one node: the one that leads, from the moment it does. */
+/** Maintenance is done by one node: the one that leads, from the moment it does. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Maintenance } from "../../src/dispatch/rounds.ts";
+import type { MaintenanceSettings } from "../../src/maintenance/chores.ts";
+import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
+const SETTINGS: MaintenanceSettings = {
+  everyMs: 10_000,
+  receiptWaitMs: 1_000,
+  unmatchedDays: 7,
+  unmatchedRows: 1_000,
+  retentionDays: 0,
+  loginAuditDays: 90,
+};
 const SWEPT = { cursor: SWEEP_START, more: false };
 
-test("a node that does not lead makes no rounds; when it comes to lead, or the store is back, it does", async () => {
+test("a node that does not lead does no maintenance; when it comes to lead, or the store is back, it does", async () => {
   const clock = new VirtualClock();
   const made: string[] = [];
   let leads: boolean | "unknown" = false;
-  const rounds = new Maintenance({
+  const maintenance = new Maintenance({
     clock,
     log: silentLog,
-    settings: {
-      claimCount: 50,
-      laneMessages: 100,
-      receiptWaitMs: 1_000,
-      sweepEveryMs: 10_000,
-      unmatchedDays: 7,
-      unmatchedRows: 1_000,
-    },
-    retentionDays: 0,
+    settings: SETTINGS,
     store: {
       async cluster() {
         if (leads === "unknown") throw new Error("the store is away");
@@ -46,9 +47,11 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
         return { count: 2, more: false };
       },
       quarantined: async () => ({ count: 3, promised: 0, items: [] }),
+      purgeExpired: async () => ({ more: false }),
+      purgeLoginEvents: async () => ({ more: false }),
     },
   });
-  rounds.start();
+  maintenance.start();
   await clock.advance(60_000);
   assert.deepEqual(made, []);
   leads = "unknown";
@@ -56,31 +59,23 @@ test("a node that does not lead makes no rounds; when it comes to lead, or the s
   leads = true;
   await clock.advance(10_000);
   assert.deepEqual(made, ["sweep", "incoming", "unmatched"]);
-  assert.deepEqual(rounds.counts, { incomingUnmatched: 1, unmatchedDropped: 2, quarantined: 3 });
+  assert.deepEqual(maintenance.counts, { incomingUnmatched: 1, unmatchedDropped: 2, quarantined: 3 });
   await clock.advance(50_000);
   assert.equal(made.filter((what) => what === "unmatched").length, 1, "it is looked for once a minute");
-  await rounds.stop();
+  await maintenance.stop();
   assert.equal(clock.timersPending, 0);
 });
 
-test("a round that fails keeps none of the others from being made", async () => {
+test("a chore that fails keeps none of the others from being done", async () => {
   const clock = new VirtualClock();
   const made: string[] = [];
   const fail = async (): Promise<never> => {
     throw new Error("this one takes too long");
   };
-  const rounds = new Maintenance({
+  const maintenance = new Maintenance({
     clock,
     log: silentLog,
-    settings: {
-      claimCount: 50,
-      laneMessages: 100,
-      receiptWaitMs: 1_000,
-      sweepEveryMs: 10_000,
-      unmatchedDays: 7,
-      unmatchedRows: 1_000,
-    },
-    retentionDays: 1,
+    settings: { ...SETTINGS, retentionDays: 1 },
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: fail,
@@ -94,11 +89,13 @@ test("a round that fails keeps none of the others from being made", async () => 
         return { cursor: PURGE_START, more: false };
       },
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      purgeExpired: async () => ({ more: false }),
+      purgeLoginEvents: async () => ({ more: false }),
     },
   });
-  rounds.start();
+  maintenance.start();
   await clock.advance(10_000);
-  await rounds.stop();
+  await maintenance.stop();
   assert.deepEqual(made, ["incoming", "purgeMessages"]);
 });
 
@@ -107,18 +104,10 @@ test("messages older than the operator says are deleted, page after page, and lo
   const asked: number[] = [];
   const cursors: string[] = [];
   let pages = 145;
-  const rounds = new Maintenance({
+  const maintenance = new Maintenance({
     clock,
     log: silentLog,
-    settings: {
-      claimCount: 50,
-      laneMessages: 100,
-      receiptWaitMs: 1_000,
-      sweepEveryMs: 10_000,
-      unmatchedDays: 7,
-      unmatchedRows: 1_000,
-    },
-    retentionDays: 30,
+    settings: { ...SETTINGS, retentionDays: 30 },
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: async () => SWEPT,
@@ -132,9 +121,11 @@ test("messages older than the operator says are deleted, page after page, and lo
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      purgeExpired: async () => ({ more: false }),
+      purgeLoginEvents: async () => ({ more: false }),
     },
   });
-  rounds.start();
+  maintenance.start();
   await clock.advance(10_000);
   assert.equal(asked.length, 100, "a round is bounded");
   await clock.advance(60_000);
@@ -144,5 +135,5 @@ test("messages older than the operator says are deleted, page after page, and lo
   assert.equal(asked.length, 146);
   const places = Array.from({ length: 145 }, (_, page) => String(page));
   assert.deepEqual(cursors, [...places, "0"], "each page begins where the last one stopped");
-  await rounds.stop();
+  await maintenance.stop();
 });

@@ -6,12 +6,11 @@
  * those of the same URL. They share it as their own try, so a dead host's reports do not pile up behind time-outs, and reach their next
  * retry, and in the end the dead letters, on schedule. What goes wrong with one account's URLs says nothing of another's at that host.
  */
-import type { ReportBatch } from "../message/message.ts";
-import type { AccountLoad } from "./account.ts";
-import type { Host } from "./host.ts";
+import type { ReportBatch } from "../../message/message.ts";
+import type { AccountLoad } from "./account-load.ts";
 import type { Answer } from "./transport.ts";
 
-export interface LaneSettings {
+export interface ReportLaneSettings {
   readonly connectionsPerHost: number;
   readonly failuresToOpen: number;
   readonly requestItems: number;
@@ -29,19 +28,20 @@ function isAlike(first: ReportBatch, next: ReportBatch): boolean {
   return first.kind === next.kind && first.contentType === next.contentType;
 }
 
-export class Lane {
-  readonly host: Host;
+export class ReportLane {
+  /** The host that it leads to: scheme, name and port. */
+  readonly origin: string;
   readonly account: AccountLoad;
-  readonly #settings: LaneSettings;
+  readonly #settings: ReportLaneSettings;
   #waiting: ReportBatch[] = [];
   #head = 0;
   #requests = 0;
   #failuresInARow = 0;
-  /** Whether it counts as one at work (Lanes). */
+  /** Whether it counts as one at work (ReportLanes). */
   isBusy = false;
 
-  constructor(host: Host, account: AccountLoad, settings: LaneSettings) {
-    this.host = host;
+  constructor(origin: string, account: AccountLoad, settings: ReportLaneSettings) {
+    this.origin = origin;
     this.account = account;
     this.#settings = settings;
   }

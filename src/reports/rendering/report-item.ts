@@ -1,8 +1,8 @@
-/** One item of a report, as the client reads it: the same in a push, in JSON and in XML. */
-import type { ReportFacts } from "../message/message.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
-import { errorById } from "../sms/errors.ts";
-import { statusById } from "../sms/statuses.ts";
+/** One item of a report, and of the logs, as the client reads it: the same in a push, in JSON and in XML. */
+import type { ReportFacts } from "../../message/message.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
+import { errorById } from "../../sms/errors.ts";
+import { statusById } from "../../sms/statuses.ts";
 
 export interface ReportItem {
   readonly bulkId: string | null;
@@ -58,12 +58,30 @@ export function unitsOf(micros: bigint): number {
   return Number(micros) / 1_000_000;
 }
 
-export function statusOfItem(statusId: number): StatusOfItem {
+function statusOfItem(statusId: number): StatusOfItem {
   const { groupId, groupName, id, name, description } = statusById(statusId);
   return { groupId, groupName, id, name, description };
 }
 
-export function errorOfItem(errorId: number): ErrorOfItem {
+function errorOfItem(errorId: number): ErrorOfItem {
   const { groupId, groupName, id, name, description, permanent } = errorById(errorId);
   return { groupId, groupName, id, name, description, permanent };
+}
+
+export interface LogFacts extends Omit<ReportFacts, "doneAtMs"> {
+  readonly doneAtMs: number | null;
+  readonly text: string;
+}
+
+export interface LogItem extends Omit<ReportItem, "doneAt"> {
+  /** Null for a message that is still on its way. */
+  readonly doneAt: string | null;
+  readonly text: string;
+}
+
+/** A report's item as it stands now, with the text. */
+export function logItem(facts: LogFacts): LogItem {
+  const { doneAtMs, text } = facts;
+  const item = reportItem({ ...facts, doneAtMs: doneAtMs ?? facts.sentAtMs });
+  return { ...item, doneAt: doneAtMs === null ? null : item.doneAt, text };
 }

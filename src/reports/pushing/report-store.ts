@@ -1,6 +1,6 @@
 /** What pushing reports needs of the store, and nothing more. The store implements it. */
-import type { CallbackPolicy, ReportFailure } from "../message/callback.ts";
-import type { ReportBatch } from "../message/message.ts";
+import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
+import type { ReportBatch } from "../../message/message.ts";
 
 /**
  * A batch is *held* from the moment the store hands it out (straight after the commit that made it, or by `dueReports`) until

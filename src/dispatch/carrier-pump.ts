@@ -1,0 +1,297 @@
+/**
+ * The pump hands messages to carriers, as many as a carrier has room for, and decides by the answers what becomes of them.
+ *
+ * A part that was handed over counts in its carrier's window until the store knows what became of it. While the store does not keep up, and
+ * while this node's lease does not hold, nothing is handed over.
+ */
+import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
+import type { Lease } from "../runtime/lease.ts";
+import { isOpen, nextOpening } from "../schedule/window.ts";
+import { errorByName } from "../sms/errors.ts";
+import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
+import type { Claims } from "./claims.ts";
+import { InDoubt } from "./in-doubt.ts";
+import type { Waiting } from "./lane.ts";
+import { LongMessages } from "./long-messages.ts";
+import type { MessageOutcomes } from "./message-outcomes.ts";
+import { PutOffs } from "./put-off.ts";
+import { References } from "./references.ts";
+import { Submitting, type Verdict } from "./submitting.ts";
+
+export interface PumpCounts {
+  submitted: number;
+  refused: number;
+  later: number;
+  unknown: number;
+  expired: number;
+}
+
+export interface CarrierPumpParts {
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly queues: CarrierQueues;
+  readonly outcomes: MessageOutcomes;
+  readonly claims: Claims;
+  readonly counts: PumpCounts;
+  /** Messages of one lane in memory. */
+  readonly laneMessages: number;
+  /** Takes a message that could not go, back to its place. */
+  readonly putBack: (queue: CarrierQueue, waiting: Waiting) => void;
+}
+
+const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
+/** How long a message waits at the head of its carrier for room for all of its parts. */
+const HELD_MS = 1_000;
+
+export class CarrierPump {
+  readonly #parts: CarrierPumpParts;
+  readonly #references = new References();
+  readonly #putOffs: PutOffs;
+  /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
+  readonly #aside = new Set<Timer>();
+  readonly #longMessages: LongMessages;
+  readonly inDoubt = new InDoubt();
+  /** Something stayed behind because the lease did not hold. */
+  #lapsed = false;
+  #isStopping = false;
+
+  constructor(parts: CarrierPumpParts) {
+    this.#parts = parts;
+    this.#putOffs = new PutOffs(parts.laneMessages);
+    this.#longMessages = new LongMessages(parts.clock, parts.outcomes);
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Nothing is handed over any more. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const timer of this.#aside) timer.cancel();
+  }
+
+  /** After a lapse: the store speaks up at least every second, so nothing here has to watch for the lease. */
+  goOn(): void {
+    if (!this.#lapsed || !this.#parts.lease.holds()) return;
+    this.#lapsed = false;
+    this.pumpAll();
+  }
+
+  pumpAll(): void {
+    for (const queue of this.#parts.queues) this.pump(queue);
+  }
+
+  pump(queue: CarrierQueue): void {
+    const { carrier } = queue;
+    const mayGo = !this.#isStopping && this.#parts.outcomes.keepsUp;
+    let room = 0;
+    while (mayGo && queue.pause === null && carrier.isUp()) {
+      // Asked again when it is used up.
+      if (room <= 0) room = Math.min(carrier.room(), queue.free);
+      if (room <= 0) {
+        if (queue.free <= 0) this.#parts.outcomes.hurry();
+        break;
+      }
+      // Some 70 ns, and the process may have been stopped since the last one.
+      if (!this.#parts.lease.holds()) {
+        this.#lapsed = true;
+        break;
+      }
+      const waiting = queue.ring.next();
+      if (waiting === undefined) break;
+      if (!this.#mayGo(queue, waiting.message)) continue;
+      const { message } = waiting;
+      const submitting = queue.submitting(message, this.#references, this.#putOffs);
+      const { free } = queue;
+      if (submitting.missing > free && this.#mayWait(queue)) {
+        queue.begun.set(message.key, submitting);
+        queue.ring.takeBack(waiting);
+        break;
+      }
+      queue.heldSinceMs = null;
+      room -= submitting.missing;
+      this.#submit(queue, waiting, submitting, Math.min(submitting.missing, free));
+    }
+    for (const lane of queue.ring.lanes()) this.#parts.claims.refill(lane);
+  }
+
+  /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
+  #mayWait(queue: CarrierQueue): boolean {
+    const { clock } = this.#parts;
+    if (queue.handed.unrecorded === 0) return false;
+    if (queue.heldSinceMs === null) {
+      queue.heldSinceMs = clock.monotonic();
+      const timer = clock.after(HELD_MS, () => {
+        this.#aside.delete(timer);
+        this.pump(queue);
+      });
+      this.#aside.add(timer);
+    }
+    return clock.monotonic() - queue.heldSinceMs < HELD_MS;
+  }
+
+  /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
+  #mayGo(queue: CarrierQueue, message: QueuedMessage): boolean {
+    const nowMs = this.#parts.clock.now();
+    if (message.expiresAtMs <= nowMs) {
+      this.#expire(queue, message, nowMs);
+      return false;
+    }
+    if (message.window !== null && !queue.isBegun(message) && !isOpen(message.window, nowMs)) {
+      queue.begun.delete(message.key);
+      const dueAtMs = Math.min(nextOpening(message.window, nowMs), message.expiresAtMs);
+      this.#parts.outcomes.postponed({ key: message.key, dueAtMs, event: "window closed" });
+      return false;
+    }
+    return true;
+  }
+
+  #expire(queue: CarrierQueue, message: QueuedMessage, atMs: number): void {
+    this.#parts.counts.expired++;
+    // A carrier has part of it: it is not refunded, and ends when those parts do.
+    if (queue.isBegun(message)) {
+      this.giveUp(queue, message, VALIDITY_EXPIRED);
+      return;
+    }
+    const { key } = message;
+    queue.begun.delete(key);
+    this.#parts.outcomes.ended({ key, event: "validity over", errorId: 0, atMs });
+  }
+
+  #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
+    queue.begun.delete(waiting.message.key);
+    queue.inFlight++;
+    const recorded = this.#handed(queue, waiting.message.key, parts);
+    if (parts > 1) this.#longMessages.add(queue, submitting);
+    void submitting.submit(parts).then((verdict) => this.#judged(queue, waiting, submitting, verdict, recorded));
+  }
+
+  #judged(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
+    queue.inFlight--;
+    queue.long.delete(submitting);
+    const { key, to } = waiting.message;
+    const atMs = this.#parts.clock.now();
+    switch (verdict.kind) {
+      case "submitted": {
+        this.#parts.counts.submitted++;
+        const { parts, refusedErrorId } = verdict;
+        this.#parts.outcomes.submitted({ key, carrierId: queue.carrier.id, parts, refusedErrorId, atMs }, to, recorded);
+        break;
+      }
+      case "refused":
+      case "gave up":
+        this.#parts.counts.refused++;
+        this.#parts.outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs }, recorded);
+        break;
+      case "again":
+        this.#noteAgain(submitting, verdict, recorded);
+        if (verdict.cause === "not now" && !this.#isStopping) {
+          this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
+          break;
+        }
+        queue.begun.set(key, submitting);
+        this.#parts.putBack(queue, waiting);
+        if (verdict.cause === "later" && !this.#isStopping) this.#pause(queue, verdict.afterMs);
+    }
+    this.#pumpOnce(queue);
+  }
+
+  /**
+   * The others go on meanwhile. What was not answered waits here, where a stop counts it as in doubt; and so does what the carrier has a part of
+   * that is not recorded yet: should the store refuse to record it, it is known here only.
+   */
+  #putOff(queue: CarrierQueue, submitting: Submitting, message: QueuedMessage, waitMs: number): void {
+    const { clock } = this.#parts;
+    const { key, expiresAtMs } = message;
+    const nowMs = clock.now();
+    const mayLeave = !submitting.isUnknown && submitting.unrecorded === null;
+    if (mayLeave && !this.#putOffs.isForTimer(waitMs, queue.putOff)) {
+      const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
+      this.#parts.outcomes.postponed({ key, dueAtMs, event: "put off" });
+      return;
+    }
+    queue.begun.set(key, submitting);
+    queue.putOff++;
+    const timer = clock.after(Math.min(waitMs, Math.max(0, expiresAtMs - nowMs)), () => {
+      queue.putOff--;
+      this.#aside.delete(timer);
+      // It had its turn: behind all that wait, so that phones that stay full do not go before those that never had theirs.
+      this.#parts.putBack(queue, queue.ring.atTheEnd(message));
+      this.pump(queue);
+    });
+    this.#aside.add(timer);
+  }
+
+  /** What has to be known of a message that goes again, should it be somebody else who hands it over. */
+  #noteAgain(
+    submitting: Submitting,
+    { cause, isUnknown: unknown }: Extract<Verdict, { kind: "again" }>,
+    recorded: () => void,
+  ): void {
+    if (unknown) this.#parts.counts.unknown++;
+    else if (cause !== "room") this.#parts.counts.later++;
+    const { key } = submitting.message;
+    const taken = submitting.unrecorded;
+    if (!unknown && taken === null) {
+      recorded();
+      return;
+    }
+    this.#parts.outcomes.again({ key, unknown, taken }, (isTold) => {
+      if (isTold && taken !== null) submitting.recorded(taken);
+      recorded();
+    });
+  }
+
+  /** Behind all that is known by now: answers come many at a time, and the next messages go together too. */
+  #pumpOnce(queue: CarrierQueue): void {
+    if (queue.pumping) return;
+    queue.pumping = true;
+    queueMicrotask(() => {
+      queue.pumping = false;
+      this.pump(queue);
+    });
+  }
+
+  /** The carrier as a whole is slowed, not the one message: what comes behind would be told the same. */
+  #pause(queue: CarrierQueue, forMs: number): void {
+    if (queue.pause !== null || forMs === 0) return;
+    queue.pause = this.#parts.clock.after(forMs, () => {
+      queue.pause = null;
+      this.pump(queue);
+    });
+  }
+
+  /** What is in memory here and has waited too long. What nobody has in memory is for maintenance. */
+  sweep(): void {
+    const nowMs = this.#parts.clock.now();
+    for (const queue of this.#parts.queues) {
+      for (const message of queue.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
+        this.#expire(queue, message, nowMs);
+    }
+    this.pumpAll();
+  }
+
+  /** A message of which the carrier has a part ends with that part. */
+  giveUp(queue: CarrierQueue, message: QueuedMessage, errorId: number): void {
+    const begun =
+      queue.begun.get(message.key) ?? new Submitting(message, queue.carrier, this.#references, this.#putOffs);
+    queue.begun.delete(message.key);
+    const { parts, refusedErrorId } = begun.giveUp(errorId);
+    const { key, to } = message;
+    const atMs = this.#parts.clock.now();
+    const outcome = { key, carrierId: queue.carrier.id, parts, refusedErrorId, atMs };
+    this.#parts.outcomes.submitted(outcome, to, this.#handed(queue, key, 0));
+  }
+
+  /** So many parts of a message are handed over, until what is returned is called. */
+  #handed(queue: CarrierQueue, key: MessageKey, parts: number): () => void {
+    const settled = this.inDoubt.add(key);
+    queue.handed.unrecorded += parts;
+    return () => {
+      queue.handed.unrecorded -= parts;
+      settled();
+    };
+  }
+}

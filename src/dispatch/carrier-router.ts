@@ -1,0 +1,206 @@
+/**
+ * The router decides which carrier a message waits for. It is the one that intake chose, while that is up or nobody else serves the message.
+ * A message whose carrier is down goes to another carrier of its route; one whose carrier is served by other nodes is released to them; one
+ * whose carrier is gone, and that nobody serves, ends.
+ *
+ * A message of which a carrier has a part stays with that carrier.
+ */
+import type { PartsTaken, QueuedMessage } from "../message/message.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { errorByName } from "../sms/errors.ts";
+import type { LaneName } from "../store/port.ts";
+import type { CarrierPump } from "./carrier-pump.ts";
+import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
+import type { Claims, ClaimsParts } from "./claims.ts";
+import { type Lane, LaneRing, type Waiting } from "./lane.ts";
+import type { MessageOutcomes } from "./message-outcomes.ts";
+
+/** What the operator has set about carriers and routes. */
+export interface RoutingRules {
+  /** Another carrier that serves this number and can write the sender, out of those that are usable, or null. */
+  readonly route: (
+    message: Pick<QueuedMessage, "from" | "to">,
+    usable: (carrierId: string) => boolean,
+  ) => string | null;
+  /** Whether the operator has such a carrier, which other nodes may serve. */
+  readonly knows: (carrierId: string) => boolean;
+  /** Sees to it that `knows` and `route` speak of what the operator has set by now. */
+  readonly lookAgain: () => Promise<void>;
+}
+
+export interface CarrierRouterParts extends RoutingRules {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queues: CarrierQueues;
+  readonly outcomes: MessageOutcomes;
+  readonly claims: Claims;
+  readonly pump: CarrierPump;
+  readonly counts: { rerouted: number };
+}
+
+const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
+/** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
+const MAX_HOPS = 5;
+
+export class CarrierRouter {
+  readonly #parts: CarrierRouterParts;
+  /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
+  readonly #elsewhere = new Map<string, Set<number>>();
+  readonly #hops = new WeakMap<QueuedMessage, number>();
+
+  constructor(parts: CarrierRouterParts) {
+    this.#parts = parts;
+  }
+
+  servedBy(carrierId: string): ReturnType<ClaimsParts["servedBy"]> {
+    if (this.#parts.queues.serving(carrierId) !== null) return "this node";
+    return this.#parts.knows(carrierId) ? "others" : "nobody";
+  }
+
+  /** The lanes that were left to other nodes: they are this one's too, from now on. */
+  recall(carrierId: string): LaneName[] {
+    const accounts = [...(this.#elsewhere.get(carrierId) ?? [])];
+    this.#elsewhere.delete(carrierId);
+    return accounts.map((accountId) => ({ accountId, carrierId }));
+  }
+
+  /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
+  leave(queue: CarrierQueue, message: QueuedMessage): void {
+    const asItIs = this.#asItIs(queue, message);
+    if (asItIs.taken !== null && !this.#parts.knows(message.carrierId)) {
+      this.#parts.pump.giveUp(queue, message, CARRIER_GONE);
+      return;
+    }
+    queue.begun.delete(message.key);
+    this.enqueue([asItIs]);
+  }
+
+  /** A message that waits, with what happened to it here. */
+  #asItIs(queue: CarrierQueue, message: QueuedMessage): QueuedMessage {
+    const begun = queue.begun.get(message.key);
+    if (begun === undefined) return message;
+    const { asItIs } = begun;
+    this.#hops.set(asItIs, this.#hops.get(message) ?? 0);
+    return asItIs;
+  }
+
+  leaveElsewhere({ accountId, carrierId }: LaneName): void {
+    const accounts = this.#elsewhere.get(carrierId);
+    if (accounts === undefined) this.#elsewhere.set(carrierId, new Set([accountId]));
+    else accounts.add(accountId);
+  }
+
+  /** Back to its place, unless its carrier has gone or is down meanwhile. */
+  putBack(queue: CarrierQueue, waiting: Waiting): void {
+    if (!this.#parts.queues.has(queue) || (queue.leaving && !queue.isBegun(waiting.message))) {
+      this.leave(queue, waiting.message);
+      return;
+    }
+    queue.ring.putBack(waiting);
+    if (!queue.carrier.isUp()) this.rerouteAll(queue);
+  }
+
+  /** Puts messages into their lanes: those whose carrier is down into that of another that serves them. The rest is for other nodes. */
+  enqueue(messages: readonly QueuedMessage[]): void {
+    const touched = new Set<CarrierQueue>();
+    const unknownCarrier: QueuedMessage[] = [];
+    for (const message of messages) {
+      const queue = this.#queueFor(message);
+      if (queue !== null) touched.add(this.#push(queue, message));
+      else if (this.#parts.knows(message.carrierId)) this.#parts.outcomes.released(message.key);
+      else unknownCarrier.push(message);
+    }
+    for (const queue of touched) this.#parts.pump.pump(queue);
+    if (unknownCarrier.length > 0) void this.#enqueueUnknownCarrier(unknownCarrier);
+  }
+
+  #push(queue: CarrierQueue, message: QueuedMessage): CarrierQueue {
+    queue.ring.push(queue.carrier.id === message.carrierId ? message : this.#rerouted(message, queue.carrier.id));
+    return queue;
+  }
+
+  /**
+   * Messages for a carrier that nobody knows here. Another node may have heard of it first, so the catalogue is looked at again before
+   * anything ends for that. Of a carrier that is really gone, they go to another of the route, here or elsewhere.
+   */
+  async #enqueueUnknownCarrier(messages: readonly QueuedMessage[]): Promise<void> {
+    const { knows, lookAgain, route, log, clock } = this.#parts;
+    try {
+      await lookAgain();
+    } catch (error) {
+      log.warn({ err: error }, "the catalogue could not be read for messages whose carrier is not known; trying again");
+      this.#parts.claims.soon(() => this.enqueue(messages));
+      return;
+    }
+    const touched = new Set<CarrierQueue>();
+    for (const message of messages) {
+      const alternative = message.taken === null ? this.#alternative(message) : null;
+      const queue = this.#queueFor(message) ?? this.#parts.queues.serving(alternative);
+      if (queue !== null) {
+        touched.add(this.#push(queue, message));
+        continue;
+      }
+      if (message.taken !== null && !knows(message.carrierId)) {
+        this.#endTaken(message, message.taken);
+        continue;
+      }
+      const elsewhere = knows(message.carrierId) ? message.carrierId : route(message, knows);
+      if (elsewhere === null) {
+        this.#parts.outcomes.ended({ key: message.key, event: "no route", errorId: 0, atMs: clock.now() });
+        continue;
+      }
+      if (elsewhere !== message.carrierId) this.#rerouted(message, elsewhere);
+      this.#parts.outcomes.released(message.key);
+    }
+    for (const queue of touched) this.#parts.pump.pump(queue);
+  }
+
+  /** A carrier that is gone has a part of it: of that the receipts are waited for, should they come some other way. */
+  #endTaken({ key, carrierId, to }: QueuedMessage, { ids }: PartsTaken): void {
+    const parts = ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
+    const atMs = this.#parts.clock.now();
+    this.#parts.outcomes.submitted({ key, carrierId, parts, refusedErrorId: CARRIER_GONE, atMs }, to);
+  }
+
+  /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
+  #queueFor(message: QueuedMessage): CarrierQueue | null {
+    const own = this.#parts.queues.serving(message.carrierId);
+    if (own === null || own.carrier.isUp() || own.replacing || message.taken !== null) return own;
+    return this.#parts.queues.serving(this.#alternative(message)) ?? own;
+  }
+
+  #alternative(message: QueuedMessage): string | null {
+    if ((this.#hops.get(message) ?? 0) >= MAX_HOPS) return null;
+    return this.#parts.route(
+      message,
+      (id) => id !== message.carrierId && this.#parts.queues.serving(id)?.carrier.isUp() === true,
+    );
+  }
+
+  #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {
+    const moved = { ...message, carrierId };
+    this.#hops.set(moved, (this.#hops.get(message) ?? 0) + 1);
+    this.#parts.counts.rerouted++;
+    this.#parts.outcomes.rerouted(message.key, carrierId);
+    return moved;
+  }
+
+  /**
+   * The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is down because
+   * this service stops, or has another profile now, is not down for its messages.
+   */
+  rerouteAll(queue: CarrierQueue): void {
+    if (this.#parts.pump.isStopping || queue.replacing) return;
+    const leaving = queue.ring.remove((message) => !queue.isBegun(message) && this.#alternative(message) !== null);
+    const moved = leaving.map((message) => this.#asItIs(queue, message));
+    for (const { key } of leaving) queue.begun.delete(key);
+    this.enqueue(moved);
+  }
+
+  /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */
+  laneOf(name: LaneName): Lane {
+    const queue = this.#parts.queues.get(name.carrierId);
+    return (queue?.ring ?? new LaneRing(name.carrierId)).lane(name.accountId);
+  }
+}

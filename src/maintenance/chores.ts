@@ -1,0 +1,137 @@
+/**
+ * The chores of maintenance, as one table. Each of them is a command of the store that does a page of work and says whether there is more.
+ * What a command deletes, and by which rule, is the store's own; how often it is called, and with which ages, stands here.
+ */
+import { SESSION_LONGEST_MS } from "../auth/sessions.ts";
+import { PURGE_START, type PurgeCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+
+export type MaintenanceStore = Pick<
+  Store,
+  | "cluster"
+  | "sweep"
+  | "sweepIncoming"
+  | "dropUnmatched"
+  | "quarantined"
+  | "purgeMessages"
+  | "purgeExpired"
+  | "purgeLoginEvents"
+>;
+
+export interface MaintenanceSettings {
+  /** How often a round is made. */
+  readonly everyMs: number;
+  /** How long after a message's validity its receipt may still come. */
+  readonly receiptWaitMs: number;
+  /** How long receipts and messages from phones that match nothing are kept, and how many of each. */
+  readonly unmatchedDays: number;
+  readonly unmatchedRows: number;
+  /** How long messages are kept; 0 for ever. */
+  readonly retentionDays: number;
+  /** How long the audit keeps logins. */
+  readonly loginAuditDays: number;
+}
+
+export interface MaintenanceCounts {
+  /** Messages from phones, made whole here, to a number that is nobody's. */
+  incomingUnmatched: number;
+  unmatchedDropped: number;
+  /** What the store has kept aside by now. */
+  quarantined: number;
+}
+
+export interface Chore {
+  readonly name: string;
+  /** How long it is left alone after it was done; 0 means that it is done in every round. */
+  readonly everyMs: number;
+  /** How many pages one round does at most. The next round goes on where this one stopped. */
+  readonly pages: number;
+  /** Does one page, and says whether there is more. */
+  readonly page: (nowMs: number) => Promise<boolean>;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** How long the missing parts of a message from a phone are waited for. */
+const INCOMING_WAIT_MS = 10 * MINUTE_MS;
+/** How long idempotency keys are kept. */
+const REPLAY_MS = DAY_MS;
+const PAGE_ROWS = 500;
+
+export function choresOf(
+  store: MaintenanceStore,
+  settings: MaintenanceSettings,
+  counts: MaintenanceCounts,
+): readonly Chore[] {
+  const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays } = settings;
+  const limit = PAGE_ROWS;
+  let swept: SweepCursor = SWEEP_START;
+  let purged: PurgeCursor = PURGE_START;
+  const chores: Chore[] = [
+    {
+      name: "overdue messages",
+      everyMs: 0,
+      pages: 20,
+      async page(nowMs) {
+        const { cursor, more } = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: swept });
+        swept = cursor;
+        return more;
+      },
+    },
+    {
+      name: "messages from phones that are not whole",
+      everyMs: 0,
+      pages: 20,
+      async page(nowMs) {
+        const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+        counts.incomingUnmatched += unmatched;
+        return more;
+      },
+    },
+    {
+      name: "what matched nothing",
+      everyMs: MINUTE_MS,
+      pages: 200,
+      async page(nowMs) {
+        const beforeMs = nowMs - unmatchedDays * DAY_MS;
+        const { count, more } = await store.dropUnmatched({ beforeMs, keepRows: unmatchedRows, limit });
+        counts.unmatchedDropped += count;
+        return more;
+      },
+    },
+    {
+      name: "what is kept aside",
+      everyMs: MINUTE_MS,
+      pages: 1,
+      async page() {
+        counts.quarantined = (await store.quarantined({ limit: 0 })).count;
+        return false;
+      },
+    },
+    {
+      name: "sessions and answers that nobody can use any more",
+      everyMs: 10 * MINUTE_MS,
+      pages: 200,
+      page: async (nowMs) =>
+        (await store.purgeExpired({ nowMs, replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS, limit })).more,
+    },
+    {
+      name: "old logins",
+      everyMs: 10 * MINUTE_MS,
+      pages: 200,
+      page: async (nowMs) => (await store.purgeLoginEvents({ beforeMs: nowMs - loginAuditDays * DAY_MS, limit })).more,
+    },
+    {
+      name: "old messages",
+      everyMs: HOUR_MS,
+      pages: 100,
+      async page(nowMs) {
+        const beforeMs = nowMs - retentionDays * DAY_MS;
+        const { cursor, more } = await store.purgeMessages({ beforeMs, nowMs, limit, cursor: purged });
+        purged = cursor;
+        return more;
+      },
+    },
+  ];
+  return retentionDays === 0 ? chores.slice(0, -1) : chores;
+}

@@ -1,0 +1,80 @@
+/**
+ * Maintenance ends and deletes what has waited too long. It has one timer. At every tick it makes a round over its chores (chores.ts):
+ *
+ *   - it ends messages that are past their validity, and messages whose receipt never came;
+ *   - it delivers long messages from phones of which a part never came;
+ *   - it drops receipts and messages from phones that matched nothing and are too old or too many;
+ *   - it deletes sessions, idempotency keys and logins that are too old;
+ *   - it deletes messages that ended longer ago than the operator wants to keep them.
+ *
+ * Several nodes may share a store. Only the node that leads makes the rounds, for all of them, whatever its roles are. A round is bounded: a
+ * chore that has more to do goes on in the next round. A chore that fails is tried again in the next round, and keeps no other from being done.
+ */
+import { type Clock, Interval } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import {
+  type Chore,
+  choresOf,
+  type MaintenanceCounts,
+  type MaintenanceSettings,
+  type MaintenanceStore,
+} from "./chores.ts";
+
+export interface MaintenanceParts {
+  readonly store: MaintenanceStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: MaintenanceSettings;
+}
+
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  readonly counts: MaintenanceCounts = { incomingUnmatched: 0, unmatchedDropped: 0, quarantined: 0 };
+  /** Each chore, and when it is due on the monotonic clock. */
+  readonly #dueAtMs: Map<Chore, number>;
+  #interval: Interval | null = null;
+  #stopping = false;
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#dueAtMs = new Map(choresOf(parts.store, parts.settings, this.counts).map((chore) => [chore, 0]));
+  }
+
+  start(): void {
+    const { clock, settings, log } = this.#parts;
+    this.#interval = new Interval(clock, settings.everyMs, async () => {
+      try {
+        await this.#round();
+      } catch (error) {
+        log.warn({ err: error }, "maintenance could not begin; trying again");
+      }
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    if (!(await store.cluster()).leads) return;
+    const nowMs = clock.now();
+    for (const [chore, dueAtMs] of this.#dueAtMs) {
+      if (clock.monotonic() < dueAtMs) continue;
+      try {
+        await this.#do(chore, nowMs);
+      } catch (error) {
+        log.warn({ err: error, chore: chore.name }, "a chore of maintenance failed; trying again");
+      }
+    }
+  }
+
+  async #do(chore: Chore, nowMs: number): Promise<void> {
+    for (let page = 0; page < chore.pages && !this.#stopping; page++) {
+      if (await chore.page(nowMs)) continue;
+      this.#dueAtMs.set(chore, this.#parts.clock.monotonic() + chore.everyMs);
+      return;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#interval?.stop();
+  }
+}

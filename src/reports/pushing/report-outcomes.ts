@@ -1,0 +1,80 @@
+/**
+ * What became of batches of reports, on its way to the store (runtime/outcome-recorder.ts). One write waits for the other, so under load a call
+ * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
+ */
+import type { ReportFailure } from "../../message/callback.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import { OutcomeRecorder } from "../../runtime/outcome-recorder.ts";
+import type { ReportRelease, ReportStore } from "./report-store.ts";
+
+/** What every outcome of a batch says. */
+export interface BatchOutcome {
+  readonly accountId: number;
+  /** How many items leave memory with it. */
+  readonly items: number;
+}
+
+export interface ReportOutcomesParts {
+  readonly store: ReportStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly storeRetryMs: number;
+  /** Whether a failure of the store says nothing of what it was told. */
+  readonly isStoreAway: (error: unknown) => boolean;
+  /** The store has it, or never will. */
+  readonly recorded: (outcome: BatchOutcome) => void;
+}
+
+export class ReportOutcomes {
+  readonly #parts: ReportOutcomesParts;
+  readonly #recorder: OutcomeRecorder;
+  readonly delivered: (outcome: BatchOutcome & { readonly id: string }) => void;
+  readonly failed: (outcome: BatchOutcome & { readonly failure: ReportFailure }) => void;
+  readonly released: (outcome: BatchOutcome & { readonly release: ReportRelease }) => void;
+
+  constructor(parts: ReportOutcomesParts) {
+    const { store, storeRetryMs } = parts;
+    this.#parts = parts;
+    this.#recorder = new OutcomeRecorder({
+      ...parts,
+      what: "what became of reports",
+      pauseMs: () => storeRetryMs,
+      oneAtATime: true,
+    });
+    this.delivered = this.#kind("delivered", (all) => store.reportsDelivered({ ids: all.map(({ id }) => id) }));
+    this.failed = this.#kind("failed", (all) => store.reportsFailed({ failures: all.map(({ failure }) => failure) }));
+    this.released = this.#kind("released", (all) =>
+      store.reportsReleased({ releases: all.map(({ release }) => release) }),
+    );
+  }
+
+  /** Resolves when the store has everything. Ask for a bound around it: a store that is gone never has. */
+  settled(): Promise<void> {
+    return this.#recorder.settled();
+  }
+
+  /** Records nothing any more: the store still has these batches as undelivered. */
+  abandon(): void {
+    this.#recorder.abandon();
+  }
+
+  #kind<Outcome extends BatchOutcome>(
+    name: string,
+    write: (outcomes: readonly Outcome[]) => Promise<void>,
+  ): (outcome: Outcome) => void {
+    const { log, recorded } = this.#parts;
+    return this.#recorder.kind<Outcome>({
+      name,
+      write: async (outcomes) => {
+        await write(outcomes);
+        for (const outcome of outcomes) recorded(outcome);
+      },
+      setAside: async (outcome, error) => {
+        log.error({ err: error, outcome }, "the store does not take what became of a report");
+        recorded(outcome);
+        return true;
+      },
+    });
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The request that carries a batch of reports: where it goes, its body, and the headers by which a receiver knows it for ours.
+ *
+ * Signatures have the Standard Webhooks form (standardwebhooks.com): HMAC-SHA256 over id, time and body, joined by dots, so that
+ * neither can be exchanged. While an account changes its secret there is one signature for each of the two.
+ */
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import type { ReportBatch } from "../../message/message.ts";
+import { bodyOf } from "../rendering/report-body.ts";
+import type { Post } from "./transport.ts";
+
+/** The client's URL, taken apart for the request. */
+export interface Target {
+  /** Scheme, host and port: what one pool of connections serves. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** For a URL with a name and a password in it. */
+  readonly authorization: string | null;
+}
+
+/** Null when it is no URL, or neither http nor https. */
+export function readTarget(url: string): Target | null {
+  const parsed = URL.parse(url);
+  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return null;
+  return {
+    origin: parsed.origin,
+    path: parsed.pathname + parsed.search,
+    authorization: parsed.username === "" ? null : basic(parsed.username, parsed.password),
+  };
+}
+
+/** The id stays the same on every try; the time and the signatures are those of this one. */
+export function requestFor(batch: ReportBatch, target: Target, keys: readonly KeyObject[], nowMs: number): Post {
+  const timestampSeconds = Math.floor(nowMs / 1000);
+  const body = bodyOf(batch);
+  return {
+    origin: target.origin,
+    path: target.path,
+    headers: {
+      "content-type": batch.contentType,
+      "user-agent": "Heliograph",
+      "webhook-id": batch.id,
+      "webhook-timestamp": String(timestampSeconds),
+      "webhook-signature": signatures({ id: batch.id, timestampSeconds, body }, keys),
+      ...(target.authorization === null ? {} : { authorization: target.authorization }),
+    },
+    body,
+  };
+}
+
+const SECRET_PREFIX = "whsec_";
+
+/**
+ * The key in a secret as clients see it: `whsec_` and base64. To be kept and used again: with a key object a signature costs
+ * 3 µs, with the bare bytes 24.
+ */
+export function signingKey(secret: string): KeyObject {
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
+  return createSecretKey(Buffer.from(encoded, "base64"));
+}
+
+export interface Signed {
+  readonly id: string;
+  readonly timestampSeconds: number;
+  readonly body: string;
+}
+
+/** The value of the `webhook-signature` header. */
+export function signatures({ id, timestampSeconds, body }: Signed, keys: readonly KeyObject[]): string {
+  const content = `${id}.${timestampSeconds}.${body}`;
+  return keys.map((key) => `v1,${createHmac("sha256", key).update(content).digest("base64")}`).join(" ");
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString("base64")}`;
+}
+
+/** A stray percent sign stands for itself. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

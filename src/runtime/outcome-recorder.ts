@@ -1,0 +1,220 @@
+/**
+ * Records in the store what became of things. Items are gathered for one turn of the event loop, and those of one kind are written with one
+ * call. No item is dropped, and none stops the others:
+ *
+ *   - While the store is away, items wait. They are written when it is back.
+ *   - An item that the store refuses is found by splitting the call (isolate.ts). It is written with less in it where its kind knows how, and is
+ *     else set aside.
+ *   - A store that refuses one item after the other is ill. Then the items wait as well.
+ *
+ * A process that ends abandons what is left.
+ */
+import type { Clock, Timer } from "./clock.ts";
+import { type Isolation, SetAsideLimit, writeIsolated } from "./isolate.ts";
+import { type Log, LogLimiter } from "./log.ts";
+
+/** How items of one kind are written. */
+export interface OutcomeKind<Item> {
+  /** Names the kind in the log. */
+  readonly name: string;
+  readonly write: (items: readonly Item[]) => Promise<unknown>;
+  /** The same with less, for an item that is refused. */
+  readonly reduced?: (item: Item) => Item;
+  /** Keeps an item that is refused. Gives whether it is safe now; if not, it is tried again. Must not throw. */
+  readonly setAside: (item: Item, error: unknown) => Promise<boolean>;
+}
+
+export interface OutcomeRecorderParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What is recorded, in the words of the log. */
+  readonly what: string;
+  /** Whether a failure of the store says nothing of what it was told: the same call may work later. */
+  readonly isStoreAway: (error: unknown) => boolean;
+  /** How long to wait before the next try of an item that was refused so often. */
+  readonly pauseMs: (refusals: number) => number;
+  /** Writes wait for each other, and what comes meanwhile is in the next one. Else every turn of the event loop has its own. */
+  readonly oneAtATime?: true;
+  /** Called before what was gathered is written. */
+  readonly onFlush?: () => void;
+  /** Called when the store has answered. */
+  readonly onAnswer?: () => void;
+}
+
+/** A store that takes longer for one call is behind. */
+const BEHIND_MS = 1_000;
+
+export class OutcomeRecorder {
+  readonly #parts: OutcomeRecorderParts;
+  readonly #limiter: LogLimiter;
+  readonly #asideLimit: SetAsideLimit;
+  /** Of each kind, what writes all that was gathered of it. */
+  readonly #flushes: (() => Promise<void> | null)[] = [];
+  /** A flush is to come, or one that others wait for is under way; and whether something was gathered since it began. */
+  #flushing = false;
+  #gathered = false;
+  /** Calls with items that are not written or set aside yet. */
+  #writing = 0;
+  /** The store's last word was that it is away or ill; and how many writes wait because it was. */
+  #isAway = false;
+  #waiting = 0;
+  /** When each call of the store began that is under way, oldest first. */
+  readonly #calls = new Set<{ readonly sinceMs: number }>();
+  readonly #pauses = new Set<Timer>();
+  #abandoned = false;
+  readonly #idle: (() => void)[] = [];
+
+  constructor(parts: OutcomeRecorderParts) {
+    this.#parts = parts;
+    this.#limiter = new LogLimiter(parts.clock);
+    this.#asideLimit = new SetAsideLimit(parts.clock);
+  }
+
+  /** Gives what adds an item of this kind. Kinds are written in the order in which they were named here. */
+  kind<Item>(kind: OutcomeKind<Item>): (item: Item) => void {
+    const isolation: Isolation<Item> = {
+      write: (items) => this.call(() => kind.write(items)),
+      isPassing: this.#parts.isStoreAway,
+      pause: (error, refusals) => this.#pause(kind.name, error, refusals),
+      setAside: (item, error) => this.#refused(kind, item, error),
+    };
+    let gathered: Item[] = [];
+    this.#flushes.push(() => {
+      if (gathered.length === 0) return null;
+      const items = gathered;
+      gathered = [];
+      return this.#write(items, isolation);
+    });
+    return (item) => {
+      gathered.push(item);
+      this.#schedule();
+    };
+  }
+
+  /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
+  get keepsUp(): boolean {
+    if (this.#isAway || this.#waiting > 0) return false;
+    const [oldest] = this.#calls;
+    return oldest === undefined || this.#parts.clock.monotonic() - oldest.sinceMs < BEHIND_MS;
+  }
+
+  /** Every call of the store: whether it is there is known by how the last one ended. */
+  async call(work: () => Promise<unknown>): Promise<void> {
+    const { clock, isStoreAway, onAnswer } = this.#parts;
+    const call = { sinceMs: clock.monotonic() };
+    this.#calls.add(call);
+    try {
+      await work();
+      this.#isAway = false;
+    } catch (error) {
+      this.#isAway = isStoreAway(error);
+      throw error;
+    } finally {
+      this.#calls.delete(call);
+      if (!this.#isAway) onAnswer?.();
+    }
+  }
+
+  /** Resolves when everything gathered so far is in the store. Ask for a bound around it: a store that is gone never has it. */
+  settled(): Promise<void> {
+    return this.#isSettled ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** The process ends: what the store does not take now is left to whoever takes over. It never settles. */
+  abandon(): void {
+    this.#abandoned = true;
+    for (const pause of this.#pauses) pause.cancel();
+  }
+
+  get #isSettled(): boolean {
+    return !this.#flushing && this.#writing === 0;
+  }
+
+  #settle(): void {
+    if (this.#isSettled) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #schedule(): void {
+    this.#gathered = true;
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#gathered = false;
+    this.#parts.onFlush?.();
+    const writes = this.#flushes.map((flush) => flush());
+    if (this.#parts.oneAtATime === true) void Promise.all(writes).then(() => this.#flushed());
+    else this.#flushed();
+  }
+
+  #flushed(): void {
+    this.#flushing = false;
+    if (this.#gathered) this.#schedule();
+    else this.#settle();
+  }
+
+  /** Resolves when all is written that the store takes. What it refuses is tried on beside the next writes. */
+  #write<Item>(items: readonly Item[], isolation: Isolation<Item>): Promise<void> {
+    this.#writing++;
+    return new Promise((resolve) => {
+      void writeIsolated(items, { ...isolation, onOthersWritten: resolve }).then((isDone) => {
+        if (!isDone) return;
+        this.#writing--;
+        this.#settle();
+      });
+    });
+  }
+
+  async #pause(command: string, error: unknown, refusals: number): Promise<boolean> {
+    if (this.#abandoned) return false;
+    const { clock, log, what, isStoreAway, pauseMs } = this.#parts;
+    this.#limiter.write(`retry ${command}`, (more) =>
+      log.error({ err: error, command, ...more }, `the store did not take ${what}; trying again`),
+    );
+    // An item that is refused keeps nobody waiting.
+    const others = isStoreAway(error) ? 1 : 0;
+    this.#waiting += others;
+    await new Promise<void>((resolve) => {
+      const pause = clock.after(pauseMs(refusals), () => {
+        this.#pauses.delete(pause);
+        resolve();
+      });
+      this.#pauses.add(pause);
+    });
+    this.#waiting -= others;
+    return !this.#abandoned;
+  }
+
+  /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. Gives whether it is. */
+  async #refused<Item>(
+    { name, write, reduced, setAside }: OutcomeKind<Item>,
+    item: Item,
+    error: unknown,
+  ): Promise<boolean> {
+    const { log, what, isStoreAway } = this.#parts;
+    let why = error;
+    try {
+      if (reduced !== undefined) {
+        await this.call(() => write([reduced(item)]));
+        return true;
+      }
+    } catch (refusal) {
+      if (isStoreAway(refusal)) return false;
+      why = refusal;
+    }
+    if (!this.#asideLimit.take(name)) {
+      this.#limiter.write(`held ${name}`, (more) =>
+        log.error(
+          { err: why, command: name, ...more },
+          `the store refuses ${what}, one item after the other; they wait, and are not acknowledged`,
+        ),
+      );
+      return false;
+    }
+    if (await setAside(item, why)) return true;
+    this.#asideLimit.giveBack(name);
+    return false;
+  }
+}
