@@ -16,7 +16,7 @@ import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { storeOver } from "./store/group.ts";
 import { packInput } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
-import { Caller } from "./threads/rpc.ts";
+import { ThreadCaller } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
 
 export interface ServiceOptions {
@@ -132,8 +132,8 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     },
     [deliveryToStore.port1, control.port2],
   );
-  const delivery = new Caller(control.port1);
-  const storeCaller = new Caller(edgeToStore.port1);
+  const delivery = new ThreadCaller(control.port1);
+  const storeCaller = new ThreadCaller(edgeToStore.port1);
   const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
   const edge = new Edge({
     store,

@@ -141,7 +141,7 @@ export function sqliteFillable(directory: string): Fillable {
 export async function postgresFillable(url: string): Promise<Fillable> {
   // Read only where it is wanted: the embedded store is measured without any of it.
   const { default: pg } = await import("pg");
-  const { Pool } = await import("../../src/store/postgres/connection.ts");
+  const { PostgresPool } = await import("../../src/store/postgres/pool.ts");
   const { Partitions, partitionDays } = await import("../../src/store/postgres/partitions.ts");
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -159,7 +159,10 @@ export async function postgresFillable(url: string): Promise<Fillable> {
       return rows.map(({ name }) => name);
     },
     async makeRoom(firstKey, lastKey) {
-      const pool = new Pool({ url, connections: 2, statementTimeoutMs: 0, leaseMs: 0, log: silentLog }, "bench");
+      const pool = new PostgresPool(
+        { url, connections: 2, statementTimeoutMs: 0, leaseMs: 0, log: silentLog },
+        "bench",
+      );
       try {
         const day = 86_400_000n << 21n;
         const keys: string[] = [];

@@ -1,7 +1,7 @@
 /** `heliograph backup DIRECTORY`: what the store holds at this moment, as a data directory, made while services run. */
 import { Command } from "commander";
 import { backupStore } from "../copy/backup.ts";
-import { CopyRefused } from "../copy/tables.ts";
+import { CopyRefused } from "../copy/copied-tables.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { storeName } from "../store/open.ts";

@@ -1,8 +1,8 @@
 /** `heliograph copy`: moves the embedded store to PostgreSQL, for whoever outgrows one machine. */
 import { Command } from "commander";
 import { type Comparison, isDifferent } from "../copy/check.ts";
-import { copyStore, type Step } from "../copy/copy.ts";
-import { CopyRefused } from "../copy/tables.ts";
+import { CopyRefused } from "../copy/copied-tables.ts";
+import { type CopyStep, copyStore } from "../copy/copy.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { storeName } from "../store/open.ts";
@@ -32,7 +32,7 @@ from then on the two would send the same messages.
 A password on the command line can be seen by others on the machine. Without --to and --to-file the database is that of --config, of
 HELIOGRAPH_STORE_URL or of HELIOGRAPH_STORE_URL_FILE.`;
 
-const STEPS: Readonly<Record<Step, string>> = {
+const STEPS: Readonly<Record<CopyStep, string>> = {
   resuming: "An earlier copy was interrupted; going on where it stopped.",
   copying: "Copying.",
   checking: "Comparing both sides.",

@@ -3,20 +3,17 @@
  * rows that they delete are not cleared away until the transaction is over.
  */
 
-import { asStoreError } from "../store/postgres/connection.ts";
-import { Link } from "../store/postgres/link.ts";
+import { asStoreError } from "../store/postgres/faults.ts";
+import { PostgresLink } from "../store/postgres/link.ts";
 import { type Db, migrate, openDatabase } from "../store/sqlite/database.ts";
-import type { BackupOptions } from "./backup.ts";
+import type { BackupOptions } from "./backup-options.ts";
 import { compare, isDifferent } from "./check.ts";
-import { type CounterRow, type Row, Source } from "./source.ts";
-import { COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
+import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
+import { CopySource, type CounterRow, type Row } from "./copy-source.ts";
 
 const PAGE_CHARACTERS = 1_000_000;
 const FIRST_PAGE_ROWS = 16;
 const MAX_PAGE_ROWS = 4_096;
-
-/** What is read whole is read in one go: the settings for lookups by key (postgres/link.ts) would make it crawl. */
-const SETTINGS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
 
 export async function takeRows(
   options: Pick<BackupOptions, "fromName" | "onStep" | "onProgress" | "pageCharacters"> & {
@@ -105,7 +102,7 @@ function requireSame(
 
 /** As many rows of everything, and the same money in every place. */
 async function check(directory: string, moment: Moment): Promise<void> {
-  const source = new Source(directory);
+  const source = new CopySource(directory);
   try {
     const different = (await compare(source, moment)).filter(isDifferent).map(({ what }) => what);
     if (different.length > 0) throw new Error(`the backup differs from the database: ${different.join(", ")}`);
@@ -116,10 +113,10 @@ async function check(directory: string, moment: Moment): Promise<void> {
 
 /** The database as it was at one moment. */
 class Moment {
-  readonly #link: Link;
+  readonly #link: PostgresLink;
 
   constructor(url: string) {
-    this.#link = new Link({ url, statementTimeoutMs: 0, leaseMs: 0 }, "heliograph backup");
+    this.#link = new PostgresLink({ url, statementTimeoutMs: 0, leaseMs: 0, readsAll: true }, "heliograph backup");
   }
 
   async begin(name: string): Promise<void> {
@@ -128,7 +125,6 @@ class Moment {
       .catch((error: Error) => {
         throw new CopyRefused(`the data in ${name} cannot be opened: ${(asStoreError(error) as Error).message}`);
       });
-    for (const setting of SETTINGS) await this.#link.script(`SET ${setting}`);
     await this.#link.script("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const [tables] = await this.#all<{ there: boolean; copying: boolean }>(
       "SELECT to_regclass('counter') IS NOT NULL AS there, to_regclass('copy_progress') IS NOT NULL AS copying",

@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { migrate, openDatabase } from "../store/sqlite/database.ts";
-import type { BackupOptions } from "./backup.ts";
-import { CopyRefused } from "./tables.ts";
+import type { BackupOptions } from "./backup-options.ts";
+import { CopyRefused } from "./copied-tables.ts";
 
 /** Of 4 KiB each: some milliseconds, after which progress is told and a signal heard. */
 const PAGES_A_STEP = 2_000;

@@ -22,32 +22,11 @@ import { makePrivateDirectory } from "../runtime/private-files.ts";
 import { localStore } from "../store/group.ts";
 import { DataDirectoryInUse, lockDirectory, openDatabase } from "../store/sqlite/database.ts";
 import { SqliteEngine } from "../store/sqlite/engine.ts";
+import type { BackupOptions } from "./backup-options.ts";
 import { takeRows } from "./backup-postgres.ts";
 import { takePages } from "./backup-sqlite.ts";
-import { Source } from "./source.ts";
-import { COPIED, CopyRefused } from "./tables.ts";
-
-export interface BackupOptions {
-  /** The directory of the embedded store, or postgres://… */
-  readonly from: { readonly data: string } | { readonly url: string };
-  /** How the source is called in messages to people: without its password. */
-  readonly fromName: string;
-  /** A directory that is empty, or not there yet. */
-  readonly to: string;
-  readonly onStep?: (step: BackupStep) => void;
-  readonly onProgress?: (progress: BackupProgress) => void;
-  /** Characters of a page of rows, about. */
-  readonly pageCharacters?: number;
-}
-
-export type BackupStep = "reading" | "checking";
-
-export interface BackupProgress {
-  /** Of which table. Pages of a file have none. */
-  readonly table: string | null;
-  readonly done: number;
-  readonly total: number;
-}
+import { COPIED, CopyRefused } from "./copied-tables.ts";
+import { CopySource } from "./copy-source.ts";
 
 export interface BackupOutcome {
   /** Whatever was committed before this is in it. */
@@ -128,7 +107,7 @@ function sayWhatItIs(directory: string): void {
 }
 
 function countRows(directory: string): Map<string, number> {
-  const source = new Source(directory);
+  const source = new CopySource(directory);
   try {
     return new Map(COPIED.map(({ name }) => [name, source.count(name)]));
   } finally {

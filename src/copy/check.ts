@@ -1,7 +1,8 @@
 /** Whether both sides of a copy hold the same: as many rows of everything, and the same money in every place. */
-import type { Source } from "./source.ts";
-import { COPIED } from "./tables.ts";
-import type { Target } from "./target.ts";
+
+import { COPIED } from "./copied-tables.ts";
+import type { CopySource } from "./copy-source.ts";
+import type { CopyTarget } from "./copy-target.ts";
 
 /** Null where a side does not have it at all. */
 export interface Comparison {
@@ -45,7 +46,7 @@ const SUMS: readonly { readonly what: string; readonly text: string }[] = [
 /** Accounts have random secrets: two stores in which these agree have one origin. */
 const ORIGIN = "SELECT CAST(id AS TEXT) AS name, key || ' ' || callback_secret AS value FROM account ORDER BY id";
 
-export async function compare(source: Source, target: Pick<Target, "count" | "pairs">): Promise<Comparison[]> {
+export async function compare(source: CopySource, target: Pick<CopyTarget, "count" | "pairs">): Promise<Comparison[]> {
   const found: Comparison[] = [];
   const rows = (what: string, here: number, there: number): void => {
     found.push({ what, unit: "rows", source: BigInt(here), target: BigInt(there) });
@@ -68,7 +69,7 @@ export function isDifferent({ source, target }: Comparison): boolean {
 }
 
 /** Whether the target was once made from this source, whatever has happened since. */
-export async function sameOrigin(source: Source, target: Target): Promise<boolean> {
+export async function sameOrigin(source: CopySource, target: CopyTarget): Promise<boolean> {
   const here = source.pairs(ORIGIN);
   const there = new Map(await target.pairs(ORIGIN));
   return here.length > 0 && here.every(([id, account]) => there.get(id) === account);

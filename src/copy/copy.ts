@@ -5,16 +5,17 @@
 import { systemClock } from "../runtime/clock.ts";
 import { silentLog } from "../runtime/log.ts";
 import { localStore } from "../store/group.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ColumnTypes } from "../store/postgres/columns.ts";
-import { asStoreError, Pool } from "../store/postgres/connection.ts";
 import { PostgresEngine } from "../store/postgres/engine.ts";
+import { asStoreError } from "../store/postgres/faults.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { Partitions, partitionDays } from "../store/postgres/partitions.ts";
+import { PostgresPool } from "../store/postgres/pool.ts";
 import { type Comparison, compare, isDifferent, sameOrigin } from "./check.ts";
-import { fingerprints, type PageBounds, Source } from "./source.ts";
-import { BY_DAY, COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
-import { PageWriter, type Stretch, Target } from "./target.ts";
+import { BY_DAY, COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
+import { CopySource, fingerprints, type PageBounds } from "./copy-source.ts";
+import { CopyTarget, PageWriter, type Stretch } from "./copy-target.ts";
 
 export interface CopyOptions {
   /** The directory of the embedded store. */
@@ -26,14 +27,14 @@ export interface CopyOptions {
   /** Rows in a page, and rows from which on a table is copied over several connections. */
   readonly pageRows?: number;
   readonly stretchRows?: number;
-  readonly onStep?: (step: Step) => void;
+  readonly onStep?: (step: CopyStep) => void;
   /** After each page that is committed. */
-  readonly onRows?: (progress: Progress) => void;
+  readonly onRows?: (progress: CopyProgress) => void;
 }
 
-export type Step = "resuming" | "copying" | "checking";
+export type CopyStep = "resuming" | "copying" | "checking";
 
-export interface Progress {
+export interface CopyProgress {
   readonly table: string;
   /** Rows that are there, those of earlier runs included, of how many. */
   readonly rows: number;
@@ -57,8 +58,8 @@ const STRETCH_ROWS = 20_000;
 const MAX_STRETCHES = 4;
 
 export async function copyStore(options: CopyOptions): Promise<CopyOutcome> {
-  const source = new Source(options.from);
-  const target = new Target(options.to);
+  const source = new CopySource(options.from);
+  const target = new CopyTarget(options.to);
   try {
     await migrate({ url: options.to, leaseMs: 0 }).catch((error: Error) => {
       throw new CopyRefused(`the data in ${options.toName} cannot be opened: ${error.message}`);
@@ -74,14 +75,14 @@ export async function copyStore(options: CopyOptions): Promise<CopyOutcome> {
 
 class Copy {
   readonly #options: CopyOptions;
-  readonly #source: Source;
-  readonly #target: Target;
+  readonly #source: CopySource;
+  readonly #target: CopyTarget;
   #rows = 0;
   #earlier = 0;
   #total = 0;
   #failed = false;
 
-  constructor(options: CopyOptions, source: Source, target: Target) {
+  constructor(options: CopyOptions, source: CopySource, target: CopyTarget) {
     this.#options = options;
     this.#source = source;
     this.#target = target;
@@ -184,7 +185,7 @@ class Copy {
   }
 
   async #makePartitions(): Promise<void> {
-    const pool = new Pool(
+    const pool = new PostgresPool(
       { url: this.#options.to, connections: 2, statementTimeoutMs: 0, leaseMs: 0, log: silentLog },
       "heliograph copy",
     );

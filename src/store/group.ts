@@ -5,18 +5,21 @@
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
  */
 import type { Clock } from "../runtime/clock.ts";
-import type { Acceptance, CommandInput, CommandName, CommandOutput, Feed, Store } from "./port.ts";
+import { COMMAND_NAMES } from "./modes.ts";
+import type { Feed } from "./port/delivery.ts";
+import type { Acceptance } from "./port/messages.ts";
+import type { CommandName, Store } from "./port/store.ts";
 
 export interface Call {
   readonly command: CommandName;
   readonly input: unknown;
 }
 
-export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+export type CallOutcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 export interface GroupResult {
   /** One for each call, in order. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly CallOutcome[];
   readonly feed: Feed | null;
 }
 
@@ -25,7 +28,7 @@ export interface Engine {
   /** Whether a command has a transaction of its own. */
   ownTransaction?(command: CommandName): boolean;
   /** Runs a command that need not wait for its turn among the others; null if it is not one of those. */
-  runConcurrently?(call: Call): Promise<Outcome> | null;
+  runConcurrently?(call: Call): Promise<CallOutcome> | null;
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
   onIdle?(): boolean;
 }
@@ -53,7 +56,7 @@ export interface GroupPause {
 
 interface Waiting {
   readonly call: Call;
-  readonly answer: (outcome: Outcome) => void;
+  readonly answer: (outcome: CallOutcome) => void;
   readonly urgency: Urgency;
 }
 
@@ -75,7 +78,7 @@ export class GroupCommit {
     this.#pause = pause;
   }
 
-  add(call: Call, answer: (outcome: Outcome) => void, urgency: Urgency = "awaited"): void {
+  add(call: Call, answer: (outcome: CallOutcome) => void, urgency: Urgency = "awaited"): void {
     const beside = this.#engine.runConcurrently?.(call) ?? null;
     if (beside !== null) {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
@@ -176,102 +179,10 @@ export class GroupCommit {
 /** How a command reaches its engine: straight, or over a channel to another thread. */
 export type SendCall = (call: Call) => Promise<unknown>;
 
-/** The names of all commands. A mapped type, so that one left out does not compile. */
-const COMMANDS: Readonly<Record<CommandName, true>> = {
-  accept: true,
-  claimDue: true,
-  claimLane: true,
-  submitted: true,
-  reroute: true,
-  postpone: true,
-  again: true,
-  finish: true,
-  received: true,
-  matchParked: true,
-  parkedReceipts: true,
-  laterReceipts: true,
-  outstanding: true,
-  sweep: true,
-  handBack: true,
-  release: true,
-  cluster: true,
-  shareBinds: true,
-  bulk: true,
-  lookThroughBulk: true,
-  moveBulk: true,
-  setBulkStatus: true,
-  incoming: true,
-  sweepIncoming: true,
-  fetchIncoming: true,
-  confirmIncoming: true,
-  unmatchedIncoming: true,
-  fetchReports: true,
-  confirmReports: true,
-  logs: true,
-  dueReports: true,
-  reportsDelivered: true,
-  reportsFailed: true,
-  reportsReleased: true,
-  mergeReports: true,
-  callbackPolicy: true,
-  rotateCallbackSecret: true,
-  dropOldCallbackSecret: true,
-  deadLetters: true,
-  replayDeadLetters: true,
-  createAccount: true,
-  findLogin: true,
-  countAccounts: true,
-  createSession: true,
-  findSession: true,
-  endSession: true,
-  secondFactor: true,
-  beginSecondFactor: true,
-  confirmSecondFactor: true,
-  useSecondFactor: true,
-  removeSecondFactor: true,
-  noteLogin: true,
-  purgeLoginEvents: true,
-  createApiKey: true,
-  findApiKey: true,
-  apiKeys: true,
-  revokeApiKey: true,
-  accounts: true,
-  account: true,
-  changeAccount: true,
-  setPassword: true,
-  endSessions: true,
-  audit: true,
-  balance: true,
-  fund: true,
-  verifyLedger: true,
-  postings: true,
-  turnover: true,
-  optOut: true,
-  optIn: true,
-  optOuts: true,
-  claimPurpose: true,
-  purpose: true,
-  changeCounter: true,
-  catalogue: true,
-  putCatalogue: true,
-  putItem: true,
-  deleteItem: true,
-  purgeMessages: true,
-  purgeExpired: true,
-  secretKeys: true,
-  sealSecrets: true,
-  dropUnmatched: true,
-  quarantine: true,
-  quarantined: true,
-};
-
 /** The store port over any way of sending commands. */
 export function storeOver(send: SendCall): Store {
-  const command = <Name extends CommandName>(name: Name) => {
-    return (input: CommandInput<Name>) => send({ command: name, input }) as Promise<CommandOutput<Name>>;
-  };
-  const names = Object.keys(COMMANDS) as CommandName[];
-  return Object.fromEntries(names.map((name) => [name, command(name)])) as unknown as Store;
+  const command = (name: CommandName) => (input: unknown) => send({ command: name, input });
+  return Object.fromEntries(COMMAND_NAMES.map((name) => [name, command(name)])) as unknown as Store;
 }
 
 /** The store on this very thread: for tests and for the command line. */
@@ -282,12 +193,24 @@ export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store 
 export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
   return (call) =>
     new Promise((resolve, reject) => {
-      const answer = (outcome: Outcome): void => {
+      const answer = (outcome: CallOutcome): void => {
         if (outcome.ok) resolve(outcome.value);
         else reject(outcome.error);
       };
       group.add(call, answer, urgency);
     });
+}
+
+/** One command of a group is bad: each runs on its own, so that only the bad ones fail. */
+export async function runEach(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult> {
+  const outcomes: CallOutcome[] = [];
+  let feed: Feed | null = null;
+  for (const call of calls) {
+    const result = await engine.run([call]);
+    outcomes.push(...result.outcomes);
+    feed = joinFeeds(feed, result.feed);
+  }
+  return { outcomes, feed };
 }
 
 export function joinFeeds(first: Feed | null, second: Feed | null): Feed | null {

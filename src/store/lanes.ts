@@ -2,7 +2,7 @@
  * How many messages of each lane (one account on one carrier) this node has in memory. A lane that is full overflows: what comes
  * after stays in the store, unowned, and nothing overtakes it until the lane has claimed it all back.
  */
-import type { LaneName } from "./port.ts";
+import type { LaneName } from "./port/delivery.ts";
 
 export interface LaneBounds {
   /** Messages of one lane in memory. */

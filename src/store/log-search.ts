@@ -5,7 +5,8 @@
  * search is under way goes from a place that the search has yet to reach to one that it has passed. Where there was more than one page, the
  * top is looked at once more at the end: a message is sent once only, so whatever the pages have missed is found there.
  */
-import type { LoggedMessage, LogPosition, LogQuery, Store } from "./port.ts";
+import type { Store } from "./port/store.ts";
+import type { LoggedMessage, LogPosition, LogQuery } from "./port/tracking.ts";
 import { newestFirst } from "./rows.ts";
 
 /** Messages from one command: other commands wait for it. */

@@ -4,11 +4,14 @@ import type { IdSource } from "../runtime/ids.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { tooOpen } from "../runtime/private-files.ts";
+import type { Role } from "../runtime/roles.ts";
 import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";
-import type { LaneName, Role, SecretCount, SecretCursor, Store } from "./port.ts";
+import type { LaneName } from "./port/delivery.ts";
+import type { SecretCount, SecretCursor } from "./port/secrets.ts";
+import type { Store } from "./port/store.ts";
 import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
 import { migrate as migratePostgres } from "./postgres/migrate.ts";
 import { partitionDays } from "./postgres/partitions.ts";
@@ -77,15 +80,24 @@ async function requireKeys(store: Store, secrets: SecretBox): Promise<void> {
 
 const SECRETS_A_PAGE = 1_000;
 
+/** Pages of the store's secrets, one after the other. */
+async function* pages<Page extends { readonly next: SecretCursor | null }>(
+  ask: (place: { after: SecretCursor | null; limit: number }) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let after: SecretCursor | null = null;
+  do {
+    const page: Page = await ask({ after, limit: SECRETS_A_PAGE });
+    yield page;
+    after = page.next;
+  } while (after !== null);
+}
+
 /** How many secrets the store has, by the key that they are sealed with. */
 export async function countSecrets(store: Pick<Store, "secretKeys">): Promise<SecretCount[]> {
   const counts = new Map<string | null, number>();
-  for (let after: SecretCursor | null = null; ; ) {
-    const page: Awaited<ReturnType<Store["secretKeys"]>> = await store.secretKeys({ after, limit: SECRETS_A_PAGE });
+  for await (const page of pages(store.secretKeys))
     for (const { keyId, count } of page.counts) counts.set(keyId, (counts.get(keyId) ?? 0) + count);
-    if (page.next === null) return [...counts].map(([keyId, count]) => ({ keyId, count }));
-    after = page.next;
-  }
+  return [...counts].map(([keyId, count]) => ({ keyId, count }));
 }
 
 /** Seals with the newest key what is not, and tells what it has done. Interrupted, it is done again. */
@@ -95,17 +107,11 @@ export async function sealAllSecrets(
 ): Promise<{ sealed: number; lost: readonly string[] }> {
   let sealed = 0;
   const lost: string[] = [];
-  for (let after: SecretCursor | null = null; ; ) {
-    const page: Awaited<ReturnType<Store["sealSecrets"]>> = await store.sealSecrets({
-      after,
-      limit: SECRETS_A_PAGE,
-      renewLost,
-    });
+  for await (const page of pages((place) => store.sealSecrets({ ...place, renewLost }))) {
     sealed += page.sealed;
     lost.push(...page.lost);
-    if (page.next === null) return { sealed, lost };
-    after = page.next;
   }
+  return { sealed, lost };
 }
 
 /** What the store is called in a message to people: a directory, or a database without its password. */

@@ -11,7 +11,7 @@ import type {
   ReportFacts,
 } from "../message/message.ts";
 import type { Encoding } from "../sms/text.ts";
-import type { LogPosition } from "./port.ts";
+import type { LogPosition } from "./port/tracking.ts";
 import { MESSAGE, type MessageRow } from "./schema/message.ts";
 import type { ReportRow } from "./schema/report.ts";
 

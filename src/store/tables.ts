@@ -8,7 +8,9 @@
  */
 
 import type { MessageKey } from "../message/message.ts";
-import type { BulkName, CarrierReceipt, LaneName, PartName } from "./port.ts";
+import type { BulkName } from "./port/bulks.ts";
+import type { LaneName } from "./port/delivery.ts";
+import type { CarrierReceipt, PartName } from "./port/receipts.ts";
 import type { BulkChange, BulkRow, ReplayName } from "./schema/bulk.ts";
 import type { MessageChange, MessageRow, NewMessageRow, NewPartRow, PartRow } from "./schema/message.ts";
 import type { LaterReceipt, NewParkedReceipt, ParkedReceipt } from "./schema/receipts.ts";

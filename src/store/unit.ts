@@ -11,7 +11,7 @@ import type {
   ReportBatchItem,
   ReportFacts,
 } from "../message/message.ts";
-import type { Feed, LaneName } from "./port.ts";
+import type { Feed, LaneName } from "./port/delivery.ts";
 
 /** Items for one URL in one request, at most (the API family's limit). */
 const BATCH_ITEMS = 100;

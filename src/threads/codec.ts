@@ -5,7 +5,9 @@
  */
 import { CARRIED_NAMES } from "../message/carried.ts";
 import { compiled } from "../runtime/compiled.ts";
-import type { Acceptance, CommandInput, CommandName, Feed } from "../store/port.ts";
+import type { Feed } from "../store/port/delivery.ts";
+import type { Acceptance } from "../store/port/messages.ts";
+import type { CommandInput, CommandName } from "../store/port/store.ts";
 
 type Queued = Feed["messages"][number];
 type Batch = Feed["reports"][number];

@@ -7,9 +7,9 @@ import { createLog } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { storeOver } from "../store/group.ts";
-import type { LaneName } from "../store/port.ts";
+import type { LaneName } from "../store/port/delivery.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
-import { Caller, serveCalls } from "./rpc.ts";
+import { serveCalls, ThreadCaller } from "./rpc.ts";
 
 export interface DeliveryThreadData {
   readonly settings: Settings;
@@ -24,7 +24,7 @@ export interface DeliveryThreadData {
 const { settings, sandbox, overflowed, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
 
 const log = createLog(settings.log.level, { part: "delivery" });
-const caller = new Caller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
+const caller = new ThreadCaller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
 const store = storeOver(({ command, input }) => caller.call(command, packInput(command, input)));
 const lease = new Lease(memory);
 const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox, lease });

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import { SlotMap } from "../runtime/slots.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 
 type CallEnvelope = [id: number, name: string, input: unknown];
 type AnswerEnvelope = [id: number, ok: true, value: unknown] | [id: number, ok: false, failure: Failure];
@@ -71,7 +71,7 @@ function errorOf({ message, stack, unavailable }: Failure): Error {
 }
 
 /** The calling end of a port. */
-export class Caller {
+export class ThreadCaller {
   readonly #calls: Gathering<CallEnvelope>;
   readonly #waiting = new SlotMap<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #lastId = 0;

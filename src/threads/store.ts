@@ -4,11 +4,13 @@ import { type MessagePort, parentPort, Worker, workerData } from "node:worker_th
 import { systemClock } from "../runtime/clock.ts";
 import { Lease } from "../runtime/lease.ts";
 import { createLog } from "../runtime/log.ts";
+import type { Role } from "../runtime/roles.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { openStore } from "../store/open.ts";
-import type { CommandName, Feed, LaneName, Role } from "../store/port.ts";
+import type { Feed, LaneName } from "../store/port/delivery.ts";
+import type { CommandName } from "../store/port/store.ts";
 import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
 import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./codec.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { COPIED } from "../../src/copy/tables.ts";
+import { COPIED } from "../../src/copy/copied-tables.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import { PURGE_START } from "../../src/store/port.ts";

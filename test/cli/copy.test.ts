@@ -7,9 +7,9 @@ import { type TestContext, test } from "node:test";
 import { type CopyCommandOptions, copy } from "../../src/cli/copy.ts";
 import { ProgressBar } from "../../src/cli/copy-progress.ts";
 import { CommandFault, withStore } from "../../src/cli/support.ts";
+import { BY_DAY, COPIED, COUNTER, SOURCE_ONLY, TARGET_ONLY } from "../../src/copy/copied-tables.ts";
 import { type CopyOptions, copyStore } from "../../src/copy/copy.ts";
-import { fingerprints, Source } from "../../src/copy/source.ts";
-import { BY_DAY, COPIED, COUNTER, SOURCE_ONLY, TARGET_ONLY } from "../../src/copy/tables.ts";
+import { CopySource, fingerprints } from "../../src/copy/copy-source.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
@@ -78,7 +78,7 @@ test("everything arrives, with its ids; and the directory is as it was", async (
 });
 
 function looksOf(directory: string): Map<string, string> {
-  const source = new Source(directory);
+  const source = new CopySource(directory);
   try {
     return fingerprints(source);
   } finally {
@@ -89,7 +89,7 @@ function looksOf(directory: string): Map<string, string> {
 test("the list of what is copied has every table of both stores", async (t) => {
   const { bench, directory } = await startMoving(t);
   await bench.close();
-  const source = new Source(directory);
+  const source = new CopySource(directory);
   t.after(() => source.close());
   const copied = [...COPIED.map(({ name }) => name), COUNTER.name];
   assert.deepEqual(source.tables(), [...copied, ...SOURCE_ONLY].sort());

@@ -10,8 +10,9 @@ import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
 import { type Store, StoreUnavailable } from "../../src/store/port.ts";
-import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
@@ -44,7 +45,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
     }),
     { lanes: { lane: 1_000, total: 1_000 } },
   );
-  const connection = new Connection(connecting, "test");
+  const connection = new PostgresConnection(connecting, "test");
   t.after(() => connection.close());
   const calls = new Map<string, number>();
   const lines: string[] = [];
@@ -87,7 +88,7 @@ async function rows<Row>({ session }: CarrierQueue, text: string): Promise<Row[]
 async function adminOf(t: TestContext, url: string): Promise<Session> {
   const beside = new URL(url);
   beside.pathname = "/postgres";
-  const connection = new Connection({ ...CONNECTING, url: beside.href }, "test");
+  const connection = new PostgresConnection({ ...CONNECTING, url: beside.href }, "test");
   t.after(() => connection.close());
   return connection.session();
 }
@@ -221,7 +222,7 @@ test("while the database lets nobody in, nothing is acknowledged or lost, and wh
   await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`);
   await Promise.all(said);
   await outcomes.settled();
-  const connection = new Connection({ ...CONNECTING, url: carrierQueue.url }, "test");
+  const connection = new PostgresConnection({ ...CONNECTING, url: carrierQueue.url }, "test");
   t.after(() => connection.close());
   const session = await connection.session();
   const { rows: states } = await session.query("SELECT status_id AS id, owner FROM message ORDER BY key");

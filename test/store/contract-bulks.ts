@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Content, MessageKey } from "../../src/message/message.ts";
-import type { BulkStatus } from "../../src/store/port.ts";
+import type { BulkStatus } from "../../src/store/port/bulks.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { firstIdAt, nthId } from "../../src/runtime/ids.ts";
-import { PURGE_START, type PurgeCursor, type Store } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

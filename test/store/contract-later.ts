@@ -7,7 +7,8 @@ import { describe, test } from "node:test";
 import { type Receipt, type ReceiptOutcome, unknownId } from "../../src/message/receipt.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_OCTETS_LENGTH } from "../../src/store/commands/receipt-names.ts";
-import { MAX_LATER_RECEIPTS, PURGE_START, SWEEP_START } from "../../src/store/port.ts";
+import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
+import { MAX_LATER_RECEIPTS } from "../../src/store/port/receipts.ts";
 import {
   APPLIED,
   DAY,

@@ -1,7 +1,7 @@
 /** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { AccountChange, Actor, NewAccount, Tenant } from "../../src/store/port.ts";
+import type { AccountChange, Actor, NewAccount, Tenant } from "../../src/store/port/accounts.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY: Actor = { name: "OPERATOR", address: "192.0.2.1" };

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { MAX_AMOUNT, MAX_WALLET } from "../../src/money/amounts.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { PURGE_START } from "../../src/store/port.ts";
+import { PURGE_START } from "../../src/store/port/delivery.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MAX_STORED = 2n ** 63n - 1n;

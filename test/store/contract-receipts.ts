@@ -5,7 +5,7 @@ import { type Receipt, unknownId } from "../../src/message/receipt.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { MAX_SAME_ID } from "../../src/store/commands/candidates.ts";
 import { MAX_REPEAT_WAIT_MS } from "../../src/store/commands/repeats.ts";
-import { SWEEP_START } from "../../src/store/port.ts";
+import { SWEEP_START } from "../../src/store/port/delivery.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 export const PHONE = "41790000001";

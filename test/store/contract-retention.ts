@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { PURGE_START, type PurgeCursor, REPORT_FETCH_MS } from "../../src/store/port.ts";
+import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
+import { REPORT_FETCH_MS } from "../../src/store/port/reports.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const DAY = 24 * HOUR;

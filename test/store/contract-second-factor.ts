@@ -1,7 +1,8 @@
 /** What every engine of the store must do with second factors and with logins in the audit. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Actor, FactorProof, LoginEvent } from "../../src/store/port.ts";
+import type { Actor } from "../../src/store/port/accounts.ts";
+import type { FactorProof, LoginEvent } from "../../src/store/port/credentials.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY: Actor = { name: "CLIENT", address: "192.0.2.1" };

@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { searchLogs } from "../../src/store/log-search.ts";
-import type { LogFilter, LoggedMessage, LogPosition, ReportFetch } from "../../src/store/port.ts";
+import type { ReportFetch } from "../../src/store/port/reports.ts";
+import type { LogFilter, LoggedMessage, LogPosition } from "../../src/store/port/tracking.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { QueuedMessage } from "../../src/message/message.ts";
-import { MAX_SESSIONS } from "../../src/store/commands/accounts.ts";
-import { type ReplayGuard, SWEEP_START } from "../../src/store/port.ts";
+import { MAX_SESSIONS } from "../../src/store/commands/sessions.ts";
+import { SWEEP_START } from "../../src/store/port/delivery.ts";
+import type { ReplayGuard } from "../../src/store/port/messages.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

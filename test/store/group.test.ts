@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Call, callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -88,7 +88,7 @@ test("an engine does what can wait when nobody does, a little at a time", async 
       done.push("group");
       return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
     },
-    rest: () => {
+    onIdle: () => {
       done.push("rest");
       return --left > 0;
     },

@@ -3,7 +3,9 @@ import type { TestContext } from "node:test";
 import type { AlertBatch, Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
-import type { Acceptance, Feed, LaneName, NewMessage, Store } from "../../src/store/port.ts";
+import type { Feed, LaneName } from "../../src/store/port/delivery.ts";
+import type { Acceptance, NewMessage } from "../../src/store/port/messages.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 export interface OpenedStore {

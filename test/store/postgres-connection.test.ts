@@ -4,15 +4,12 @@ import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
-import {
-  asStoreError,
-  Connection,
-  type ConnectionOptions,
-  faultKind,
-  Pool,
-  type Session,
-} from "../../src/store/postgres/connection.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import type { PostgresConnectionOptions } from "../../src/store/postgres/attempts.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
+import { asStoreError, faultKind } from "../../src/store/postgres/faults.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
+import { PostgresPool } from "../../src/store/postgres/pool.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
 import { postgresUrl, startPostgres } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -20,7 +17,7 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_PAUSE_MS = 5_000;
 
-const optionsFor = (url: string, connections = 3): ConnectionOptions => ({
+const optionsFor = (url: string, connections = 3): PostgresConnectionOptions => ({
   url,
   connections,
   statementTimeoutMs: STATEMENT_TIMEOUT_MS,
@@ -28,14 +25,14 @@ const optionsFor = (url: string, connections = 3): ConnectionOptions => ({
   log: silentLog,
 });
 
-function connect(t: TestContext, url: string, clock?: Clock): Connection {
-  const connection = new Connection(optionsFor(url), "test writer", clock);
+function connect(t: TestContext, url: string, clock?: Clock): PostgresConnection {
+  const connection = new PostgresConnection(optionsFor(url), "test writer", clock);
   t.after(() => connection.close());
   return connection;
 }
 
-function openPool(t: TestContext, url: string, connections: number, clock?: Clock): Pool {
-  const pool = new Pool(optionsFor(url, connections), "test reader", clock);
+function openPool(t: TestContext, url: string, connections: number, clock?: Clock): PostgresPool {
+  const pool = new PostgresPool(optionsFor(url, connections), "test reader", clock);
   t.after(() => pool.close());
   return pool;
 }
@@ -345,7 +342,7 @@ test("a database that falls silent is given up after a statement's time, but not
   const fake = await fakePostgres(t, {});
   const clock = new VirtualClock();
   const session = await connect(t, fake.url, clock).session();
-  const patient = new Connection({ ...optionsFor(fake.url), statementTimeoutMs: 0 }, "patient", clock);
+  const patient = new PostgresConnection({ ...optionsFor(fake.url), statementTimeoutMs: 0 }, "patient", clock);
   t.after(() => patient.close());
   const unlimited = await patient.session();
   let given = false;
@@ -411,7 +408,7 @@ test("work that ends in the middle of a transaction does not leave it to the nex
 
 test("closing waits for the work under way, and nothing comes after it", async (t) => {
   const url = await postgresUrl(t);
-  const pool = new Pool(optionsFor(url), "test reader");
+  const pool = new PostgresPool(optionsFor(url), "test reader");
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const work = pool.use(async (session) => {
@@ -433,7 +430,7 @@ test("closing waits for the work under way, and nothing comes after it", async (
   assert.equal(await work, 1);
   await closing;
 
-  const connection = new Connection(optionsFor(url), "test writer");
+  const connection = new PostgresConnection(optionsFor(url), "test writer");
   const session = await connection.session();
   const last = one(session, "SELECT 1 AS value");
   await connection.close();

@@ -7,9 +7,12 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
-import { type Feed, type Store, StoreUnavailable } from "../../src/store/port.ts";
-import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import type { Store } from "../../src/store/port/store.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
@@ -62,7 +65,7 @@ function taken({ feeds }: Node): QueuedMessage[] {
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
   const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
-  const connection = new Connection(options, "test");
+  const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();
 }

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
-import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { goneNodes } from "../../src/store/postgres/takeover.ts";
@@ -17,7 +18,7 @@ const STEPS = readdirSync(MIGRATIONS).length;
 const LEASE_MS = 60_000;
 
 function connect(t: TestContext, url: string): Promise<Session> {
-  const connection = new Connection(
+  const connection = new PostgresConnection(
     { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
     "test",
   );

@@ -5,18 +5,19 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
-import { type Feed, SWEEP_START } from "../../src/store/port.ts";
-import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import { type Feed, SWEEP_START } from "../../src/store/port/delivery.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { Bench, CARRIER, type OpenedStore } from "./harness.ts";
 
-function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: VirtualClock): Connection {
+function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: VirtualClock): PostgresConnection {
   const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs, log: silentLog };
-  const connection = new Connection(options, "test", clock);
+  const connection = new PostgresConnection(options, "test", clock);
   t.after(() => connection.close());
   return connection;
 }

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { PURGE_START, type PurgeCursor } from "../../src/store/port.ts";
-import { Pool, type Session } from "../../src/store/postgres/connection.ts";
+import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { MessagePurge } from "../../src/store/postgres/message-purge.ts";
 import { firstKey, Partitions } from "../../src/store/postgres/partitions.ts";
+import { PostgresPool } from "../../src/store/postgres/pool.ts";
 import { postgresUrl } from "../support/postgres.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,8 +18,11 @@ function keyAt(ms: number): string {
   return (BigInt(ms) << 21n).toString();
 }
 
-function openPool(t: TestContext, url: string): Pool {
-  const pool = new Pool({ url, connections: 4, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog }, "test");
+function openPool(t: TestContext, url: string): PostgresPool {
+  const pool = new PostgresPool(
+    { url, connections: 4, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog },
+    "test",
+  );
   t.after(() => pool.close());
   return pool;
 }
@@ -55,18 +59,18 @@ async function insertIncoming(session: Session, key: string, toFetch: number): P
   );
 }
 
-async function column(pool: Pool, text: string): Promise<unknown[]> {
+async function column(pool: PostgresPool, text: string): Promise<unknown[]> {
   const { rows } = await pool.use((session) => session.query<{ value: unknown }>(text));
   return rows.map(({ value }) => value);
 }
 
 /** Whatever ended before this time may go. */
-const purgeMessages = (pool: Pool, node: Partitions, beforeMs: number): Promise<number> => {
+const purgeMessages = (pool: PostgresPool, node: Partitions, beforeMs: number): Promise<number> => {
   const firstKept = firstKey(Math.floor(beforeMs / DAY_MS));
   return pool.use((session) => new MessagePurge(node).dropWhole(session, firstKept, [beforeMs, beforeMs]));
 };
 
-const partitions = (pool: Pool, table: string): Promise<unknown[]> =>
+const partitions = (pool: PostgresPool, table: string): Promise<unknown[]> =>
   column(
     pool,
     `SELECT relname AS value FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid

@@ -1,14 +1,14 @@
 /** One step of a node's look around: what it finds is handed out once, however long it took. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Step } from "../../src/store/postgres/step.ts";
+import { LookStep } from "../../src/store/postgres/look-step.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 test("what a slow run finds is handed out before the next run begins, and nothing is handed out twice", async () => {
   const clock = new VirtualClock();
   const slow = Promise.withResolvers<string>();
   let runs = 0;
-  const step = new Step<string>(
+  const step = new LookStep<string>(
     clock,
     () => (++runs === 1 ? slow.promise : Promise.resolve(`found ${runs}`)),
     (error) => assert.fail(error as Error),
@@ -26,7 +26,7 @@ test("what a slow run finds is handed out before the next run begins, and nothin
 test("a run that fails is followed by another", async () => {
   const faults: unknown[] = [];
   let runs = 0;
-  const step = new Step<number>(
+  const step = new LookStep<number>(
     new VirtualClock(),
     async () => {
       if (++runs === 1) throw new Error("away");

@@ -5,9 +5,11 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { type Feed, StoreUnavailable } from "../../src/store/port.ts";
-import { Connection, type Session } from "../../src/store/postgres/connection.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
 import { postgresUrl } from "../support/postgres.ts";
@@ -25,7 +27,7 @@ const FIRST_KEY = BigInt(NOW) << 21n;
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
   const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog };
-  const connection = new Connection(options, "test");
+  const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();
 }
@@ -113,7 +115,7 @@ test("when a node dies while it frees what another one owned, a third goes on wi
   const page = await freePage(session, dead.epoch);
   assert.deepEqual([page.more, page.isLast], [true, false]);
   // It dies in the middle of the next page: the connection ends with the transaction open.
-  const dying = new Connection({ ...optionsOf(url, LEASE_MS), log: silentLog }, "dying");
+  const dying = new PostgresConnection({ ...optionsOf(url, LEASE_MS), log: silentLog }, "dying");
   const last = await dying.session();
   await last.script(
     `BEGIN; SELECT 1 FROM gone_node FOR UPDATE; UPDATE message SET owner = NULL WHERE key = ${FIRST_KEY + 19_999n}`,

@@ -5,11 +5,14 @@ import pg from "pg";
 import { TOOL_NODE } from "../../src/runtime/ids.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
-import type { BindClaim, BindShare, Feed } from "../../src/store/port.ts";
-import { Connection, Pool, type Session } from "../../src/store/postgres/connection.ts";
-import { FIRST_LANE, waitingLanes } from "../../src/store/postgres/lanes.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
+import type { BindClaim, BindShare } from "../../src/store/port/nodes.ts";
+import { PostgresConnection } from "../../src/store/postgres/connection.ts";
+import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { Partitions } from "../../src/store/postgres/partitions.ts";
+import { PostgresPool } from "../../src/store/postgres/pool.ts";
+import { FIRST_LANE, waitingLanes } from "../../src/store/postgres/waiting-lanes.ts";
 import { Watch, type WatchParts } from "../../src/store/postgres/watch.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
@@ -26,7 +29,7 @@ const optionsOf = (url: string) => ({
 });
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
-  const connection = new Connection(optionsOf(url), "test");
+  const connection = new PostgresConnection(optionsOf(url), "test");
   t.after(() => connection.close());
   return connection.session();
 }
@@ -55,7 +58,7 @@ async function startWatch(
 ): Promise<Watching> {
   const clock = new VirtualClock(NOW);
   const feeds: Feed[] = [];
-  const pool = new Pool(optionsOf(url), "test");
+  const pool = new PostgresPool(optionsOf(url), "test");
   const partitions = new Partitions(pool, 1);
   await partitions.ensureAhead(NOW);
   const watch = new Watch({

@@ -8,7 +8,7 @@ import { settingsOf, withStore } from "../../src/cli/support.ts";
 import { base32Secret, FACTOR_LETTERS } from "../../src/runtime/random.ts";
 import { sealedBy } from "../../src/runtime/secrets.ts";
 import { sealAllSecrets } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { type Commands, commandsOn, runInProcess } from "../cli/in-process.ts";
 import { everythingIn, onRows } from "../support/accounts.ts";
 import { runProgram, startChild } from "../support/child.ts";

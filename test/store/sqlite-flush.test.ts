@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import { localStore } from "../../src/store/group.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { CheckpointTurn } from "../../src/store/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";

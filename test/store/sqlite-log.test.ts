@@ -7,11 +7,11 @@ import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
 import { Findings } from "../../src/cli/doctor/finding.ts";
 import { lookAtSqlite } from "../../src/cli/doctor/sqlite.ts";
-import { Source } from "../../src/copy/source.ts";
+import { CopySource } from "../../src/copy/copy-source.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { hasRoom } from "../../src/store/sqlite/disk-room.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { readLogEnd } from "../../src/store/sqlite/log-index.ts";
@@ -187,7 +187,7 @@ test("a command that may be alone makes a log whole before it brings it over, an
   assert.ok(existsSync(join(left, LOG)));
   const commands: Record<string, (data: string) => unknown> = {
     migrate: (data) => migrateStore(settingsOf(data)),
-    copy: (data) => new Source(data).close(),
+    copy: (data) => new CopySource(data).close(),
   };
   for (const [name, run] of Object.entries(commands)) {
     const { left, flushes } = await leftBehind(t);

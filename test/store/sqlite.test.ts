@@ -9,7 +9,7 @@ import { readSettings } from "../../src/runtime/settings.ts";
 import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
-import { MigrationRefused, StoreUnavailable } from "../../src/store/port.ts";
+import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
 import {
   DataDirectoryInUse,
   isRefusal,

@@ -1,7 +1,8 @@
 /** What crosses between threads arrives as it was sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CommandInput, CommandName, Feed } from "../../src/store/port.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
+import type { CommandInput, CommandName } from "../../src/store/port/store.ts";
 import { packFeed, packInput, unpackFeed, unpackInput } from "../../src/threads/codec.ts";
 
 /** As it comes out on the other side of a port. */

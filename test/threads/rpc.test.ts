@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
-import { StoreUnavailable } from "../../src/store/port.ts";
-import { Caller, serveCalls } from "../../src/threads/rpc.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { serveCalls, ThreadCaller } from "../../src/threads/rpc.ts";
 
 function channel(t: TestContext) {
   const { port1, port2 } = new MessageChannel();
@@ -16,7 +16,7 @@ test("answers and what is told arrive in order, and those of one turn as one mes
   let messages = 0;
   port1.on("message", () => messages++);
   const heard: unknown[] = [];
-  const caller = new Caller(port1, (event) => heard.push(event));
+  const caller = new ThreadCaller(port1, (event) => heard.push(event));
   const serving = serveCalls(port2, async (name, input) => {
     serving.tell(`before ${input}`);
     return `${name} ${input}`;
@@ -29,7 +29,7 @@ test("answers and what is told arrive in order, and those of one turn as one mes
 
 test("a call that fails rejects with what went wrong over there; a store that is away is told from a bug", async (t) => {
   const { port1, port2 } = channel(t);
-  const caller = new Caller(port1);
+  const caller = new ThreadCaller(port1);
   serveCalls(port2, async (name) => {
     throw name === "away" ? new StoreUnavailable("away") : new TypeError("a bug");
   });
@@ -41,7 +41,7 @@ test("a call that fails rejects with what went wrong over there; a store that is
 
 test("when the other end is gone, calls under way and later ones fail", async (t) => {
   const { port1, port2 } = channel(t);
-  const caller = new Caller(port1);
+  const caller = new ThreadCaller(port1);
   serveCalls(port2, () => new Promise(() => undefined));
   const call = caller.call("never", null);
   port2.close();

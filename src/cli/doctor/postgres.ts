@@ -4,8 +4,8 @@ import { systemClock } from "../../runtime/clock.ts";
 import { ROLES } from "../../runtime/roles.ts";
 import type { Settings } from "../../runtime/settings.ts";
 import { storeName } from "../../store/open.ts";
-import { asStoreError } from "../../store/postgres/connection.ts";
-import { Link } from "../../store/postgres/link.ts";
+import { asStoreError } from "../../store/postgres/faults.ts";
+import { PostgresLink } from "../../store/postgres/link.ts";
 import { counted } from "../show.ts";
 import type { Findings } from "./finding.ts";
 import { stepsIn, toldSchema } from "./sqlite.ts";
@@ -18,9 +18,9 @@ const WRONG_CLOCK_DIFFERENCE_MS = 60_000;
 /** Whether the store can be opened without changing it. */
 export async function lookAtPostgres(settings: Settings, found: Findings): Promise<boolean> {
   const { url, statementTimeoutMs } = settings.store;
-  let link: Link;
+  let link: PostgresLink;
   try {
-    link = new Link({ url, statementTimeoutMs, leaseMs: settings.node.leaseMs }, "heliograph doctor");
+    link = new PostgresLink({ url, statementTimeoutMs, leaseMs: settings.node.leaseMs }, "heliograph doctor");
     await link.connect(() => undefined);
   } catch (error) {
     const { message } = asStoreError(error) as Error;
@@ -44,7 +44,7 @@ export async function lookAtPostgres(settings: Settings, found: Findings): Promi
 }
 
 /** A setting of the server; null where it has none of that name. */
-async function settingNamed(link: Link, name: string): Promise<string | null> {
+async function settingNamed(link: PostgresLink, name: string): Promise<string | null> {
   const { rows } = await link.query<{ value: string | null }>("SELECT current_setting($1, true) AS value", [name]);
   return rows[0]?.value ?? null;
 }
@@ -56,7 +56,7 @@ const DURABLE: readonly (readonly [setting: string, without: string])[] = [
   ["full_page_writes", "a power cut can leave pages half written"],
 ];
 
-async function lookAtServer(link: Link, settings: Settings, found: Findings): Promise<void> {
+async function lookAtServer(link: PostgresLink, settings: Settings, found: Findings): Promise<void> {
   const version = Number((await settingNamed(link, "server_version_num")) ?? 0);
   const told = `${storeName(settings)}, PostgreSQL ${await settingNamed(link, "server_version")}`;
   if (version < OLDEST_VERSION * 10_000)
@@ -86,7 +86,7 @@ async function lookAtServer(link: Link, settings: Settings, found: Findings): Pr
     );
 }
 
-async function lookAtClock(link: Link, found: Findings): Promise<void> {
+async function lookAtClock(link: PostgresLink, found: Findings): Promise<void> {
   const before = systemClock.now();
   const { rows } = await link.query<{ ms: number }>(
     "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms",
@@ -100,14 +100,14 @@ async function lookAtClock(link: Link, found: Findings): Promise<void> {
   else found.ok("clock", told);
 }
 
-async function schemaVersion(link: Link): Promise<number | null> {
+async function schemaVersion(link: PostgresLink): Promise<number | null> {
   const { rows } = await link.query<{ found: boolean }>("SELECT to_regclass('heliograph_schema') IS NOT NULL AS found");
   if (rows[0]?.found !== true) return null;
   const { rows: versions } = await link.query<{ version: number }>("SELECT version FROM heliograph_schema");
   return versions[0]?.version ?? null;
 }
 
-async function lookAtNodes(link: Link, settings: Settings, found: Findings): Promise<void> {
+async function lookAtNodes(link: PostgresLink, settings: Settings, found: Findings): Promise<void> {
   const { rows } = await link.query<{ name: string; roles: string; alive: boolean }>(
     "SELECT name, roles, alive_until > clock_timestamp() AS alive FROM node ORDER BY epoch",
   );

@@ -6,11 +6,14 @@ import { reasonOf } from "../../message/reasons.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { nthId } from "../../runtime/ids.ts";
 import { STATUS } from "../../sms/statuses.ts";
-import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port.ts";
+import type { Acceptance, AcceptanceOutcome, NewMessage } from "../port/messages.ts";
 import { serializeEncoding } from "../rows.ts";
 import { STATE_NUMBER } from "../schema/message.ts";
+import type { ReadSet } from "../tables.ts";
 import type { Bulks } from "./bulks.ts";
+import { commands, grouped } from "./entry.ts";
 import { alertBelow } from "./ledger.ts";
+import { optOutLists } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -23,13 +26,22 @@ interface KeptAnswer {
   readonly partCounts?: number | number[];
 }
 
-/** The lists on which a number may have opted out of an account's messages: the service's and its own. */
-export function optOutLists(accountId: number): number[] {
-  return [0, accountId];
+/** What an acceptance reads. */
+function readsOf({ accountId, bulkId, replay, firstKey, messages }: Acceptance): ReadSet {
+  return {
+    wallets: [accountId],
+    bulks: [{ accountId, bulkId }],
+    replays: replayNames(accountId, replay, bulkId),
+    names: messages.flatMap(({ clientMessageId }) =>
+      clientMessageId === null ? [] : [{ accountId, clientMessageId }],
+    ),
+    numbers: optOutLists(accountId).flatMap((list) => messages.map(({ to }) => ({ list, number: to }))),
+    newKeys: [firstKey, nthId(firstKey, messages.length - 1)],
+  };
 }
 
-export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
-  return (input: Acceptance): AcceptanceOutcome => {
+export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bulks: Bulks) {
+  const accept = (input: Acceptance): AcceptanceOutcome => {
     const { accountId, bulkId, receivedAtMs } = input;
     const names = replayNames(accountId, input.replay, bulkId);
     const earlier = findReplay<KeptAnswer>(tables, names, receivedAtMs);
@@ -199,6 +211,7 @@ export function acceptCommand({ tables, lanes, unit, epoch }: CommandParts, bulk
     }
     return { kind: "accepted", bulkId, firstKey: input.firstKey, statusIds, replayed: false };
   };
+  return commands({ accept: grouped(readsOf, accept) });
 }
 
 /** One number where all are the same. */

@@ -1,8 +1,9 @@
 /** API keys: kept as hashes, found by them. */
-import type { ApiKey, CommandHandlers } from "../port.ts";
+import type { ApiKey } from "../port/credentials.ts";
 import type { Value } from "../sql.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf, parsed, unparsed } from "./accounts.ts";
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf, IN_TENANT, parsed, unparsed } from "./account-rows.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** A key's last use is written at most this often. */
@@ -10,8 +11,6 @@ const USED_RESOLUTION_MS = 60_000;
 
 const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, expires_at_ms AS "expiresAtMs",
   api_key.allowed_addresses AS "allowedAddresses", api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs" FROM api_key JOIN account ON account.id = api_key.account_id`;
-
-type ApiKeyCommand = "createApiKey" | "findApiKey" | "apiKeys" | "revokeApiKey";
 
 interface ApiKeyRow extends Omit<ApiKey, "scopes" | "allowedAddresses"> {
   readonly scopes: string | null;
@@ -22,9 +21,9 @@ function keyOf({ scopes, allowedAddresses, ...row }: ApiKeyRow): ApiKey {
   return { ...row, scopes: parsed(scopes), allowedAddresses: parsed(allowedAddresses) };
 }
 
-export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKeyCommand> {
-  const { sql, unit } = parts;
-  const note = auditWriter(parts);
+export function apiKeyCommands(parts: CommandParts) {
+  const { sql } = parts;
+  const { note, noteChange } = auditWriter(parts);
   const accountId = sql.prepare<[string], { id: number; parentId: number | null }>(
     'SELECT id, parent_id AS "parentId" FROM account WHERE key = ?',
   );
@@ -39,26 +38,18 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
      FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
   );
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
-  /** A tenant of null is everything. */
-  const inRealm = "coalesce(account.parent_id, 0) = coalesce(CAST(? AS BIGINT), account.parent_id, 0)";
   const all = sql.prepare<[number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE ${inRealm} ORDER BY api_key.account_id, api_key.id`,
+    `SELECT ${LISTED} WHERE ${IN_TENANT} ORDER BY api_key.account_id, api_key.id`,
   );
   const ofAccount = sql.prepare<[string, number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE account.key = ? AND ${inRealm} ORDER BY api_key.id`,
+    `SELECT ${LISTED} WHERE account.key = ? AND ${IN_TENANT} ORDER BY api_key.id`,
   );
   const one = sql.prepare<[string, number | null], ApiKeyRow & { parentId: number | null }>(
-    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${inRealm}`,
+    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${IN_TENANT}`,
   );
   const remove = sql.prepare<[string]>("DELETE FROM api_key WHERE id = ?");
-  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
 
-  const noteChange = async (): Promise<void> => {
-    await changed.run();
-    unit().changed = true;
-  };
-
-  return {
+  return commands({
     async createApiKey(input) {
       const { id, keyHash, accountKey, name, by, atMs } = input;
       const { scopes = null, expiresAtMs = null, allowedAddresses = null, madeWith = null } = input;
@@ -97,5 +88,5 @@ export function apiKeyCommands(parts: CommandParts): Pick<CommandHandlers, ApiKe
       await noteChange();
       return "revoked";
     },
-  };
+  });
 }

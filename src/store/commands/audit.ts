@@ -1,9 +1,10 @@
 /** The audit: every change that somebody made, written in the transaction that makes it, and never changed after. */
-import type { Actor, AuditEntry, CommandHandlers } from "../port.ts";
+import type { Actor, AuditEntry } from "../port/accounts.ts";
+import { commands } from "./entry.ts";
 import { loginEventReader } from "./login-events.ts";
 import type { CommandParts } from "./parts.ts";
 
-export interface Change {
+export interface AuditedChange {
   readonly by: Actor | undefined;
   readonly atMs: number;
   readonly action: "create" | "change" | "retire" | "delete";
@@ -16,14 +17,27 @@ export interface Change {
   readonly after: unknown;
 }
 
-/** Changes without an actor are the service's own, and not noted. */
-export function auditWriter({ sql }: CommandParts): (change: Change) => Promise<void> {
+export interface AuditWriter {
+  /** Changes without an actor are the service's own, and not noted. */
+  note(change: AuditedChange): Promise<void>;
+  /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
+  noteChange(): Promise<void>;
+}
+
+export function auditWriter({ sql, unit }: CommandParts): AuditWriter {
   const insert = sql.prepare(
     "INSERT INTO audit (at_ms, actor, address, action, kind, subject, parent_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  return async ({ by, atMs, action, kind, subject, resellerId, before, after }) => {
-    if (by === undefined) return;
-    await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
+  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
+  return {
+    async note({ by, atMs, action, kind, subject, resellerId, before, after }) {
+      if (by === undefined) return;
+      await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
+    },
+    async noteChange() {
+      await changed.run();
+      unit().changed = true;
+    },
   };
 }
 
@@ -32,7 +46,7 @@ function asJson(value: unknown): string | null {
   return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? part.toString() : part));
 }
 
-export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "audit"> {
+export function auditCommands({ sql }: CommandParts) {
   const columns = `id, at_ms AS "atMs", actor, address, action, kind, subject, before, after`;
   const rest = `id < ? AND kind = coalesce(?, kind) AND subject = coalesce(?, subject) AND actor = coalesce(?, actor) ORDER BY id DESC LIMIT ?`;
   const all = sql.prepare<[number, string | null, string | null, string | null, number], AuditEntry>(
@@ -47,7 +61,7 @@ export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "aud
 
   const logins = loginEventReader({ sql });
 
-  return {
+  return commands({
     async audit({ resellerId, kind, subject, actor, beforeId, limit }) {
       if (kind === "login") return logins({ resellerId, subject, actor, beforeId, limit });
       const before = beforeId ?? Number.MAX_SAFE_INTEGER;
@@ -55,5 +69,5 @@ export function auditCommands({ sql }: CommandParts): Pick<CommandHandlers, "aud
       if (kind !== null && subject !== null) return ofSubject.all(kind, subject, before, actor, limit);
       return all.all(before, kind, subject, actor, limit);
     },
-  };
+  });
 }

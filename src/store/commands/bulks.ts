@@ -23,9 +23,10 @@
  */
 
 import { firstSendable } from "../../schedule/sending-time.ts";
-import type { BulkChange, BulkName, BulkStatus, CommandHandlers } from "../port.ts";
+import type { BulkChange, BulkName, BulkStatus } from "../port/bulks.ts";
 import { BULK, type BulkRow } from "../schema/bulk.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../schema/message.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** What becomes of a message that comes due: it goes, or waits longer, or ends. */
@@ -40,8 +41,6 @@ const MOVES: Readonly<Partial<Record<BulkStatus, readonly BulkStatus[]>>> = {
   PENDING: ["PAUSED", "CANCELED"],
   PAUSED: ["PENDING", "CANCELED"],
 };
-
-type BulkCommand = "bulk" | "lookThroughBulk" | "moveBulk" | "setBulkStatus";
 
 export class Bulks {
   readonly #parts: CommandParts;
@@ -154,7 +153,7 @@ export class Bulks {
     tables.changeBulk(bulk, follows ? { ...change, turn: ids.take(1) } : change);
   }
 
-  commands(): Pick<CommandHandlers, BulkCommand> {
+  commands() {
     const { sql, tables } = this.#parts;
     const first = sql.prepare<[number, string], { receivedAtMs: number }>(
       `SELECT received_at_ms AS "receivedAtMs" FROM message WHERE account_id = ? AND bulk_id = ? ORDER BY message.key LIMIT 1`,
@@ -210,7 +209,7 @@ export class Bulks {
       return { kind: "changed" };
     };
 
-    return {
+    return commands({
       bulk: async (name) => {
         await tables.load({ bulks: [name] });
         const bulk = tables.bulk(name.accountId, name.bulkId);
@@ -250,7 +249,7 @@ export class Bulks {
             return { state: "open", version: version + holds, holds: 0 };
           },
         ),
-    };
+    });
   }
 }
 

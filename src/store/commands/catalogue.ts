@@ -1,14 +1,13 @@
-/** The catalogue's items, one by one: each has a version, so that two operators do not overwrite each other. */
-import type { CatalogueItem, CommandHandlers } from "../port.ts";
-import { auditWriter } from "./audit.ts";
+/** What the operator sets: what the data is for, and the catalogue's items, each with a version, so that two operators do not overwrite each other. */
+import type { CatalogueItem, Purpose } from "../port/catalogue.ts";
+import { type AuditedChange, auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { openItem, secretWriter } from "./secrets.ts";
 
-type CatalogueCommand = "catalogue" | "putCatalogue" | "putItem" | "deleteItem";
-
-export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, CatalogueCommand> {
-  const { sql, unit, secrets } = parts;
-  const note = auditWriter(parts);
+export function catalogueCommands(parts: CommandParts) {
+  const { sql, secrets } = parts;
+  const { note, noteChange } = auditWriter(parts);
   const { sealItem } = secretWriter(parts);
   const items = sql.prepare<[], CatalogueItem & { version: number }>(
     "SELECT kind, id, body, version FROM catalogue_item ORDER BY kind, id",
@@ -21,20 +20,40 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
     "UPDATE catalogue_item SET body = ?, version = version + 1 WHERE kind = ? AND id = ?",
   );
   const remove = sql.prepare<[string, string]>("DELETE FROM catalogue_item WHERE kind = ? AND id = ?");
-  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
 
-  const noteChange = async (): Promise<void> => {
-    await changed.run();
-    unit().changed = true;
-  };
+  const changes = sql.prepare<[], { changes: number }>("SELECT changes FROM counter");
+  const setPurpose = sql.prepare<[Purpose]>("UPDATE counter SET purpose = ? WHERE purpose IS NULL");
+  const purposeOf = sql.prepare<[], { purpose: Purpose | null }>("SELECT purpose FROM counter");
+
   const about = (kind: string, subject: string) => ({ kind, subject, resellerId: null });
   /** For the audit: that there is a password is seen, and not which one. */
   const parsed = (body: string | undefined): unknown =>
     body === undefined ? null : JSON.parse(body, (name, value) => (name === "password" ? "(hidden)" : value));
 
+  const write = async (
+    { kind, id, body }: Pick<CatalogueItem, "kind" | "id" | "body">,
+    before: string | undefined,
+    made: Pick<AuditedChange, "by" | "atMs">,
+  ): Promise<void> => {
+    const sealed = await sealItem({ kind, id, body });
+    if (before === undefined) await insert.run(kind, id, sealed.body);
+    else await update.run(sealed.body, kind, id);
+    const action = before === undefined ? "create" : "change";
+    await note({ ...made, action, ...about(kind, id), before: parsed(before), after: parsed(body) });
+  };
+
   const opened = async () => (await items.all()).map((item) => openItem(secrets, item));
 
-  return {
+  return commands({
+    async claimPurpose({ purpose }) {
+      await setPurpose.run(purpose);
+      return (await purposeOf.get())!.purpose!;
+    },
+
+    purpose: async () => (await purposeOf.get())!.purpose,
+
+    changeCounter: async () => (await changes.get())!.changes,
+
     catalogue: opened,
 
     async putCatalogue({ items: wanted, by, atMs = 0 }) {
@@ -42,12 +61,7 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
       for (const { kind, id, body } of wanted) {
         const before = old.get(`${kind} ${id}`);
         old.delete(`${kind} ${id}`);
-        if (before?.body === body) continue;
-        const sealed = await sealItem({ kind, id, body });
-        if (before === undefined) await insert.run(kind, id, sealed.body);
-        else await update.run(sealed.body, kind, id);
-        const action = before === undefined ? "create" : "change";
-        await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
+        if (before?.body !== body) await write({ kind, id, body }, before?.body, { by, atMs });
       }
       for (const { kind, id, body } of old.values()) {
         await remove.run(kind, id);
@@ -59,11 +73,7 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
     async putItem({ kind, id, body, version, by, atMs }) {
       const before = await one.get(kind, id);
       if ((before?.version ?? 0) !== version) return { kind: "outdated", version: before?.version ?? 0 };
-      const sealed = await sealItem({ kind, id, body });
-      if (before === undefined) await insert.run(kind, id, sealed.body);
-      else await update.run(sealed.body, kind, id);
-      const action = before === undefined ? "create" : "change";
-      await note({ by, atMs, action, ...about(kind, id), before: parsed(before?.body), after: parsed(body) });
+      await write({ kind, id, body }, before?.body, { by, atMs });
       await noteChange();
       return { kind: "written", version: version + 1 };
     },
@@ -77,5 +87,5 @@ export function catalogueCommands(parts: CommandParts): Pick<CommandHandlers, Ca
       await noteChange();
       return "deleted";
     },
-  };
+  });
 }

@@ -3,8 +3,7 @@
  * parts of such an id are read once a command, with their messages, and parked receipts are tried only while `areSpent` is false: what a
  * command costs is bounded, whatever is parked.
  */
-
-import type { PartName } from "../port.ts";
+import type { PartName } from "../port/receipts.ts";
 import type { PartRow } from "../schema/message.ts";
 import type { Tables } from "../tables.ts";
 import { type Candidate, MAX_SAME_ID } from "./candidates.ts";

@@ -1,5 +1,6 @@
 /** Reports that nobody took in time: listed for people, and sent again when they say so. */
-import type { CommandHandlers, DeadLetter } from "../port.ts";
+import type { DeadLetter } from "../port/reports.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 interface DeadLetterRow extends Omit<DeadLetter, "history"> {
@@ -8,7 +9,7 @@ interface DeadLetterRow extends Omit<DeadLetter, "history"> {
 
 const LAST_ID = 2n ** 63n - 1n;
 
-export function deadLetterCommands({ sql }: CommandParts): Pick<CommandHandlers, "deadLetters" | "replayDeadLetters"> {
+export function deadLetterCommands({ sql }: CommandParts) {
   const found = `FROM report CROSS JOIN account WHERE account.id = report.account_id AND dead_at_ms IS NOT NULL
     AND account.key = coalesce(?, account.key) AND report.url = coalesce(?, report.url)`;
   const list = sql.prepare<[string | null, string | null, bigint, number], DeadLetterRow>(
@@ -25,7 +26,7 @@ export function deadLetterCommands({ sql }: CommandParts): Pick<CommandHandlers,
     "UPDATE report SET dead_at_ms = NULL, attempts = 0, tried = 1, due_at_ms = ?, held_by = NULL WHERE id = ? AND dead_at_ms IS NOT NULL",
   );
 
-  return {
+  return commands({
     async deadLetters({ accountKey, url, beforeId, limit }) {
       const rows = await list.all(accountKey, url, beforeId === null ? LAST_ID : BigInt(beforeId), limit);
       return rows.map((row) => ({ ...row, history: JSON.parse(row.history) }));
@@ -38,5 +39,5 @@ export function deadLetterCommands({ sql }: CommandParts): Pick<CommandHandlers,
       const revived = await Promise.all(ids.slice(0, limit).map((id) => revive.run(nowMs, BigInt(id))));
       return { replayed: revived.reduce((sum, count) => sum + count, 0) };
     },
-  };
+  });
 }

@@ -25,9 +25,11 @@ import type { IncomingFacts } from "../../message/message.ts";
 import { boundedText } from "../../runtime/text.ts";
 import type { OctetEncoding } from "../../sms/body.ts";
 import type { Concatenation } from "../../sms/header.ts";
-import type { CommandHandlers, UnmatchedIncoming } from "../port.ts";
+import type { UnmatchedIncoming } from "../port/incoming.ts";
 import { parseEncoding, serializeEncoding } from "../rows.ts";
 import type { Value } from "../sql.ts";
+import { commands } from "./entry.ts";
+import { optOutStatements } from "./opt-outs.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** Of the sets with one name, how many are looked at: phones that number all their messages alike must not slow down the rest. */
@@ -66,9 +68,7 @@ function factsOf<Facts>({ encoding, ...facts }: FactsRow<Facts>): Facts {
 /** Octets have no first word. */
 const NO_KEYWORD: KeywordFound = { keyword: null, wish: null };
 
-type IncomingCommand = "incoming" | "sweepIncoming" | "fetchIncoming" | "confirmIncoming" | "unmatchedIncoming";
-
-export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick<CommandHandlers, IncomingCommand> {
+export function incomingCommands({ sql, tables, ids, unit }: CommandParts) {
   const { dialect } = sql;
   const setColumns = `id, carrier_id AS "carrierId", sender AS "from", recipient AS "to", state, touched_at_ms AS "touchedAtMs"`;
   const setsNamed = sql.prepare<[string, string, string, number, number, number], SetRow>(
@@ -109,10 +109,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch, encoding)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const optOut = sql.prepare<[number, string, number]>(
-    "INSERT INTO opt_out (account_id, number, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-  );
-  const optIn = sql.prepare<[number, string]>("DELETE FROM opt_out WHERE account_id = ? AND number = ?");
+  const optOuts = optOutStatements(sql);
   const factColumns = `CAST(message.key AS TEXT) AS "messageId", message.sender AS "from", message.recipient AS "to", message.body AS text,
     message.keyword, message.received_at_ms AS "receivedAtMs", message.part_count AS "smsCount", message.encoding`;
   const toFetch = sql.prepare<[number, number, number], FactsRow<IncomingFacts>>(
@@ -216,8 +213,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       binary === null ? null : serializeEncoding(binary),
     );
     if (account === undefined) return 1;
-    if (wish === "stop") await optOut.run(account.id, from, receivedAtMs);
-    if (wish === "start") await optIn.run(account.id, from);
+    if (wish === "stop") await optOuts.add.run(account.id, from, receivedAtMs);
+    if (wish === "start") await optOuts.remove.run(account.id, from);
     if (rule?.forwardUrl !== undefined) {
       const { forwardUrl: url, contentType = "application/json" } = rule;
       const facts = { messageId: key, from, to, text, keyword, receivedAtMs, smsCount: parts.length };
@@ -228,7 +225,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
     return 0;
   }
 
-  return {
+  return commands({
     async incoming({ carrierId, parts, nowMs }) {
       let unmatched = 0;
       if (parts.some(({ concatenation }) => concatenation !== null)) await carrierTurn.get(carrierId);
@@ -269,7 +266,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts): Pick
       count: (await countUnmatched.get())!.count,
       messages: (await newestUnmatched.all(limit)).map(factsOf),
     }),
-  };
+  });
 }
 
 function contentOf({ text, octets }: IncomingPart): PartContent {

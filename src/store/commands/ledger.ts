@@ -1,10 +1,10 @@
 /** Money: postings between wallets, and the check that they agree. */
 
 import { exchange, MAX_AMOUNT, MAX_WALLET } from "../../money/amounts.ts";
-import type { CommandHandlers } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import type { Unit } from "../unit.ts";
 import type { Wallet } from "../wallet.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
@@ -69,11 +69,7 @@ export function* chargePieces(amountMicros: bigint): Generator<bigint> {
   if (left > 0n) yield left;
 }
 
-export function ledgerCommands({
-  sql,
-  tables,
-  unit,
-}: CommandParts): Pick<CommandHandlers, "balance" | "fund" | "verifyLedger"> {
+export function ledgerCommands({ sql, tables, unit }: CommandParts) {
   const clientOf = sql.prepare<[string, number], { id: number; currency: string }>(
     "SELECT id, currency FROM account WHERE key = ? AND parent_id = ? AND kind = 'client' AND retired_at_ms IS NULL",
   );
@@ -109,7 +105,7 @@ export function ledgerCommands({
      WHERE ${isNotNothing("paid_high - cost_high", "paid_low - cost_low")}`,
   );
 
-  return {
+  return commands({
     async balance({ accountId }) {
       const row = await balanceOf.get(accountId);
       if (row === undefined) throw new Error(`account ${accountId} has no wallet`);
@@ -162,5 +158,5 @@ export function ledgerCommands({
       });
       return [...wallets, ...limits, ...charges];
     },
-  };
+  });
 }

@@ -2,7 +2,10 @@
  * What the audit says of logins. They stand in a table of their own: they come by the thousand, strangers have a hand in some of them, and
  * so they leave after a while, which entries of the audit itself never do.
  */
-import type { AuditEntry, CommandHandlers, CommandInput, LoginEvent } from "../port.ts";
+import type { AuditEntry } from "../port/accounts.ts";
+import type { LoginEvent } from "../port/credentials.ts";
+import type { CommandInput } from "../port/store.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** The actor where nobody is known by the name that was given. No account's key has a space in it. */
@@ -60,14 +63,14 @@ export function loginEventReader({ sql }: Pick<CommandParts, "sql">): (filter: F
   };
 }
 
-export function loginEventCommands(parts: CommandParts): Pick<CommandHandlers, "noteLogin" | "purgeLoginEvents"> {
+export function loginEventCommands(parts: CommandParts) {
   const purge = parts.sql.prepare<[number, number]>(
     "DELETE FROM login_event WHERE id IN (SELECT id FROM login_event WHERE at_ms < ? ORDER BY at_ms LIMIT ?)",
   );
-  return {
+  return commands({
     noteLogin: loginEventWriter(parts),
     async purgeLoginEvents({ beforeMs, limit }) {
       return { more: (await purge.run(beforeMs, limit)) >= limit };
     },
-  };
+  });
 }

@@ -7,9 +7,10 @@
  * several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
  * that line every walk is complete.
  */
-import { type CommandHandlers, LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port.ts";
+import { LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../port/tracking.ts";
 import { FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf, newestFirst } from "../rows.ts";
 import type { Awaitable, Value } from "../sql.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** However many walks there are, each gets on. */
@@ -35,7 +36,7 @@ const FILTER = `sender = coalesce(?, sender) AND recipient = coalesce(?, recipie
   AND coalesce(substr(mcc_mnc, 1, 3), '') = coalesce(?, substr(mcc_mnc, 1, 3), '')
   AND coalesce(substr(mcc_mnc, 4), '') = coalesce(?, substr(mcc_mnc, 4), '')`;
 
-export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"> {
+export function logCommands({ sql }: CommandParts) {
   /** The index is named: without statistics SQLite takes the account's for the bulk's. */
   function walkAlong(index: string | null, where: string): (...name: Value[]) => Walk {
     const along = sql.dialect.along(index);
@@ -81,7 +82,7 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
     return [all(accountId)];
   }
 
-  return {
+  return commands({
     async logs(query) {
       const { sinceMs, untilMs, limit, bulkIds, messageIds } = query;
       const upper = query.after ?? { atMs: untilMs, key: LAST_KEY };
@@ -105,7 +106,7 @@ export function logCommands({ sql }: CommandParts): Pick<CommandHandlers, "logs"
         next: rows.length < limit ? floor : placeOf(rows.at(-1)!),
       };
     },
-  };
+  });
 }
 
 function placeOf(row: LogRow): LogPosition {

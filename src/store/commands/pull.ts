@@ -10,8 +10,9 @@
  * stay: an entry each in an index, below what is ever looked at.
  */
 import type { ReportFacts } from "../../message/message.ts";
-import type { CommandHandlers, ReportFetch } from "../port.ts";
+import type { ReportFetch } from "../port/reports.ts";
 import { compareKeys, FACTS_COLUMNS, type FactsRow, factsOf, IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../rows.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 const WAITING = 0;
@@ -26,7 +27,7 @@ interface PullRow extends FactsRow {
 
 const COLUMNS = `${FACTS_COLUMNS}, pull, pull_at_ms`;
 
-export function pullCommands({ sql }: CommandParts): Pick<CommandHandlers, "fetchReports" | "confirmReports"> {
+export function pullCommands({ sql }: CommandParts) {
   const { dialect } = sql;
   const inOrder = `pull = ? AND pull_at_ms > ? AND pull_at_ms <= ? ORDER BY pull_at_ms, message.key LIMIT ? ${dialect.lockFree()}`;
   const ofAccount = sql.prepare<[number, number, number, number, number], PullRow>(
@@ -88,7 +89,7 @@ export function pullCommands({ sql }: CommandParts): Pick<CommandHandlers, "fetc
     return (await Promise.all(found)).flat();
   }
 
-  return {
+  return commands({
     async fetchReports(fetch) {
       const found = (await candidates(fetch)).sort(oldestFirst).slice(0, fetch.limit);
       const handed = await Promise.all(found.map(({ key }) => handOut.run(fetch.againAtMs, BigInt(key))));
@@ -100,7 +101,7 @@ export function pullCommands({ sql }: CommandParts): Pick<CommandHandlers, "fetc
     async confirmReports({ keys }) {
       await Promise.all(keys.map((key) => confirm.run(BigInt(key))));
     },
-  };
+  });
 }
 
 /** What was handed out before comes first: it is older than whatever still waits. */

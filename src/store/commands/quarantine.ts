@@ -4,7 +4,8 @@
  * promised to a client: there is no other copy of it, so it is kept whole and until somebody deletes it. Its bound is the journal's own.
  */
 import { boundedText } from "../../runtime/text.ts";
-import type { CommandHandlers, Quarantined } from "../port.ts";
+import type { Quarantined } from "../port/quarantine.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 /** Rows that are kept; the oldest go. */
@@ -29,7 +30,7 @@ export function quarantineValues(
   ] as const;
 }
 
-export function quarantineCommands({ sql }: CommandParts): Pick<CommandHandlers, "quarantine" | "quarantined"> {
+export function quarantineCommands({ sql }: CommandParts) {
   const insert = sql.prepare<[number, string, string, string, string], { id: number }>(
     `INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?) RETURNING id`,
   );
@@ -40,12 +41,12 @@ export function quarantineCommands({ sql }: CommandParts): Pick<CommandHandlers,
   const count = sql.prepare<[], { count: number; promised: number }>(
     "SELECT count(*) AS count, count(CASE command WHEN 'journal' THEN 1 END) AS promised FROM quarantine",
   );
-  return {
+  return commands({
     async quarantine({ items }) {
       let last = 0;
       for (const item of items) last = (await insert.get(...quarantineValues(item)))!.id;
       await dropUpTo.run(last - MAX_QUARANTINED);
     },
     quarantined: async ({ limit }) => ({ ...(await count.get())!, items: await newest.all(limit) }),
-  };
+  });
 }

@@ -3,7 +3,7 @@
  */
 import { samePhone } from "../../message/phones.ts";
 import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../../message/receipt.ts";
-import type { CarrierReceipt, ParkedReceipt, PartName } from "../port.ts";
+import type { CarrierReceipt, ParkedReceipt, PartName } from "../port/receipts.ts";
 import { hashOf } from "./repeats.ts";
 
 /** So much is kept of the octets of a receipt that could not be read, in hex. */

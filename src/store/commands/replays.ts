@@ -1,6 +1,5 @@
 /** Answers kept so that a request that comes again is answered as the first time. */
-
-import type { ReplayGuard } from "../port.ts";
+import type { ReplayGuard } from "../port/messages.ts";
 import type { ReplayName } from "../schema/bulk.ts";
 import type { Tables } from "../tables.ts";
 

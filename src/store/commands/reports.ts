@@ -2,20 +2,13 @@
 
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import type { CommandHandlers } from "../port.ts";
 import { batchOf, serializeItems } from "../rows.ts";
 import { REPORT, type ReportRow } from "../schema/report.ts";
 import type { PendingBatch, Unit } from "../unit.ts";
+import { commands, grouped } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
-import { callbackSecretPlace } from "./secrets.ts";
 
-type ReportCommand =
-  | "dueReports"
-  | "reportsDelivered"
-  | "reportsFailed"
-  | "reportsReleased"
-  | "mergeReports"
-  | "callbackPolicy";
+const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
 
 /** Of a report's tries, so many are kept. */
 const KEPT_ATTEMPTS = 25;
@@ -55,27 +48,12 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
   return [];
 }
 
-export function reportCommands({
-  sql,
-  tables,
-  unit,
-  epoch,
-  pushes,
-  now,
-  secrets,
-}: CommandParts): Pick<CommandHandlers, ReportCommand> {
+export function reportCommands({ sql, tables, unit, epoch, pushes, now }: CommandParts) {
   const due = sql.prepare<[number, number], ReportRow>(
     `SELECT ${REPORT.list} FROM report
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );
-  const policyOf = sql.prepare<
-    [number],
-    { key: string; secret: string; oldSecret: string | null; retryMinutes: string | null }
-  >(
-    `SELECT key, callback_secret AS secret, old_callback_secret AS "oldSecret", retry_minutes AS "retryMinutes" FROM account WHERE id = ?`,
-  );
-
   /** The tries so far and this one; of very many the last. */
   const historyWith = (id: string, attempt: ReportAttempt | null): string => {
     const history = tables.report(id)?.history ?? "[]";
@@ -96,49 +74,51 @@ export function reportCommands({
     }
   };
 
-  return {
+  return commands({
     async dueReports({ nowMs, limit }) {
       const rows = await due.all(nowMs, limit);
       for (const { id } of rows) tables.changeReport(id, { held_by: epoch });
       return { batches: rows.map(batchOf), more: rows.length === limit };
     },
-    reportsDelivered({ ids }) {
-      for (const id of ids) {
-        tables.deleteReport(id);
-        settle(id);
-      }
-    },
-    reportsFailed({ failures }) {
-      for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
-        const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
-        if (retryAtMs === null) {
-          tables.changeReport(id, { ...failed, dead_at_ms: now() });
+    reportsDelivered: grouped(
+      ({ ids }) => ({ leaders: ids }),
+      ({ ids }) => {
+        for (const id of ids) {
+          tables.deleteReport(id);
           settle(id);
-        } else {
-          tables.changeReport(id, { ...failed, due_at_ms: retryAtMs });
         }
-      }
-    },
-    reportsReleased({ releases }) {
-      for (const { id, dueAtMs } of releases) tables.changeReport(id, { held_by: null, due_at_ms: dueAtMs });
-    },
-    mergeReports({ ids }) {
-      const rows = ids.flatMap((id) => tables.report(id) ?? []);
-      const [first, ...others] = rows;
-      if (first === undefined || others.length === 0) return;
-      tables.changeReport(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
-      // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
-      for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
-    },
-    async callbackPolicy({ accountId }) {
-      const row = await policyOf.get(accountId);
-      if (row === undefined) return { secrets: [], retryMinutes: null };
-      const { key, secret, oldSecret, retryMinutes } = row;
-      const kept = oldSecret === null ? [secret] : [secret, oldSecret];
-      return {
-        secrets: kept.map((text) => secrets.open(callbackSecretPlace(key), text)),
-        retryMinutes: retryMinutes === null ? null : JSON.parse(retryMinutes),
-      };
-    },
-  };
+      },
+    ),
+    reportsFailed: grouped(
+      ({ failures }) => ({ reports: idsOf(failures), leaders: idsOf(failures) }),
+      ({ failures }) => {
+        for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
+          const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
+          if (retryAtMs === null) {
+            tables.changeReport(id, { ...failed, dead_at_ms: now() });
+            settle(id);
+          } else {
+            tables.changeReport(id, { ...failed, due_at_ms: retryAtMs });
+          }
+        }
+      },
+    ),
+    reportsReleased: grouped(
+      () => ({}),
+      ({ releases }) => {
+        for (const { id, dueAtMs } of releases) tables.changeReport(id, { held_by: null, due_at_ms: dueAtMs });
+      },
+    ),
+    mergeReports: grouped(
+      ({ ids }) => ({ reports: ids }),
+      ({ ids }) => {
+        const rows = ids.flatMap((id) => tables.report(id) ?? []);
+        const [first, ...others] = rows;
+        if (first === undefined || others.length === 0) return;
+        tables.changeReport(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
+        // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
+        for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
+      },
+    ),
+  });
 }

@@ -2,21 +2,16 @@
  * Second factors of users. A code is taken by one statement that finds it not taken yet: it locks the row, so of two nodes that bring the
  * same code at the same moment the later one finds nothing to change.
  */
-import type { Actor, CommandHandlers, FactorProof, SecondFactor } from "../port.ts";
+import type { Actor } from "../port/accounts.ts";
+import type { FactorProof, SecondFactor } from "../port/credentials.ts";
 import { auditWriter } from "./audit.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import { secondFactorPlace, secretWriter } from "./secrets.ts";
 
-type FactorCommand =
-  | "secondFactor"
-  | "beginSecondFactor"
-  | "confirmSecondFactor"
-  | "useSecondFactor"
-  | "removeSecondFactor";
-
-export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers, FactorCommand> {
-  const { sql, unit, secrets } = parts;
-  const note = auditWriter(parts);
+export function secondFactorCommands(parts: CommandParts) {
+  const { sql, secrets } = parts;
+  const { note, noteChange } = auditWriter(parts);
   const { seal } = secretWriter(parts);
   const userOf = sql.prepare<[string], { accountKey: string; parentId: number | null }>(
     `SELECT account.key AS "accountKey", account.parent_id AS "parentId"
@@ -48,12 +43,6 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
   const dropCodes = sql.prepare<[string]>("DELETE FROM recovery_code WHERE username = ?");
   const endOthers = sql.prepare<[string, string]>("DELETE FROM session WHERE username = ? AND token_hash <> ?");
   const raise = sql.prepare<[string]>("UPDATE session SET with_factor = 1 WHERE token_hash = ?");
-  const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
-
-  const noteChange = async (): Promise<void> => {
-    await changed.run();
-    unit().changed = true;
-  };
 
   const take = async (username: string, proof: FactorProof): Promise<boolean> => {
     if (proof.kind === "recovery code") return (await takeCode.run(username, proof.codeHash)) > 0;
@@ -68,7 +57,7 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
     return { by, atMs, ...about, account: user?.accountKey };
   };
 
-  return {
+  return commands({
     async secondFactor({ username }) {
       const row = await find.get(username);
       if (row === undefined) return null;
@@ -120,5 +109,5 @@ export function secondFactorCommands(parts: CommandParts): Pick<CommandHandlers,
       await noteChange();
       return "removed";
     },
-  };
+  });
 }

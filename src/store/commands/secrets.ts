@@ -4,11 +4,10 @@
  */
 import { base32Secret, FACTOR_LETTERS, webhookSecret } from "../../runtime/random.ts";
 import { missingKey, type SecretBox, SecretFault, sealedBy } from "../../runtime/secrets.ts";
-import type { CommandHandlers, SecretCursor } from "../port.ts";
+import type { SecretCursor } from "../port/secrets.ts";
 import type { Awaitable, Sql } from "../sql.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
-
-type SecretCommand = "secretKeys" | "sealSecrets";
 
 /** The old one has the place of the new one: it was written there. */
 export const callbackSecretPlace = (accountKey: string): string => `account/${accountKey}/callback_secret`;
@@ -138,7 +137,7 @@ function inCarriers(sql: Sql): Secrets {
     }));
 }
 
-export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHandlers, SecretCommand> {
+export function secretCommands({ sql, secrets }: CommandParts) {
   const kinds: readonly Secrets[] = [
     ...["callback_secret", "old_callback_secret"].map((column) =>
       inColumn(sql, { table: "account", key: "key", column }, callbackSecretPlace, webhookSecret),
@@ -164,7 +163,7 @@ export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHand
     return id === null || secrets.keyIds.includes(id);
   };
 
-  return {
+  return commands({
     async secretKeys(input) {
       const { found, next } = await pageFrom(input);
       const byKey = Map.groupBy(found, ({ text }) => sealedBy(text));
@@ -183,5 +182,5 @@ export function secretCommands({ sql, secrets }: CommandParts): Pick<CommandHand
       }
       return { sealed: outdated.length, lost, next };
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 /** An account's postings, in the order of time, and what they come to: what a statement is made of. */
-import type { CommandHandlers, Posting, PostingRange } from "../port.ts";
+import type { Posting, PostingRange } from "../port/money.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 
 interface PostingRow extends Omit<Posting, "amountMicros" | "messageKey"> {
@@ -7,7 +8,7 @@ interface PostingRow extends Omit<Posting, "amountMicros" | "messageKey"> {
   readonly messageKey: string | null;
 }
 
-export function statementCommands({ sql }: CommandParts): Pick<CommandHandlers, "postings" | "turnover"> {
+export function statementCommands({ sql }: CommandParts) {
   const walletOf = sql.prepare<[number], { id: number }>("SELECT id FROM wallet WHERE account_id = ?");
   const side = (wallet: string, sign: string, kind: string): string =>
     `SELECT id, at_ms AS "atMs", kind, CAST(${sign}amount_micros AS TEXT) AS amount, CAST(message_key AS TEXT) AS "messageKey",
@@ -29,7 +30,7 @@ export function statementCommands({ sql }: CommandParts): Pick<CommandHandlers, 
     return rows.sort((first, second) => first.atMs - second.atMs || first.id - second.id).slice(0, limit);
   };
 
-  return {
+  return commands({
     async postings(range) {
       const rows = await page(range);
       return rows.map(({ amount, ...row }) => ({ ...row, amountMicros: BigInt(amount) }));
@@ -43,5 +44,5 @@ export function statementCommands({ sql }: CommandParts): Pick<CommandHandlers, 
         next: last === null ? null : { atMs: last.atMs, id: last.id },
       };
     },
-  };
+  });
 }

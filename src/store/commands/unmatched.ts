@@ -3,7 +3,7 @@
  * can cause any number of them, so they have an age and a number at which they go, the oldest first and a page at a time.
  */
 import { firstIdAt } from "../../runtime/ids.ts";
-import type { CommandHandlers } from "../port.ts";
+import { commands } from "./entry.ts";
 import type { CommandParts } from "./parts.ts";
 import {
   MAX_PARKED_REPEATS,
@@ -16,7 +16,7 @@ import {
 /** Rows of receipts that were applied are small, and many come in a minute: so many times as many go at once. */
 const SETTLED_AT_ONCE = 10;
 
-export function unmatchedCommands({ sql, now }: CommandParts): Pick<CommandHandlers, "dropUnmatched"> {
+export function unmatchedCommands({ sql, now }: CommandParts) {
   /** Parked receipts, or the repeats among them: each kind has an age and a number of its own. */
   const parked = (repeated: 0 | 1): ((beforeMs: number, keepRows: number, limit: number) => Promise<number>) => {
     // The newest of those that are too many.
@@ -54,7 +54,7 @@ export function unmatchedCommands({ sql, now }: CommandParts): Pick<CommandHandl
     `DELETE FROM settled_receipt WHERE id IN (SELECT id FROM settled_receipt ORDER BY id LIMIT ?) AND (at_ms < ? OR id <= ?)`,
   );
 
-  return {
+  return commands({
     async dropUnmatched({ beforeMs, keepRows, limit }) {
       const beyondRows = (await settledAt.get(MAX_SETTLED_ROWS))?.id ?? 0;
       const beyondNames = (await settledBeyond.get(MAX_SETTLED_ROWS, MAX_SETTLED_NAMES))?.id ?? 0;
@@ -69,5 +69,5 @@ export function unmatchedCommands({ sql, now }: CommandParts): Pick<CommandHandl
       const more = [receipts, repeats, messages].includes(limit) || settled === mostSettled;
       return { count: receipts + messages, more };
     },
-  };
+  });
 }

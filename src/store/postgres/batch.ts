@@ -10,7 +10,7 @@
 import pg from "pg";
 import { BEHIND_A_FAILURE } from "./faults.ts";
 
-export interface Answer {
+export interface StatementAnswer {
   readonly rows: object[];
   readonly count: number;
 }
@@ -29,7 +29,7 @@ export interface BatchStatement {
   readonly values: readonly (string | null)[];
   /** Those of its rows, null where it has none; undefined when the database has to tell. */
   readonly columns: Columns | null | undefined;
-  readonly done: (answer: Answer, columns: Columns | null) => void;
+  readonly done: (answer: StatementAnswer, columns: Columns | null) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -78,7 +78,7 @@ export class Batch extends pg.Query {
   text = "";
   readonly #parserOf: ParserOf;
   readonly #statements: BatchStatement[] = [];
-  readonly #answers: { readonly answer: Answer; readonly columns: Columns | null }[] = [];
+  readonly #answers: { readonly answer: StatementAnswer; readonly columns: Columns | null }[] = [];
   #columns: Columns | null = null;
   #rows: object[] = [];
   #unreadable: unknown = null;

@@ -11,38 +11,34 @@ import { IdSource } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { systemRandom } from "../../runtime/random.ts";
+import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { READ_ONLY } from "../commands/read-only.ts";
-import { READ_SETS } from "../commands/read-sets.ts";
+import { readSetOf, runCommands } from "../commands/entry.ts";
 import { settledRow } from "../commands/repeats.ts";
-import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { type Call, type CallOutcome, type Engine, type GroupResult, joinFeeds, runEach } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import {
-  type CommandInput,
-  type CommandName,
-  type CommandOutput,
-  type Feed,
-  type LaneName,
-  ROLES,
-  type Role,
-  StoreUnavailable,
-} from "../port.ts";
-import type { ReadSet } from "../tables.ts";
+import { COMMAND_MODES, type CommandMode } from "../modes.ts";
+import type { Feed, LaneName } from "../port/delivery.ts";
+import { StoreUnavailable } from "../port/errors.ts";
+import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
 import type { Unit } from "../unit.ts";
-import { asStoreError, Connection, type ConnectionOptions, faultKind, Pool, type Session } from "./connection.ts";
-import { firstFault, isLasting } from "./faults.ts";
-import { Heartbeat } from "./heartbeat.ts";
+import type { PostgresConnectionOptions } from "./attempts.ts";
+import { ConcurrentCommands, MAX_RACES } from "./concurrent.ts";
+import { PostgresConnection } from "./connection.ts";
+import { asStoreError, faultKind, firstFault, isLasting } from "./faults.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
-import { FIRST_LANE, waitingLanes } from "./lanes.ts";
-import { Link } from "./link.ts";
+import type { Session } from "./link.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
+import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
+import { PostgresPool } from "./pool.ts";
 import { ServiceWallets } from "./service-wallets.ts";
-import { leave, TakeOver } from "./takeover.ts";
-import { Watch, type WatchParts } from "./watch.ts";
+import { leave } from "./takeover.ts";
+import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
+import type { WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
 export interface PostgresOptions {
@@ -66,20 +62,6 @@ export interface PostgresOptions {
   readonly lease?: Lease;
 }
 
-/** What touches nothing that delivery knows of, in a transaction of its own that waits for nobody. */
-const BESIDE: ReadonlySet<CommandName> = new Set([
-  "createSession",
-  "findSession",
-  "endSession",
-  "useSecondFactor",
-  "noteLogin",
-  "purgeLoginEvents",
-  "findApiKey",
-]);
-
-const FOR_LONG_READS = ["enable_seqscan = on", "enable_hashjoin = on", "enable_mergejoin = on"];
-
-const MAX_TRIES = 8;
 /** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
 const AGAIN_AFTER_MS = 5;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
@@ -96,23 +78,20 @@ interface Unresolved {
 
 export class PostgresEngine implements Engine {
   readonly #options: PostgresOptions;
-  readonly #connection: Connection;
-  readonly #pool: Pool;
+  readonly #connection: PostgresConnection;
+  readonly #pool: PostgresPool;
   readonly #nodes: Nodes;
   readonly #lanes: LaneAccounts;
   readonly #lease: Lease;
   readonly #partitions: Partitions;
   readonly #writing: Workspace;
-  readonly #makeWorkspace: () => Workspace;
-  readonly #idleWorkspaces: Workspace[] = [];
+  readonly #concurrent: ConcurrentCommands;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
   #group = 0;
   #unresolved: Unresolved | null = null;
-  #watch: Watch | null = null;
-  #takeOver: TakeOver | null = null;
-  #heartbeat: Heartbeat | null = null;
+  #loops: NodeLoops | null = null;
   #onFenced: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
   #fenced = false;
@@ -134,7 +113,7 @@ export class PostgresEngine implements Engine {
     const messagePurge = new MessagePurge(partitions);
     this.ids = ids;
     this.#idMark = new IdMark(ids);
-    this.#makeWorkspace = () =>
+    const makeWorkspace = (): Workspace =>
       new Workspace({
         lanes: this.#lanes,
         ids,
@@ -147,17 +126,18 @@ export class PostgresEngine implements Engine {
         messagePurge,
         serviceWallets,
       });
-    this.#writing = this.#makeWorkspace();
+    this.#writing = makeWorkspace();
+    this.#concurrent = new ConcurrentCommands(pool, options, makeWorkspace);
   }
 
   /** Brings the schema up to date and joins the nodes. */
   static async open(options: PostgresOptions): Promise<PostgresEngine> {
     const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
-    const connecting: ConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
+    const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
     await migrate({ url, leaseMs });
     const name = options.name ?? `heliograph ${mode}`;
-    const connection = new Connection(connecting, name);
-    const pool = new Pool(connecting, name);
+    const connection = new PostgresConnection(connecting, name);
+    const pool = new PostgresPool(connecting, name);
     const lease = options.lease ?? new Lease();
     const nodes = new Nodes({ name, roles: options.roles ?? ROLES, leaseMs, lease });
     const partitions = new Partitions(pool, options.partitionDays ?? partitionDays(0));
@@ -185,42 +165,17 @@ export class PostgresEngine implements Engine {
   start({ onFeed, onFenced, send }: EngineEvents): void {
     this.#onFeed = onFeed;
     this.#onFenced = onFenced;
-    const { leaseMs, log, url, roles = ROLES } = this.#options;
-    this.#watch = new Watch({
-      url,
-      leaseMs,
-      // Leases run on real time, whatever a test makes the messages believe.
-      clock: systemClock,
-      log,
-      roles,
+    this.#loops = new NodeLoops({
+      ...this.#options,
       pool: this.#pool,
       nodes: this.#nodes,
       partitions: this.#partitions,
       serves: (carrierId) => this.#lanes.serves(carrierId),
       onOverflowed: (lane) => this.#lanes.setOverflowed(lane, true),
       onFeed,
+      onFenced: () => this.#fence(),
       send,
     });
-    this.#watch.start();
-    this.#takeOver = new TakeOver({
-      leaseMs,
-      clock: systemClock,
-      log,
-      pool: this.#pool,
-      nodes: this.#nodes,
-      onFreed: () => this.#watch!.tell(),
-    });
-    this.#takeOver.start();
-    const { connections, statementTimeoutMs, name = "heliograph" } = this.#options;
-    this.#heartbeat = new Heartbeat({
-      leaseMs,
-      clock: systemClock,
-      log,
-      connection: new Connection({ url, connections, statementTimeoutMs, leaseMs, log }, `${name} heartbeat`),
-      nodes: this.#nodes,
-      onFenced: () => this.#fence(),
-    });
-    this.#heartbeat.start();
   }
 
   /** Lanes with messages that no process has in memory. */
@@ -232,60 +187,23 @@ export class PostgresEngine implements Engine {
   }
 
   ownTransaction(command: CommandName): boolean {
-    return READ_SETS[command] === undefined;
+    return COMMAND_MODES[command] !== "grouped";
   }
 
-  // --- Beside --------------------------------------------------------------------------------------------------------------
-
-  runConcurrently(call: Call): Promise<Outcome> | null {
-    const known = this.#watch === null ? null : this.#known(call);
+  runConcurrently(call: Call): Promise<CallOutcome> | null {
+    const known = this.#loops === null ? null : this.#known(call);
     if (known !== null) return Promise.resolve({ ok: true, value: known });
-    if (READ_ONLY.has(call.command) || call.command === "purgeMessages") return this.#beside(call, false);
-    return BESIDE.has(call.command) ? this.#beside(call, true) : null;
+    const mode: CommandMode = COMMAND_MODES[call.command];
+    if (mode === "grouped" || mode === "own transaction") return null;
+    return this.#concurrent.run(call);
   }
 
   /** What is asked several times a second, and the watch has seen just now. */
   #known({ command, input }: Call): unknown {
-    if (command === "changeCounter") return this.#watch!.knownChanges;
+    if (command === "changeCounter") return this.#loops!.watch.knownChanges;
     if (command === "cluster") return this.#nodes.knownCluster;
     return command === "shareBinds" ? this.#nodes.knownShares((input as CommandInput<"shareBinds">).claims) : null;
   }
-
-  async #beside(call: Call, inTransaction: boolean): Promise<Outcome> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const value = await this.#onSession(call, (session) => this.#inWorkspace(session, call, inTransaction));
-        return { ok: true, value };
-      } catch (error) {
-        if (faultKind(error) !== "again" || tries >= MAX_TRIES) return { ok: false, error: asStoreError(error) };
-      }
-    }
-  }
-
-  /** The check of the ledger reads all there is, and has a connection without the limits that keep lookups short. */
-  async #onSession<Result>(call: Call, work: (session: Session) => Promise<Result>): Promise<Result> {
-    if (call.command !== "verifyLedger") return this.#pool.use(work);
-    const { url, leaseMs } = this.#options;
-    const link = new Link({ url, leaseMs, statementTimeoutMs: 0 }, "heliograph ledger");
-    try {
-      await link.connect(() => undefined);
-      for (const setting of FOR_LONG_READS) await link.script(`SET ${setting}`);
-      return await work(link);
-    } finally {
-      link.destroy();
-    }
-  }
-
-  async #inWorkspace(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
-    const workspace = this.#idleWorkspaces.pop() ?? this.#makeWorkspace();
-    try {
-      return await workspace.runOne(session, call, inTransaction);
-    } finally {
-      this.#idleWorkspaces.push(workspace);
-    }
-  }
-
-  // --- In a group ----------------------------------------------------------------------------------------------------------
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
     for (let tries = 1; ; tries++) {
@@ -293,29 +211,17 @@ export class PostgresEngine implements Engine {
         return await this.#transaction(calls);
       } catch (error) {
         const kind = this.#fenced ? "away" : faultKind(error);
-        if (kind === "again" && tries < MAX_TRIES) {
+        if (kind === "again" && tries < MAX_RACES) {
           const longest = AGAIN_AFTER_MS * 2 ** tries;
           await new Promise<void>((resolve) => systemClock.after(longest * systemRandom.next(), resolve));
           continue;
         }
         // One that fails always must not take the others with it.
-        if (kind !== "away" && calls.length > 1) return this.#each(calls);
+        if (kind !== "away" && calls.length > 1) return runEach(this, calls);
         const told = kind === "again" && isLasting(error) ? firstFault(error) : asStoreError(error);
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
     }
-  }
-
-  /** One command is bad: each on its own, so that only the bad ones fail. */
-  async #each(calls: readonly Call[]): Promise<GroupResult> {
-    const outcomes: Outcome[] = [];
-    let feed: Feed | null = null;
-    for (const call of calls) {
-      const result = await this.run([call]);
-      outcomes.push(...result.outcomes);
-      feed = joinFeeds(feed, result.feed);
-    }
-    return { outcomes, feed };
   }
 
   async #transaction(calls: readonly Call[]): Promise<GroupResult> {
@@ -334,10 +240,10 @@ export class PostgresEngine implements Engine {
       const begun = session.query("BEGIN");
       const fenced = this.#options.mode === "deliver" ? this.#nodes.fence(session, group) : Promise.resolve(true);
       // Together: of several that fail, one that nobody waits for would end the process.
-      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(needsOf(calls))]);
+      const [isOurs] = await Promise.all([fenced, begun, workspace.tables.load(readSetOf(workspace.commands, calls))]);
       if (!isOurs) this.#fence();
       if (this.#fenced) throw new StoreUnavailable(FENCED);
-      const outcomes = await workspace.runAll(calls);
+      const outcomes = await runCommands(workspace.commands, calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
       const flushed = Promise.all([
@@ -353,8 +259,8 @@ export class PostgresEngine implements Engine {
       this.#unresolved = null;
       unit.committed();
       if (this.#options.mode === "deliver") this.#nodes.touched(moment);
-      this.#watch?.committed(unit, names);
-      if (unit.changed) this.#watch?.changed();
+      this.#loops?.watch.committed(unit, names);
+      if (unit.changed) this.#loops?.watch.changed();
       return result;
     } catch (error) {
       const kind = faultKind(error);
@@ -443,9 +349,7 @@ export class PostgresEngine implements Engine {
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#watch?.stop();
-    await this.#takeOver?.stop();
-    await this.#heartbeat?.stop();
+    await this.#loops?.stop();
     if (this.#options.mode === "deliver" && !this.#fenced && !this.#closed) {
       const { log } = this.#options;
       await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
@@ -456,9 +360,7 @@ export class PostgresEngine implements Engine {
   /** Ends as if the process had died. */
   async abandon(): Promise<void> {
     this.#closed = true;
-    await this.#watch?.stop();
-    await this.#takeOver?.stop();
-    await this.#heartbeat?.stop();
+    await this.#loops?.stop();
     await this.#connection.close();
     await this.#pool.close();
   }
@@ -472,23 +374,10 @@ export interface EngineEvents extends Pick<WatchParts, "onFeed" | "send"> {
 }
 
 interface EngineParts {
-  readonly connection: Connection;
-  readonly pool: Pool;
+  readonly connection: PostgresConnection;
+  readonly pool: PostgresPool;
   readonly nodes: Nodes;
   readonly lease: Lease;
   readonly partitions: Partitions;
   readonly ids: IdSource;
-}
-
-function needsOf(calls: readonly Call[]): ReadSet {
-  const sum: Record<string, unknown> = {};
-  for (const { command, input } of calls) {
-    const needs = (READ_SETS[command] as ((input: unknown) => ReadSet) | undefined)?.(input) ?? {};
-    for (const [name, value] of Object.entries(needs)) {
-      if (!Array.isArray(value)) sum[name] = value;
-      else if (sum[name] === undefined) sum[name] = [...value];
-      else for (const item of value) (sum[name] as unknown[]).push(item);
-    }
-  }
-  return sum;
 }

@@ -10,7 +10,7 @@
  *
  * Only "refused" speaks against what was asked, so only that may ever be set aside. What is not known here is "broken".
  */
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 
 export type FaultKind = "away" | "again" | "broken" | "refused";
 

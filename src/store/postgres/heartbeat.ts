@@ -2,9 +2,9 @@
  * Renews the node's lease, on a connection of its own: whatever keeps the others waiting (a long takeover, a busy pool, thousands of lanes),
  * the others must not take this node for dead.
  */
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { faultKind } from "./faults.ts";
 import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
@@ -13,7 +13,7 @@ export interface HeartbeatParts {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly connection: Connection;
+  readonly connection: PostgresConnection;
   readonly nodes: Nodes;
   readonly onFenced: () => void;
 }
@@ -23,22 +23,12 @@ const MAX_PAUSE_MS = 1_000;
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   readonly #faults: LookFaults;
-  #timer: Timer | null = null;
-  #beating: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #interval: Interval;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
     this.#faults = new LookFaults(parts);
-  }
-
-  start(): void {
-    const { clock, leaseMs } = this.#parts;
-    this.#timer = clock.after(Math.min(MAX_PAUSE_MS, leaseMs / 10), () => {
-      this.#beating = this.#beat().finally(() => {
-        if (!this.#stopped) this.start();
-      });
-    });
+    this.#interval = new Interval(parts.clock, Math.min(MAX_PAUSE_MS, parts.leaseMs / 10), () => this.#beat());
   }
 
   /** Never rejects: a database that is away is asked again in a moment. */
@@ -54,9 +44,7 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#beating;
+    await this.#interval.stop();
     await this.#parts.connection.close();
   }
 }

@@ -5,8 +5,8 @@
  */
 import pg from "pg";
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
-import { StoreUnavailable } from "../port.ts";
-import { type Answer, Batch, type Columns } from "./batch.ts";
+import { StoreUnavailable } from "../port/errors.ts";
+import { Batch, type Columns, type StatementAnswer } from "./batch.ts";
 import { BEHIND_A_FAILURE } from "./faults.ts";
 import { asText } from "./values.ts";
 
@@ -27,6 +27,8 @@ export interface LinkOptions {
   /** 0 for none. */
   readonly statementTimeoutMs: number;
   readonly leaseMs: number;
+  /** It reads whole tables, in one go: the settings for lookups by key would make it crawl. */
+  readonly readsAll?: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -47,13 +49,8 @@ const types = {
  * A lookup by key stays a lookup, also when a table has grown a thousandfold since its statistics were taken: scans of whole tables, and the joins
  * that want them, are for what has no index. One plan for all values, because planning costs more than most statements here take.
  */
-const PLANNER = [
-  "enable_seqscan = off",
-  "enable_hashjoin = off",
-  "enable_mergejoin = off",
-  "plan_cache_mode = force_generic_plan",
-  "jit = off",
-];
+const PLANNER = ["plan_cache_mode = force_generic_plan", "jit = off"];
+const NO_SCANS = ["enable_seqscan = off", "enable_hashjoin = off", "enable_mergejoin = off"];
 /** What a database says that does not know a setting, or will not have it changed: undefined object, not supported, invalid value, no right to. */
 const UNKNOWN_SETTING = new Set(["42704", "0A000", "22023", "42501", "55P02"]);
 
@@ -73,7 +70,7 @@ interface Statement {
   columns: Columns | null | undefined;
 }
 
-export class Link implements Session {
+export class PostgresLink implements Session {
   readonly #client: pg.Client;
   readonly #options: LinkOptions;
   readonly #clock: Clock;
@@ -135,15 +132,17 @@ export class Link implements Session {
   }
 
   async #set(): Promise<void> {
-    const { statementTimeoutMs, leaseMs } = this.#options;
-    const limits = [
+    const { statementTimeoutMs, leaseMs, readsAll = false } = this.#options;
+    const settings = [
       `statement_timeout = ${Math.round(statementTimeoutMs)}`,
       // Whoever waits for a lock hears of it before its own time is over.
       `lock_timeout = ${Math.round(statementTimeoutMs / 2)}`,
       // A process that was stopped must not hold its locks longer than its lease.
       `idle_in_transaction_session_timeout = ${Math.round(leaseMs)}`,
+      ...PLANNER,
+      ...(readsAll ? [] : NO_SCANS),
     ];
-    const outcomes = await Promise.allSettled([...limits, ...PLANNER].map((setting) => this.script(`SET ${setting}`)));
+    const outcomes = await Promise.allSettled(settings.map((setting) => this.script(`SET ${setting}`)));
     for (const outcome of outcomes)
       if (outcome.status === "rejected" && !UNKNOWN_SETTING.has(outcome.reason?.code)) throw outcome.reason;
   }
@@ -162,7 +161,7 @@ export class Link implements Session {
     const statement = known ?? this.#prepare(text);
     const certain = statement !== null && (statement.ready || statement.scope === this.#scope);
     const scope = this.#scope;
-    return this.#track<Answer>(text, (resolve, reject) => {
+    return this.#track<StatementAnswer>(text, (resolve, reject) => {
       this.#join(text, {
         text,
         name: certain ? statement.name : "",
@@ -306,5 +305,18 @@ export class Link implements Session {
     await this.#client.end();
     limit.cancel();
     this.#lost();
+  }
+}
+
+/** Statements that come too seldom for a batch to matter. On a connection that is lost, its own error is told and not that of the rollback. */
+export async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+  await session.script("BEGIN");
+  try {
+    const result = await work();
+    await session.script("COMMIT");
+    return result;
+  } catch (error) {
+    await session.script("ROLLBACK").catch(() => undefined);
+    throw error;
   }
 }

@@ -11,27 +11,12 @@
  */
 import { timeOfIds } from "../../runtime/ids.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
-import { PURGE_START, type PurgeCursor } from "../port.ts";
+import { PURGE_START } from "../port/delivery.ts";
+import type { CommandInput, CommandOutput } from "../port/store.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
-import type { Session } from "./connection.ts";
 import { isSlow } from "./faults.ts";
-import {
-  DAY_MS,
-  firstKey,
-  inTransaction,
-  isRace,
-  type Partitions,
-  type Range,
-  TABLES,
-  type Table,
-} from "./partitions.ts";
-
-export interface PurgeInput {
-  readonly beforeMs: number;
-  readonly nowMs: number;
-  readonly limit: number;
-  readonly cursor: PurgeCursor;
-}
+import { inTransaction, type Session } from "./link.ts";
+import { DAY_MS, firstKey, isRace, type Partitions, type Range, TABLES, type Table } from "./partitions.ts";
 
 /** What is not scheduled ends within two days of its acceptance, and its report can be fetched for two more. */
 const STRAGGLER_DAYS = 5;
@@ -77,8 +62,8 @@ export class MessagePurge {
   /** A pass begins with the partitions that can go whole; then each call deletes a page of what has waited too long for stragglers. */
   async purgeMessages(
     session: Session,
-    { beforeMs, nowMs, limit, cursor }: PurgeInput,
-  ): Promise<{ cursor: PurgeCursor; more: boolean }> {
+    { beforeMs, nowMs, limit, cursor }: CommandInput<"purgeMessages">,
+  ): Promise<CommandOutput<"purgeMessages">> {
     const lastDay = Math.floor(timeOfIds(beforeMs) / DAY_MS);
     const moments = [beforeMs, unfetchedBefore(nowMs)];
     if (cursor.message === PURGE_START.message && cursor.incoming === PURGE_START.incoming)

@@ -1,11 +1,12 @@
 /** Brings the schema up to date: numbered files, applied once, by one of however many processes start at the same time. */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { MigrationRefused, StoreUnavailable } from "../port.ts";
-import { asStoreError, type ConnectionOptions } from "./connection.ts";
-import { Link, type Session } from "./link.ts";
+import { MigrationRefused, StoreUnavailable } from "../port/errors.ts";
+import type { PostgresConnectionOptions } from "./attempts.ts";
+import { asStoreError } from "./faults.ts";
+import { PostgresLink, type Session } from "./link.ts";
 import { fence } from "./nodes.ts";
-import { NEWER_DATA, readStep, STEPS } from "./schema.ts";
+import { NEWER_DATA, readStep, STEPS } from "./schema-version.ts";
 
 /**
  * One row, and whoever holds it migrates. Advisory locks would do without the table's race at its birth, but not every database that
@@ -27,12 +28,12 @@ const MAX_PAUSE_MS = 500;
 
 /** Returns how many steps it took. Safe to run twice, and by many processes at once. */
 export async function migrate(
-  options: Pick<ConnectionOptions, "url" | "leaseMs">,
+  options: Pick<PostgresConnectionOptions, "url" | "leaseMs">,
   clock: Clock = systemClock,
   random: Random = systemRandom,
 ): Promise<number> {
   // No time limit: a step may rewrite a table, and the others wait for whoever takes it.
-  const link = new Link({ ...options, statementTimeoutMs: 0 }, "heliograph migrate", clock);
+  const link = new PostgresLink({ ...options, statementTimeoutMs: 0 }, "heliograph migrate", clock);
   try {
     await link.connect(() => {});
     for (let tries = 1; ; tries += 1) {

@@ -11,11 +11,12 @@
  */
 import { TOOL_NODE } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
+import { ROLES, type Role } from "../../runtime/roles.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
-import { type BindClaim, type BindShare, type Cluster, ROLES, type Role } from "../port.ts";
+import type { BindClaim, BindShare, Cluster } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
-import type { Session } from "./link.ts";
-import { requireSchema } from "./schema.ts";
+import { inTransaction, type Session } from "./link.ts";
+import { requireSchema } from "./schema-version.ts";
 
 export interface NodeOptions {
   /** For people: which machine and process. */
@@ -73,8 +74,7 @@ export class Nodes {
   async join(session: Session, nowMs: number): Promise<void> {
     const { name, roles, leaseMs, lease } = this.#options;
     const moment = Lease.moment();
-    await session.script("BEGIN");
-    try {
+    const joined = await inTransaction(session, async () => {
       // Another version may have migrated since this program looked. Then it finds no node, and this must not become one.
       await requireSchema(session);
       // The counter's row is held until the commit: of several nodes that start at once each finds another slot free.
@@ -87,13 +87,10 @@ export class Nodes {
       const values = [epoch, name, roles.join(","), leaseMs, farAhead(nowMs).toString()];
       const { rows } = await session.query<{ slot: number }>(JOIN_NODE, values);
       if (rows.length === 0) throw new Error(`there are ${TOOL_NODE} nodes already, and no room for one more`);
-      await session.script("COMMIT");
-      this.#epoch = epoch;
-      this.#slot = rows[0]!.slot;
-    } catch (error) {
-      await session.script("ROLLBACK").catch(() => undefined);
-      throw error;
-    }
+      return { epoch, slot: rows[0]!.slot };
+    });
+    this.#epoch = joined.epoch;
+    this.#slot = joined.slot;
     lease.renew(moment, leaseMs);
   }
 
@@ -147,31 +144,19 @@ export class Nodes {
   async fenceDead(session: Session): Promise<string[]> {
     const asked = Lease.moment();
     if (this.#inTouchSince === null || asked - this.#inTouchSince < this.#leaseNs) return [];
-    await session.script("BEGIN");
-    try {
+    return inTransaction(session, async () => {
       const { rows } = await session.query<{ epoch: number; name: string }>(DEAD, [this.#epoch]);
       // What was answered late was asked of a database that stood still: the others' renewals may stand behind our question.
       const dead = Lease.moment() - asked > this.#leaseNs / 4n && this.#leaseNs > 0n ? [] : rows;
       for (const { epoch } of dead) await fence(session, epoch);
-      await session.script("COMMIT");
       return dead.map(({ name }) => name);
-    } catch (error) {
-      await session.script("ROLLBACK").catch(() => undefined);
-      throw error;
-    }
+    });
   }
 
   /** The end of this node: it fences itself. What it still had is for `gone_node` to say. */
   async leave(session: Session): Promise<void> {
     this.#options.lease.end();
-    await session.script("BEGIN");
-    try {
-      await fence(session, this.#epoch);
-      await session.script("COMMIT");
-    } catch (error) {
-      await session.script("ROLLBACK").catch(() => undefined);
-      throw error;
-    }
+    await inTransaction(session, () => fence(session, this.#epoch));
   }
 
   /** As it was at the last look, which is not long ago; null before the first. */

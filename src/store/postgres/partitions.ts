@@ -5,8 +5,10 @@
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
-import { StoreUnavailable } from "../port.ts";
-import { faultKind, type Pool, type Session } from "./connection.ts";
+import { StoreUnavailable } from "../port/errors.ts";
+import { faultKind } from "./faults.ts";
+import { inTransaction, type Session } from "./link.ts";
+import type { PostgresPool } from "./pool.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;
 export type Table = (typeof TABLES)[number];
@@ -50,14 +52,14 @@ export function partitionDays(retentionDays: number): number {
 }
 
 export class Partitions {
-  readonly #pool: Pool;
+  readonly #pool: PostgresPool;
   readonly #days: number;
   readonly #clock: Clock;
   readonly #random: Random;
   /** The partitions that are known of each table. */
   readonly #known = new Map<Table, readonly Range[]>(TABLES.map((table) => [table, []]));
 
-  constructor(pool: Pool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
+  constructor(pool: PostgresPool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
     this.#pool = pool;
     this.#days = days;
     this.#clock = clock;
@@ -151,18 +153,6 @@ async function create(session: Session, table: Table, { from, to }: Pick<Range, 
   const name = `${table}_${new Date(Number(from / KEYS_A_DAY) * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
   await session.script(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
   await session.script(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
-}
-
-export async function inTransaction<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
-  await session.script("BEGIN");
-  try {
-    const result = await work();
-    await session.script("COMMIT");
-    return result;
-  } catch (error) {
-    await session.script("ROLLBACK");
-    throw error;
-  }
 }
 
 /** Another node was there first, or somebody held what was wanted. */

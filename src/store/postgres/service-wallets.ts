@@ -3,20 +3,20 @@
  * pay, so no bound on accounts keeps them within 64 bits: one that is full is left as it is, in a shard of its own, and another takes its place.
  */
 import { MAX_WALLET } from "../../money/amounts.ts";
-import type { Pool } from "./connection.ts";
+import type { PostgresPool } from "./pool.ts";
 
 const NAMES = ["payments", "revenue"] as const;
 type Name = (typeof NAMES)[number];
 
 export class ServiceWallets {
-  readonly #pool: Pool;
+  readonly #pool: PostgresPool;
   /** The node's number: wallets that all nodes change at every turn would have them wait for each other. */
   readonly #shard: number;
   readonly #ids = new Map<string, number>();
   /** How far from nothing each may be by now: its balance when that was read, and all that was to be moved since, either way. */
   readonly #reaches = new Map<number, bigint>();
 
-  constructor(pool: Pool, shard: number) {
+  constructor(pool: PostgresPool, shard: number) {
     this.#pool = pool;
     this.#shard = shard;
   }

@@ -1,6 +1,6 @@
 /** The statements by which the tables on PostgreSQL find rows, each for any number of them, and those of writing that are special. */
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import { MAX_LATER_RECEIPTS } from "../port.ts";
+import { MAX_LATER_RECEIPTS } from "../port/receipts.ts";
 import { BULK, REPLAY } from "../schema/bulk.ts";
 import { MESSAGE, PART } from "../schema/message.ts";
 import { POSTING } from "../schema/posting.ts";

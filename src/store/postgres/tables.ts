@@ -1,7 +1,8 @@
 import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone } from "../commands/candidates.ts";
 import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
-import type { BulkName, CarrierReceipt, PartName } from "../port.ts";
+import type { BulkName } from "../port/bulks.ts";
+import type { CarrierReceipt, PartName } from "../port/receipts.ts";
 import { isRejected } from "../rows.ts";
 import type { BulkChange, BulkRow, ReplayName, ReplayRow } from "../schema/bulk.ts";
 import {

@@ -10,15 +10,17 @@
  */
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { asStoreError, type Pool, type Session } from "./connection.ts";
+import { asStoreError } from "./faults.ts";
+import { inTransaction, type Session } from "./link.ts";
 import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
+import type { PostgresPool } from "./pool.ts";
 
 export interface TakeOverParts {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pool: Pool;
+  readonly pool: PostgresPool;
   readonly nodes: Nodes;
   /** Something is free that others may want. */
   readonly onFreed: () => void;
@@ -66,17 +68,14 @@ const NOTHING_LEFT = `DELETE FROM gone_node WHERE epoch = $1
 export class TakeOver {
   readonly #parts: TakeOverParts;
   readonly #faults: LookFaults;
-  #interval: Interval | null = null;
+  readonly #interval: Interval;
   #stopped = false;
   #nobodiesAtMs = 0;
 
   constructor(parts: TakeOverParts) {
     this.#parts = parts;
     this.#faults = new LookFaults(parts);
-  }
-
-  start(): void {
-    const { clock, leaseMs } = this.#parts;
+    const { clock, leaseMs } = parts;
     this.#interval = new Interval(clock, Math.min(LOOK_EVERY_MS, leaseMs / 5), async () => {
       await this.#fence();
       await this.#findNobodies();
@@ -134,7 +133,7 @@ export class TakeOver {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#interval?.stop();
+    await this.#interval.stop();
   }
 }
 
@@ -153,17 +152,11 @@ export interface FreedPage {
 const NOT_OURS: FreedPage = { freed: 0, more: false, isLast: false };
 
 /** Frees some of what the fenced node owned. */
-export async function freePage(session: Session, epoch: number): Promise<FreedPage> {
-  await session.script("BEGIN");
-  try {
+export function freePage(session: Session, epoch: number): Promise<FreedPage> {
+  return inTransaction(session, async () => {
     const { rows } = await session.query(TAKE, [epoch]);
-    const page = rows.length === 0 ? NOT_OURS : await freeSome(session, epoch);
-    await session.script("COMMIT");
-    return page;
-  } catch (error) {
-    await session.script("ROLLBACK").catch(() => undefined);
-    throw error;
-  }
+    return rows.length === 0 ? NOT_OURS : freeSome(session, epoch);
+  });
 }
 
 async function freeSome(session: Session, epoch: number): Promise<FreedPage> {

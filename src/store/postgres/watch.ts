@@ -5,16 +5,19 @@
  */
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
+import type { Role } from "../../runtime/roles.ts";
 import type { SendCall } from "../group.ts";
-import type { Feed, LaneName, PartName, Role } from "../port.ts";
+import type { Feed, LaneName } from "../port/delivery.ts";
+import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
-import type { Pool, Session } from "./connection.ts";
-import { FIRST_LANE, type WaitingLane, waitingLanes } from "./lanes.ts";
+import type { Session } from "./link.ts";
 import { Listener } from "./listener.ts";
 import { LookFaults } from "./look-faults.ts";
+import { LookStep } from "./look-step.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
-import { Step } from "./step.ts";
+import type { PostgresPool } from "./pool.ts";
+import { FIRST_LANE, type WaitingLane, waitingLanes } from "./waiting-lanes.ts";
 
 export interface WatchParts {
   readonly url: string;
@@ -22,7 +25,7 @@ export interface WatchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly roles: readonly Role[];
-  readonly pool: Pool;
+  readonly pool: PostgresPool;
   readonly nodes: Nodes;
   readonly partitions: Partitions;
   /** Whether this node has a connection to the carrier. */
@@ -82,7 +85,7 @@ export class Watch {
       lanes: this.#step("see which lanes wait in the store", (session) => this.#seeLanes(session)),
       due: this.#step("see which messages are due", earliestDue),
       reports: this.#step("see which reports are due", anyReportDue),
-      partitions: new Step(
+      partitions: new LookStep(
         clock,
         () => this.#makePartitions(),
         (error) => this.#faults.note("make the partitions of the coming days", error),
@@ -95,9 +98,9 @@ export class Watch {
     what: string,
     work: (session: Session) => Promise<Found>,
     onFault: () => void = () => undefined,
-  ): Step<Found> {
+  ): LookStep<Found> {
     const { clock, pool } = this.#parts;
-    return new Step(
+    return new LookStep(
       clock,
       () => pool.use(work),
       (error) => {

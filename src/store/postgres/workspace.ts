@@ -1,9 +1,9 @@
 /** The commands with the tables of one transaction at a time: one workspace writes, and each look beside it has one of its own. */
-import { allCommands } from "../commands/all.ts";
+import { type CommandTable, runCommand } from "../commands/entry.ts";
 import type { CommandParts } from "../commands/parts.ts";
 import { flushReports } from "../commands/reports.ts";
-import type { Call, Outcome } from "../group.ts";
-import type { CommandHandlers } from "../port.ts";
+import { commandTable } from "../commands/table.ts";
+import type { Call } from "../group.ts";
 import { Unit } from "../unit.ts";
 import type { Session } from "./link.ts";
 import type { MessagePurge } from "./message-purge.ts";
@@ -22,8 +22,8 @@ export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "ep
 
 export class Workspace {
   readonly tables: PostgresTables;
+  readonly commands: CommandTable;
   readonly #parts: CommandParts;
-  readonly #handlers: CommandHandlers;
   #session: Session | null = null;
   #unit = new Unit();
 
@@ -32,7 +32,7 @@ export class Workspace {
     const session = (): Session => this.#session!;
     this.tables = new PostgresTables({ session, partitions, serviceWallets });
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
-    this.#handlers = allCommands(this.#parts, {
+    this.commands = commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
       shareBinds: async ({ claims }) => {
         const unit = this.#unit;
@@ -53,19 +53,6 @@ export class Workspace {
     return this.#unit;
   }
 
-  async runAll(calls: readonly Call[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const call of calls) {
-      const answer = this.#handle(call);
-      outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
-    }
-    return outcomes;
-  }
-
-  #handle({ command, input }: Call): unknown {
-    return (this.#handlers[command] as (input: unknown) => unknown)(input);
-  }
-
   flushReports(): ReturnType<typeof flushReports> {
     return flushReports(this.#parts, this.#unit);
   }
@@ -73,10 +60,10 @@ export class Workspace {
   /** One command on a connection beside the others, which has nothing for delivery. */
   async runOne(session: Session, call: Call, inTransaction: boolean): Promise<unknown> {
     this.begin(session);
-    if (!inTransaction) return await this.#handle(call);
+    if (!inTransaction) return await runCommand(this.commands, call);
     const begun = session.query("BEGIN");
     try {
-      const value = await this.#handle(call);
+      const value = await runCommand(this.commands, call);
       await this.tables.flush();
       await Promise.all([begun, session.query("COMMIT")]);
       return value;

@@ -4,7 +4,7 @@
  */
 
 import type { MessageKey } from "../../message/message.ts";
-import type { LaneName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
 import { type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import { laneOf } from "../tables.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { makePrivateDirectory, makePrivateFile, protectFile, tooOpen } from "../../runtime/private-files.ts";
-import { MigrationRefused } from "../port.ts";
+import { MigrationRefused } from "../port/errors.ts";
 
 export type Db = Database.Database;
 

@@ -5,15 +5,17 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { allCommands } from "../commands/all.ts";
+import { type CommandTable, runCommand, runCommands } from "../commands/entry.ts";
 import type { CommandParts } from "../commands/parts.ts";
-import { READ_ONLY } from "../commands/read-only.ts";
 import { settledRow } from "../commands/repeats.ts";
 import { flushReports } from "../commands/reports.ts";
-import { type Call, type Engine, type GroupResult, joinFeeds, type Outcome } from "../group.ts";
+import { commandTable } from "../commands/table.ts";
+import { type Call, type CallOutcome, type Engine, type GroupResult, runEach } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
-import { type CommandHandlers, type CommandName, type Feed, type LaneName, StoreUnavailable } from "../port.ts";
+import { COMMAND_MODES, type CommandMode } from "../modes.ts";
+import type { LaneName } from "../port/delivery.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import { Unit } from "../unit.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
 import {
@@ -51,8 +53,9 @@ export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
   readonly onFault?: (error: unknown) => void;
 }
 
-/** These write no more than when something was last used, so their answers stand without it. */
-const ANSWERED_UNKEPT: ReadonlySet<CommandName> = new Set(["findSession", "findApiKey"]);
+const READS: ReadonlySet<CommandMode> = new Set(["read", "long read"]);
+/** What is answered while nothing can be written. */
+const ANSWERED_UNKEPT: ReadonlySet<CommandMode> = new Set(["read", "long read", "touch"]);
 
 export class SqliteEngine implements Engine {
   readonly #db: Db;
@@ -60,7 +63,7 @@ export class SqliteEngine implements Engine {
   readonly #delivers: boolean;
   readonly #unlock: () => void;
   readonly #parts: CommandParts;
-  readonly #handlers: CommandHandlers;
+  readonly #commands: CommandTable;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
   readonly #log: WriteAheadLog;
@@ -132,7 +135,7 @@ export class SqliteEngine implements Engine {
       now: () => options.clock.now(),
       secrets: options.secrets ?? NO_KEYS,
     };
-    this.#handlers = allCommands(this.#parts, ownCommands(db, this.#tables));
+    this.#commands = commandTable(this.#parts, ownCommands(db, this.#tables));
   }
 
   /** A tool that cannot write may still read. */
@@ -172,7 +175,7 @@ export class SqliteEngine implements Engine {
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
-    const reads = calls.every(isRead);
+    const reads = calls.every(({ command }) => READS.has(COMMAND_MODES[command]));
     if (!this.#log.isTrusted) {
       if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
       this.#tables.behind.reset();
@@ -187,15 +190,7 @@ export class SqliteEngine implements Engine {
         return this.#answerReads(calls, error);
       }
       if (calls.length === 1 || failsForAll(error)) return { outcomes: failedFor(calls, error), feed: null };
-      // One command is bad: each on its own, so that only the bad ones fail.
-      const outcomes: Outcome[] = [];
-      let feed: Feed | null = null;
-      for (const call of calls) {
-        const result = await this.run([call]);
-        outcomes.push(...result.outcomes);
-        feed = joinFeeds(feed, result.feed);
-      }
-      return { outcomes, feed };
+      return runEach(this, calls);
     }
   }
 
@@ -210,11 +205,7 @@ export class SqliteEngine implements Engine {
       if (reads && !this.#delivers) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
-      const outcomes: Outcome[] = [];
-      for (const call of calls) {
-        const answer = this.#handle(call);
-        outcomes.push({ ok: true, value: answer instanceof Promise ? await answer : answer });
-      }
+      const outcomes = await runCommands(this.#commands, calls);
       const reports = flushReports(this.#parts, unit);
       const settled = settledRow(unit);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
@@ -238,10 +229,6 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  #handle({ command, input }: Call): unknown {
-    return (this.#handlers[command] as (input: unknown) => unknown)(input);
-  }
-
   /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */
   #rollback(): void {
     this.#tables.behind.reset();
@@ -260,7 +247,7 @@ export class SqliteEngine implements Engine {
   async #answerReads(calls: readonly Call[], error: unknown): Promise<GroupResult> {
     const outcomes = failedFor(calls, error);
     const answered = calls.flatMap((call, index) =>
-      isRead(call) || ANSWERED_UNKEPT.has(call.command) ? [{ call, index }] : [],
+      ANSWERED_UNKEPT.has(COMMAND_MODES[call.command]) ? [{ call, index }] : [],
     );
     if (answered.length === 0) return { outcomes, feed: null };
     this.#unit = new Unit();
@@ -271,7 +258,7 @@ export class SqliteEngine implements Engine {
         // An error such as one of the disk may have ended the transaction, and with it what the tables lacked is gone again.
         if (!this.#db.inTransaction) this.#beginUnkept();
         try {
-          const value = await this.#handle(call);
+          const value = await runCommand(this.#commands, call);
           if (!this.#db.inTransaction) throw new StoreUnavailable("the transaction was ended by an error");
           outcomes[index] = { ok: true, value };
         } catch (fault) {
@@ -352,11 +339,7 @@ export class SqliteEngine implements Engine {
   }
 }
 
-function isRead({ command }: Call): boolean {
-  return READ_ONLY.has(command);
-}
-
-function failedFor(calls: readonly Call[], error: unknown): Outcome[] {
+function failedFor(calls: readonly Call[], error: unknown): CallOutcome[] {
   const told = asStoreError(error);
   return calls.map(() => ({ ok: false, error: told }));
 }

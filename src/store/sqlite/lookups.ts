@@ -1,7 +1,8 @@
 /** What the commands look up in the database file beside rows by their keys. */
 import type { MessageKey } from "../../message/message.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import { type LaneName, MAX_LATER_RECEIPTS, type PartName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
+import { MAX_LATER_RECEIPTS, type PartName } from "../port/receipts.ts";
 import { IS_NOT_REJECTED } from "../rows.ts";
 import { BULK, REPLAY, type ReplayName } from "../schema/bulk.ts";
 import { MESSAGE, type MessageRow, PART, type PartRow } from "../schema/message.ts";

@@ -1,8 +1,8 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
 import { firstIdAt } from "../../runtime/ids.ts";
-import type { OwnCommands } from "../commands/all.ts";
 import { chargePieces, keepCharge } from "../commands/ledger.ts";
-import { PURGE_START } from "../port.ts";
+import type { OwnCommands } from "../commands/table.ts";
+import { PURGE_START } from "../port/delivery.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
 import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";

@@ -5,7 +5,8 @@
 import type { MessageKey } from "../../message/message.ts";
 import { SlotMap } from "../../runtime/slots.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import type { LaneName, PartName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
+import type { PartName } from "../port/receipts.ts";
 import { isRejected } from "../rows.ts";
 import type { BulkChange, BulkRow, ReplayName } from "../schema/bulk.ts";
 import {

@@ -24,7 +24,7 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../port/errors.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
 import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, openDatabase } from "./database.ts";
 import { hasRoom } from "./disk-room.ts";

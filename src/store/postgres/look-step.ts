@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../runtime/clock.ts";
 /** So long a look waits for one step: several times as long as all of them take on a database that is well. */
 const PATIENCE_MS = 500;
 
-export class Step<Found> {
+export class LookStep<Found> {
   readonly #clock: Clock;
   readonly #work: () => Promise<Found>;
   readonly #onFault: (error: unknown) => void;

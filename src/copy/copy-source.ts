@@ -9,13 +9,13 @@ import { IS_NOT_REJECTED } from "../store/rows.ts";
 import { DataDirectoryInUse, type Db, lockDirectory, migrate } from "../store/sqlite/database.ts";
 import { replayJournal } from "../store/sqlite/journal.ts";
 import { openAlone, type WriteAheadLog } from "../store/sqlite/write-ahead-log.ts";
-import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./tables.ts";
+import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./copied-tables.ts";
 
 /** The values of a primary key, in its order; numbers as text, because they may be beyond 2^53. */
 export type Key = readonly string[];
 export type Row = Readonly<Record<string, string | number | null>>;
 
-export interface Page {
+export interface CopyPage {
   readonly rows: readonly Row[];
   readonly last: Key;
 }
@@ -35,7 +35,7 @@ export interface PageBounds {
 
 const KEYS_A_DAY = firstIdAt(86_400_000);
 
-export class Source {
+export class CopySource {
   readonly directory: string;
   readonly #db: Db;
   readonly #log: WriteAheadLog;
@@ -136,7 +136,13 @@ export class Source {
   }
 
   /** Each page begins after the last key of the one before; the last one ends with `until`, where that is given. */
-  *pages(table: CopiedTable, types: ColumnTypes, after: Key, until: Key | null, bounds: PageBounds): Generator<Page> {
+  *pages(
+    table: CopiedTable,
+    types: ColumnTypes,
+    after: Key,
+    until: Key | null,
+    bounds: PageBounds,
+  ): Generator<CopyPage> {
     const columns = Object.entries(types).map(([column, type]) => {
       const read = table.instead?.[column] ?? column;
       return `${type === "bigint" ? `CAST(${read} AS TEXT)` : read} AS ${column}`;
@@ -216,7 +222,7 @@ function lock(directory: string): () => void {
 }
 
 /** All that is looked at when two looks are compared. A newer schema may have columns that rows copied before it lack. */
-export function fingerprints(source: Source): Map<string, string> {
+export function fingerprints(source: CopySource): Map<string, string> {
   return new Map([
     ...[...COPIED, COUNTER].map((table) => [table.name, source.fingerprint(table)] as const),
     ["schema", `version ${source.schemaVersion()}`],

@@ -7,11 +7,11 @@
  */
 
 import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgres/columns.ts";
-import { asStoreError } from "../store/postgres/connection.ts";
-import { Link, type Session } from "../store/postgres/link.ts";
+import { asStoreError } from "../store/postgres/faults.ts";
+import { inTransaction, PostgresLink, type Session } from "../store/postgres/link.ts";
 import { isRejected } from "../store/rows.ts";
-import type { CounterRow, Key, Page, Row } from "./source.ts";
-import { COPIED, type CopiedTable, CopyRefused } from "./tables.ts";
+import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
+import type { CopyPage, CounterRow, Key, Row } from "./copy-source.ts";
 
 /** A stretch of a table's keys that is copied in order. A large table has several, so that several connections can work on it. */
 export interface Stretch {
@@ -58,21 +58,18 @@ const ADVANCE = `UPDATE copy_progress SET last_key = $4, row_count = row_count +
     page_count = CASE WHEN last_key = $3 THEN page_count + 1 END
   WHERE name = $1 AND number = $2`;
 
-/** What is read whole is read in one go: the settings for lookups by key (postgres/link.ts) would make it crawl. */
-const FOR_LONG_READS = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"];
-
-export class Target {
+export class CopyTarget {
   readonly #url: string;
-  readonly #links = new Set<Link>();
-  #link: Link | null = null;
+  readonly #links = new Set<PostgresLink>();
+  #link: PostgresLink | null = null;
 
   constructor(url: string) {
     this.#url = url;
   }
 
   /** A connection of its own, without limits of time: a page may have to wait for a checkpoint. */
-  async connect(): Promise<Link> {
-    const link = new Link({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0 }, "heliograph copy");
+  async connect(readsAll = false): Promise<PostgresLink> {
+    const link = new PostgresLink({ url: this.#url, statementTimeoutMs: 0, leaseMs: 0, readsAll }, "heliograph copy");
     this.#links.add(link);
     try {
       await link.connect(() => undefined);
@@ -83,9 +80,7 @@ export class Target {
   }
 
   async #session(): Promise<Session> {
-    if (this.#link !== null) return this.#link;
-    this.#link = await this.connect();
-    for (const setting of FOR_LONG_READS) await this.#link.script(`SET ${setting} = on`);
+    this.#link ??= await this.connect(true);
     return this.#link;
   }
 
@@ -140,8 +135,7 @@ export class Target {
   /** From now on nobody can start on the database before the copy is whole. */
   async begin(looks: ReadonlyMap<string, string>, stretches: readonly Stretch[]): Promise<void> {
     const session = await this.#session();
-    await session.script("BEGIN");
-    try {
+    const start = async (): Promise<void> => {
       for (const text of [PROGRESS, ...CLOSE]) await session.script(text);
       // Only now is it certain that no node comes: one that was about to start has started, or waits for us and fails.
       const [node] = await this.nodes();
@@ -156,9 +150,10 @@ export class Target {
             [name, number, source, JSON.stringify(last), until === null ? null : JSON.stringify(until)],
           );
       }
-      await session.script("COMMIT");
+    };
+    try {
+      await inTransaction(session, start);
     } catch (error) {
-      await session.script("ROLLBACK");
       if (!THERE_ALREADY.has((error as { code?: string }).code ?? "")) throw error;
       throw new CopyRefused("another copy into this database has just begun: let it end, or name another with --to");
     }
@@ -189,8 +184,7 @@ export class Target {
     { changes, starts, purpose, is_backup }: CounterRow,
   ): Promise<void> {
     const session = await this.#session();
-    await session.script("BEGIN");
-    try {
+    await inTransaction(session, async () => {
       for (const [table, id] of highestIds)
         await session.query(
           "SELECT setval(pg_get_serial_sequence($1, 'id'), greatest(CAST($2 AS bigint), 1), CAST($2 AS bigint) > 0)",
@@ -203,11 +197,7 @@ export class Target {
            purpose = coalesce($3, purpose), is_backup = CAST($4 AS integer)`,
         [changes, starts, purpose, is_backup],
       );
-      await session.script("COMMIT");
-    } catch (error) {
-      await session.script("ROLLBACK");
-      throw error;
-    }
+    });
   }
 
   async purpose(): Promise<string | null> {
@@ -245,7 +235,7 @@ export class PageWriter {
   }
 
   /** Sends the page at once; resolves when it is committed. */
-  async write({ rows, last }: Page): Promise<void> {
+  async write({ rows, last }: CopyPage): Promise<void> {
     const session = this.#session;
     const { name } = this.#table;
     const before = this.#last;

@@ -1,5 +1,5 @@
 /** Lanes with messages that no node has in memory. */
-import type { LaneName } from "../port.ts";
+import type { LaneName } from "../port/delivery.ts";
 import type { Session } from "./link.ts";
 
 export interface WaitingLane extends LaneName {

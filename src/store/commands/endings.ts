@@ -1,0 +1,82 @@
+/** The last word about a message: its final state, what it gives back, and its report. */
+import { type Event, type Step, step } from "../../message/life.ts";
+import { reasonOf } from "../../message/reasons.ts";
+import { STATUS } from "../../sms/statuses.ts";
+import { reportFacts } from "../rows.ts";
+import { type MessageRow, type PartRow, STATE_NUMBER } from "../schema/message.ts";
+import { refund } from "./ledger.ts";
+import type { CommandParts } from "./parts.ts";
+
+/** The last word about a part. */
+interface LastWord {
+  readonly event: Event;
+  readonly errorId: number;
+  readonly atMs: number;
+  readonly mccMnc: string | null;
+}
+
+export type Endings = ReturnType<typeof endings>;
+
+export function endings({ tables, unit, now }: CommandParts) {
+  function report(row: MessageRow, statusId: number, errorId: number, atMs: number, mccMnc: string | null): void {
+    if (row.notify_url === null) return;
+    let order = null;
+    if (row.intermediate === 1) {
+      const previous = row.last_report_id;
+      const waiting = previous !== null && tables.reportWaits(previous);
+      order = { key: row.key, afterId: waiting ? previous : null };
+    }
+    unit().report(
+      { accountId: row.account_id, url: row.notify_url, contentType: row.notify_type },
+      reportFacts(row, { statusId, errorId, atMs, mccMnc }),
+      order,
+    );
+  }
+
+  /** Writes a final state, gives the charge back where the life's table says so, and reports it. */
+  function conclude(row: MessageRow, made: Step, errorId: number, atMs: number, mccMnc: string | null): void {
+    const statusId = STATUS[made.status].id;
+    const reason = errorId === 0 ? reasonOf(statusId) : errorId;
+    const { account_id: accountId, key, charged_micros, part_count: partCount } = row;
+    // Booked when it is booked: a statement of a time that is over does not change any more.
+    const refunded =
+      made.refund === true &&
+      refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, now());
+    // Where there is no URL the report waits to be fetched: by our time, for a network's own may be off by days.
+    const toPull = row.notify_url === null;
+    tables.changeMessage(row, {
+      state: STATE_NUMBER.done,
+      status_id: statusId,
+      error_id: reason,
+      done_at_ms: atMs,
+      mcc_mnc: mccMnc,
+      charged_micros: refunded ? "0" : row.charged_micros,
+      owner: null,
+      parts_pending: 0,
+      pull: toPull ? 0 : null,
+      pull_at_ms: toPull ? now() : null,
+    });
+    report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
+  }
+
+  /** One part has its last word; with the last part the message has its. The worst word counts. */
+  function settlePart(part: PartRow, row: MessageRow | undefined, { event, errorId, atMs, mccMnc }: LastWord): void {
+    tables.deletePart(part);
+    if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
+    if (part.counts === 0 && (event === "delivered" || event === "no receipt")) return;
+    const spoiled = row.worst_event !== null && row.worst_event !== "delivered";
+    const worst = (spoiled ? row.worst_event : event) as Event;
+    const worstErrorId = spoiled ? row.error_id : errorId;
+    const network = mccMnc ?? row.mcc_mnc;
+    const pending = row.parts_pending - part.counts;
+    const made = pending > 0 ? null : step("submitted", worst);
+    if (made !== null) {
+      conclude(row, made, worstErrorId, atMs, network);
+      return;
+    }
+    const heard = { worst_event: worst, error_id: worstErrorId, mcc_mnc: network };
+    tables.changeMessage(row, { parts_pending: pending, ...heard });
+  }
+
+  return { report, conclude, settlePart };
+}

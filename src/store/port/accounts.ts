@@ -1,0 +1,153 @@
+/** Who: accounts, how they are managed, and the audit of it. */
+
+export type AccountKind = "client" | "reseller" | "operator";
+
+/** What an account may do at most, where it differs from the service's settings. */
+export interface AccountLimits {
+  readonly requestsPerSecond?: number;
+  readonly messagesPerSecond?: number;
+  readonly connections?: number;
+  readonly destinationsPerRequest?: number;
+}
+
+/** What an API key may be used for. */
+export const SCOPES = ["send", "track", "balance", "manage"] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Who came with a password or a session. */
+export interface User {
+  readonly username: string;
+  /** Whether a second factor is in force for it. */
+  readonly secondFactor: boolean;
+}
+
+export interface Account {
+  readonly id: number;
+  /** The public name, as in `accountKey`. */
+  readonly key: string;
+  readonly kind: AccountKind;
+  readonly parentId: number | null;
+  readonly currency: string;
+  readonly ratePlanId: string;
+  readonly defaultSender: string | null;
+  /** Senders that it may use; null for any. */
+  readonly allowedSenders: readonly string[] | null;
+  /** Networks that it may be used from; null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+  readonly limits: AccountLimits;
+  readonly suspended: boolean;
+  /** What the caller may do in its name; null for all. */
+  readonly scopes: readonly Scope[] | null;
+  /** Which of its users was found by a login or a session; null for whatever was found otherwise. */
+  readonly user: User | null;
+  /** The API key with which the caller came; null for a password or a session. */
+  readonly apiKey: ApiKeyBounds | null;
+  /** Whether the caller came with a password that a reseller has set, and that the client has not changed since. */
+  readonly passwordOfReseller: boolean;
+}
+
+/** Until when and from where an API key is good. */
+export interface ApiKeyBounds {
+  readonly id: string;
+  /** Null for one that does not end by itself. */
+  readonly expiresAtMs: number | null;
+  /** Networks; null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+}
+
+/** Nothing of how a caller came. */
+type PlainAccount = Omit<Account, "scopes" | "user" | "apiKey" | "passwordOfReseller">;
+
+/** An account as whoever manages it sees it. */
+export interface ManagedAccount extends PlainAccount {
+  /** Grows with every change. */
+  readonly version: number;
+  readonly parentKey: string | null;
+  readonly usernames: readonly string[];
+  readonly balanceMicros: bigint;
+  readonly creditLimitMicros: bigint;
+  /** Whom to tell when the balance goes below an amount. */
+  readonly alert: { readonly belowMicros: bigint; readonly url: string } | null;
+  readonly retryMinutes: readonly number[] | null;
+  readonly createdAtMs: number;
+  readonly retiredAtMs: number | null;
+}
+
+/** What is not named stays as it is. */
+export interface AccountChange
+  extends Partial<
+    Pick<ManagedAccount, AccountSetting | "ratePlanId" | "defaultSender" | "creditLimitMicros" | "suspended">
+  > {
+  /** For good: its keys and sessions end, and nobody can use it any more. */
+  readonly retired?: true;
+}
+
+/** What has a default where an account is made. */
+type AccountSetting = "allowedSenders" | "allowedAddresses" | "limits" | "alert" | "retryMinutes";
+
+export type AccountChangeOutcome =
+  | { kind: "changed"; account: ManagedAccount }
+  | { kind: "unknown" }
+  /** Somebody has changed it since that version. */
+  | { kind: "outdated"; account: ManagedAccount }
+  /** It owes more than the new credit limit allows. */
+  | { kind: "owes more" };
+
+/** Who makes a change, for the audit. */
+export interface Actor {
+  /** An account's key, or "command line". */
+  readonly name: string;
+  /** Where the request came from. */
+  readonly address: string | null;
+}
+
+/** A change, for the audit. */
+export interface Made {
+  readonly by: Actor;
+  readonly atMs: number;
+}
+
+/** Whose accounts somebody may manage: those of one reseller, or null for all. */
+export interface Tenant {
+  readonly resellerId: number | null;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly address: string | null;
+  readonly action: string;
+  readonly kind: string;
+  readonly subject: string;
+  /** JSON, without secrets. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface NewAccount
+  extends Pick<
+      ManagedAccount,
+      "key" | "kind" | "parentKey" | "currency" | "ratePlanId" | "defaultSender" | "creditLimitMicros"
+    >,
+    Partial<Pick<ManagedAccount, AccountSetting>> {
+  readonly openingBalanceMicros: bigint;
+  readonly callbackSecret: string;
+  readonly username: string;
+  readonly passwordHash: string;
+  /** Whether a reseller makes it, and so knows its password. */
+  readonly byReseller?: boolean;
+  readonly by?: Actor;
+  readonly atMs: number;
+}
+
+export type AccountCreation =
+  | { kind: "created"; account: Account }
+  | { kind: "key taken" }
+  | { kind: "username taken" }
+  /** The name is in the namespace of a reseller whose client it is not. */
+  | { kind: "name reserved"; field: "key" | "username"; resellerKey: string }
+  /** A new reseller's namespace has an account in it that is not its client. */
+  | { kind: "namespace taken"; accountKey: string }
+  | { kind: "unknown parent" };

@@ -1,0 +1,57 @@
+/** What shows who somebody is: logins, second factors, API keys. */
+import type { Account, Actor, ApiKeyBounds, Scope } from "./accounts.ts";
+
+export interface Login {
+  readonly account: Account;
+  readonly passwordHash: string;
+}
+
+export interface SecondFactor {
+  /** In base32. */
+  readonly secret: string;
+  /** Also tells this one from another that the user begins later. */
+  readonly begunAtMs: number;
+  /** Null while it is not in force yet. */
+  readonly confirmedAtMs: number | null;
+  /** The last time step of which a code was taken. */
+  readonly lastStep: number;
+  /** Recovery codes that were not used yet. */
+  readonly recoveryCodes: number;
+}
+
+/** What shows that somebody has the second factor. Each is taken once. */
+export type FactorProof =
+  | { readonly kind: "code"; readonly begunAtMs: number; readonly step: number }
+  | { readonly kind: "recovery code"; readonly codeHash: string };
+
+/** What the audit says of logins: a session was opened, a second factor was wrong, wrong ones have to wait. */
+export type LoginAction = "open" | "wrongCode" | "wait";
+
+export interface LoginEvent {
+  readonly action: LoginAction;
+  /** Who logs in, or says so; null where wrong ones are counted whoever the user is. */
+  readonly username: string | null;
+  readonly address: string;
+  /** More about it, without secrets. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** What may be seen of an API key. */
+export interface ApiKey extends ApiKeyBounds {
+  readonly accountKey: string;
+  readonly name: string | null;
+  readonly scopes: readonly Scope[] | null;
+  readonly createdAtMs: number;
+  /** Noted at most once a minute; null for one that was never used. */
+  readonly usedAtMs: number | null;
+}
+
+export interface NewApiKey
+  extends Pick<ApiKey, "id" | "accountKey" | "name">,
+    Partial<Pick<ApiKey, "scopes" | "expiresAtMs" | "allowedAddresses">> {
+  readonly keyHash: string;
+  /** The id of the API key with which it was made, for the audit. */
+  readonly madeWith?: string | null;
+  readonly by?: Actor;
+  readonly atMs: number;
+}

@@ -1,0 +1,13 @@
+/** Why the store cannot do what it was asked for, or cannot be opened. */
+
+/** The store cannot be reached now; the same call may work later. */
+export class StoreUnavailable extends Error {}
+
+/** The schema is older than this program's, and somebody works with it as it is. */
+export class MigrationRefused extends Error {
+  constructor(who: string) {
+    super(
+      `its schema is older than this version's, and ${who}: use the version that runs on it, or stop that first and then start this one (or run "heliograph migrate")`,
+    );
+  }
+}

@@ -1,0 +1,14 @@
+/** What could not be recorded as it was said. */
+
+/** Something that could not be recorded as it was said, kept aside. */
+export interface Quarantined {
+  readonly id: number;
+  readonly atMs: number;
+  /** Which command refused it. */
+  readonly command: string;
+  /** What it is about: a message's key, or what else names it. */
+  readonly subject: string;
+  readonly reason: string;
+  /** JSON, cut off at a bound; what was in the journal is whole. */
+  readonly detail: string;
+}
