@@ -11,7 +11,7 @@ import type { MessageKey } from "../message/message.ts";
 import type { BulkName } from "./port/bulks.ts";
 import type { LaneName } from "./port/delivery.ts";
 import type { CarrierReceipt, PartName } from "./port/receipts.ts";
-import type { BulkChange, BulkRow, ReplayName } from "./schema/bulk.ts";
+import type { BulkChange, BulkRow, ReplayName, ReplayRow } from "./schema/bulk.ts";
 import type { MessageChange, MessageRow, NewMessageRow, NewPartRow, PartRow } from "./schema/message.ts";
 import type { LaterReceipt, NewParkedReceipt, ParkedReceipt } from "./schema/receipts.ts";
 import type { NewReportRow, ReportChange, ReportRow } from "./schema/report.ts";
@@ -51,32 +51,45 @@ export interface ReadSet {
 
 export interface Tables {
   /** Reads what is needed and not there yet. */
-  load(needs: ReadSet): Awaitable<void>;
+  load(wanted: ReadSet): Awaitable<void>;
   /** Writes what was changed so far, so that a statement of SQL sees it. */
   flush(): Awaitable<void>;
+  readonly messages: MessageTable;
+  readonly parts: PartTable;
+  readonly receipts: ReceiptTable;
+  readonly wallets: WalletTable;
+  readonly bulks: BulkTable;
+  readonly replays: ReplayTable;
+  readonly reports: ReportTable;
+  readonly optOuts: OptOutTable;
+}
+
+export interface MessageTable {
+  get(key: MessageKey): MessageRow | undefined;
+  insert(fresh: NewMessageRow): void;
+  /** Returns the row as it is then. */
+  change(row: MessageRow, change: MessageChange): MessageRow;
   /** Rows that a statement of SQL has read and locked, as they are now. */
   cache(rows: readonly MessageRow[]): MessageRow[];
-
-  message(key: MessageKey): MessageRow | undefined;
+  /** Whether the account has a message of that name which was not rejected. */
+  isNamed(accountId: number, clientMessageId: string): boolean;
   /**
    * The next so many messages of a lane that wait for an owner, those that came first; null where that is not known, or there are fewer: then they
    * have to be looked for. `claimedUpTo` tells that those up to this one have been found.
    */
   nextWaiting(lane: LaneName, count: number): MessageRow[] | null;
   claimedUpTo(lane: LaneName, key: MessageKey): void;
-  insertMessage(row: NewMessageRow): void;
-  /** Returns the row as it is then. */
-  changeMessage(row: MessageRow, change: MessageChange): MessageRow;
-  /** Whether the account has a message of that name which was not rejected. */
-  isNamed(accountId: number, clientMessageId: string): boolean;
-  /** Whether there is anybody on the list, of those who may be asked for. */
-  hasOptOuts(list: number): boolean;
-  isOptedOut(entry: NumberOnList): boolean;
+}
 
+export interface PartTable {
   /** The parts of that name, oldest first. Where there are more than MAX_SAME_ID, some of them, and more than that. */
-  parts(name: PartName): readonly PartRow[];
-  insertPart(part: NewPartRow): void;
-  deletePart(part: PartRow): void;
+  named(name: PartName): readonly PartRow[];
+  insert(fresh: NewPartRow): void;
+  delete(part: PartRow): void;
+}
+
+/** Receipts that no part waits for. */
+export interface ReceiptTable {
   /** Whether any receipt of the carrier is parked. */
   anyParked(carrierId: string): boolean;
   /** Parked receipts by id, or by either of their phones: the newest MAX_SAME_ID, oldest first. */
@@ -89,31 +102,46 @@ export interface Tables {
   insertLater(later: LaterReceipt): void;
   /** It was another message's after all. */
   deleteLater(later: LaterReceipt): void;
+}
 
-  wallet(accountId: number): Wallet;
-  serviceWallet(name: "payments" | "revenue", currency: string): number;
+export interface WalletTable {
+  ofAccount(accountId: number): Wallet;
+  /** Its id. */
+  ofService(name: "payments" | "revenue", currency: string): number;
   post(posting: NewPosting): void;
   /** The same, for who has to know the posting's number. */
   postNumbered(posting: NewPosting): Awaitable<number>;
+}
 
-  bulk(accountId: number, bulkId: string): BulkRow | undefined;
-  insertBulk(bulk: BulkRow): void;
-  changeBulk(bulk: BulkRow, change: BulkChange): void;
+export interface BulkTable {
+  get(accountId: number, bulkId: string): BulkRow | undefined;
+  insert(bulk: BulkRow): void;
+  change(bulk: BulkRow, change: BulkChange): void;
+}
 
+export interface ReplayTable {
   /** What was answered to this very request. */
-  replay(name: ReplayName): string | undefined;
+  answer(name: ReplayName): string | undefined;
   /** Whether the key was used for another request. */
-  hasOtherReplay(name: ReplayName): boolean;
-  insertReplay(name: ReplayName, answer: string, atMs: number): void;
+  hasOther(name: ReplayName): boolean;
+  insert(row: ReplayRow): void;
+}
 
-  report(id: string): ReportRow | undefined;
+export interface ReportTable {
+  get(id: string): ReportRow | undefined;
   /** Whether a batch is neither settled nor dead. */
-  reportWaits(id: string): boolean;
-  insertReport(row: NewReportRow): void;
-  changeReport(id: string, change: ReportChange): void;
-  deleteReport(id: string): void;
+  waits(id: string): boolean;
+  insert(fresh: NewReportRow): void;
+  change(id: string, change: ReportChange): void;
+  delete(id: string): void;
   /** Batches that wait for this one. */
   followers(id: string): ReportRow[];
+}
+
+export interface OptOutTable {
+  /** Whether there is anybody on the list, of those who may be asked for. */
+  any(list: number): boolean;
+  has(entry: NumberOnList): boolean;
 }
 
 export function laneOf(row: MessageRow): LaneName {

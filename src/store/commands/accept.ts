@@ -64,23 +64,23 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
     // What joins a bulk that is paused or canceled shares its fate: it waits to be looked at like the rest.
     const stopped = bulk !== null && bulk.state !== "open";
 
-    const wallet = tables.wallet(accountId);
+    const wallet = tables.wallets.ofAccount(accountId);
     let available = wallet.balanceMicros + wallet.creditLimitMicros;
     if (available > MAX_WALLET) available = MAX_WALLET;
     let charged = 0n;
     let chargedParts = 0;
-    const lists = optOutLists(accountId).filter((list) => tables.hasOptOuts(list));
+    const lists = optOutLists(accountId).filter((list) => tables.optOuts.any(list));
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
 
     const carried = input.contents.map(carriedOf);
     const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
 
     const statusOf = (message: NewMessage, content: Content, cost: bigint): number => {
-      if (message.clientMessageId !== null && tables.isNamed(accountId, message.clientMessageId)) {
+      if (message.clientMessageId !== null && tables.messages.isNamed(accountId, message.clientMessageId)) {
         return STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
       }
       if (message.rejectedStatusId !== null) return message.rejectedStatusId;
-      if (lists.some((list) => tables.isOptedOut({ list, number: message.to }))) {
+      if (lists.some((list) => tables.optOuts.has({ list, number: message.to }))) {
         return STATUS.REJECTED_DESTINATION_BLOCKLISTED.id;
       }
       if (cost > available) return STATUS.REJECTED_NOT_ENOUGH_CREDITS.id;
@@ -132,7 +132,7 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
         }
       }
 
-      tables.insertMessage({
+      tables.messages.insert({
         key,
         account_id: accountId,
         bulk_id: bulkId,
@@ -192,11 +192,11 @@ export function acceptCommands({ tables, lanes, unit, epoch }: CommandParts, bul
     });
 
     if (charged > 0n) {
-      tables.post({
+      tables.wallets.post({
         atMs: receivedAtMs,
         kind: "charge",
         from: wallet.id,
-        to: tables.serviceWallet("revenue", wallet.currency),
+        to: tables.wallets.ofService("revenue", wallet.currency),
         amountMicros: charged,
         messageKey: input.firstKey,
         partCount: chargedParts,

@@ -144,11 +144,11 @@ export function accountCommands(parts: CommandParts) {
       await openWallet.run(id, key, currency);
       if (input.openingBalanceMicros > 0n) {
         await tables.load({ wallets: [id] });
-        tables.post({
+        tables.wallets.post({
           atMs,
           kind: "funds",
-          from: tables.serviceWallet("payments", currency),
-          to: tables.wallet(id).id,
+          from: tables.wallets.ofService("payments", currency),
+          to: tables.wallets.ofAccount(id).id,
           amountMicros: input.openingBalanceMicros,
           description: "opening balance",
         });
@@ -175,7 +175,7 @@ export function accountCommands(parts: CommandParts) {
       if (version !== null && version !== before.version) return { kind: "outdated", account: before };
       const after = applied(before, change, atMs);
       await tables.load({ wallets: [before.id] });
-      if (tables.wallet(before.id).balanceMicros < -after.creditLimitMicros) return { kind: "owes more" };
+      if (tables.wallets.ofAccount(before.id).balanceMicros < -after.creditLimitMicros) return { kind: "owes more" };
       await update.run(...settingValues(after), after.suspended ? 1 : 0, after.retiredAtMs, before.id);
       if (after.suspended) await endSessions.run(before.id);
       if (after.retiredAtMs !== null) await dropKeys.run(before.id);

@@ -63,7 +63,7 @@ export class Bulks {
   /** The bulk that a request's messages belong to. One with a `sendAtMs`, for messages that wait, makes the row if there is none. */
   join(accountId: number, bulkId: string, sendAtMs: number | null): BulkRow | null {
     const { tables } = this.#parts;
-    const known = tables.bulk(accountId, bulkId);
+    const known = tables.bulks.get(accountId, bulkId);
     if (known === undefined) {
       if (sendAtMs === null) return null;
       const fresh: BulkRow = {
@@ -77,7 +77,7 @@ export class Bulks {
         sent: 0,
         turn: null,
       };
-      tables.insertBulk(fresh);
+      tables.bulks.insert(fresh);
       return fresh;
     }
     // What joins a canceled bulk is called off like the rest of it.
@@ -89,23 +89,23 @@ export class Bulks {
   sent(row: MessageRow): void {
     if (row.bulk_version === null) return;
     const { tables } = this.#parts;
-    const bulk = tables.bulk(row.account_id, row.bulk_id);
-    if (bulk?.sent === 0) tables.changeBulk(bulk, { sent: 1 });
+    const bulk = tables.bulks.get(row.account_id, row.bulk_id);
+    if (bulk?.sent === 0) tables.bulks.change(bulk, { sent: 1 });
   }
 
   /** What becomes of a message whose time has come. What only has to wait is written here. */
   fateOf(dueRow: MessageRow, nowMs: number): Fate {
     const { tables } = this.#parts;
     const isPutOff = dueRow.bulk_version !== null && dueRow.bulk_version < 0;
-    const row = isPutOff ? tables.changeMessage(dueRow, { bulk_version: putOffVersion(dueRow) }) : dueRow;
-    const bulk = row.bulk_version === null ? undefined : tables.bulk(row.account_id, row.bulk_id);
+    const row = isPutOff ? tables.messages.change(dueRow, { bulk_version: putOffVersion(dueRow) }) : dueRow;
+    const bulk = row.bulk_version === null ? undefined : tables.bulks.get(row.account_id, row.bulk_id);
     if (bulk?.state === "canceled") return { kind: "canceled", row };
     const timed = bulk !== undefined && row.bulk_version! < bulk.moved_version ? this.#follow(row, bulk, nowMs) : row;
     if (timed.due_at_ms > nowMs) return { kind: "waits", row: timed };
     if (timed.expires_at_ms <= nowMs) return { kind: "expired", row: timed };
     if (bulk?.state !== "paused") return { kind: "goes", row: timed };
-    tables.changeMessage(timed, { due_at_ms: timed.expires_at_ms });
-    if (bulk.holds === 0) tables.changeBulk(bulk, { holds: 1 });
+    tables.messages.change(timed, { due_at_ms: timed.expires_at_ms });
+    if (bulk.holds === 0) tables.bulks.change(bulk, { holds: 1 });
     return { kind: "waits", row: timed };
   }
 
@@ -116,16 +116,16 @@ export class Bulks {
     if (next === undefined) return false;
     const { account_id: accountId, bulk_id: bulkId } = next;
     await tables.load({ lockedBulks: [{ accountId, bulkId }], wallets: [accountId] });
-    const bulk = tables.bulk(accountId, bulkId)!;
+    const bulk = tables.bulks.get(accountId, bulkId)!;
     const canceled = bulk.state === "canceled";
     const upTo = canceled ? bulk.version : bulk.version - 1;
-    const page = tables.cache(await this.#behind.all(accountId, bulkId, upTo, limit));
+    const page = tables.messages.cache(await this.#behind.all(accountId, bulkId, upTo, limit));
     for (const row of page) {
       if (canceled) cancel(row);
       else this.#follow(row, bulk, nowMs);
     }
     // The others first: a bulk of a million does not hold up one of ten.
-    tables.changeBulk(bulk, { turn: page.length === limit ? this.#parts.ids.take(1) : null });
+    tables.bulks.change(bulk, { turn: page.length === limit ? this.#parts.ids.take(1) : null });
     await tables.flush();
     return (await this.#next.get()) !== undefined;
   }
@@ -141,7 +141,7 @@ export class Bulks {
       dueAtMs = Math.min(firstSendable({ nowMs, sendAtMs: null, window }), expiresAtMs);
     }
     const change = { due_at_ms: dueAtMs, expires_at_ms: expiresAtMs, bulk_version: bulk.version };
-    return this.#parts.tables.changeMessage(row, change);
+    return this.#parts.tables.messages.change(row, change);
   }
 
   /** What its messages must follow puts the bulk behind all that wait for their turn, and delivery is to claim at once. */
@@ -150,7 +150,7 @@ export class Bulks {
     const { version, state } = { ...bulk, ...change };
     const follows = version > bulk.version || state === "canceled";
     if (follows) unit().due(0);
-    tables.changeBulk(bulk, follows ? { ...change, turn: ids.take(1) } : change);
+    tables.bulks.change(bulk, follows ? { ...change, turn: ids.take(1) } : change);
   }
 
   commands() {
@@ -198,7 +198,7 @@ export class Bulks {
       make: (bulk: BulkRow) => Partial<BulkRow>,
     ): Promise<BulkChange> => {
       await tables.load({ lockedBulks: [name] });
-      const bulk = tables.bulk(name.accountId, name.bulkId);
+      const bulk = tables.bulks.get(name.accountId, name.bulkId);
       if (bulk === undefined) {
         const message = await first.get(name.accountId, name.bulkId);
         return { kind: message === undefined ? "unknown" : "not scheduled" };
@@ -212,7 +212,7 @@ export class Bulks {
     return commands({
       bulk: async (name) => {
         await tables.load({ bulks: [name] });
-        const bulk = tables.bulk(name.accountId, name.bulkId);
+        const bulk = tables.bulks.get(name.accountId, name.bulkId);
         if (bulk !== undefined) return { sendAtMs: bulk.send_at_ms, status: await statusOf(bulk) };
         const message = await first.get(name.accountId, name.bulkId);
         return message === undefined ? null : { sendAtMs: message.receivedAtMs, status: null };

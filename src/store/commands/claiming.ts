@@ -40,7 +40,7 @@ export function claimingCommands(
     async claimDue({ nowMs, limit }) {
       const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
       const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
-      const rows = tables.cache(await due.all(nowMs, limit));
+      const rows = tables.messages.cache(await due.all(nowMs, limit));
       await tables.load({
         lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
         wallets: rows.map((row) => row.account_id),
@@ -55,7 +55,7 @@ export function claimingCommands(
         const lane = laneOf(row);
         const owned = lanes.enter(lane);
         const statusId = STATUS[step("scheduled", "due")!.status].id;
-        tables.changeMessage(row, {
+        tables.messages.change(row, {
           state: STATE_NUMBER.queued,
           status_id: statusId,
           owner: owned ? epoch : null,
@@ -75,9 +75,11 @@ export function claimingCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
-      const rows = tables.nextWaiting(lane, wanted) ?? tables.cache(await unowned.all(carrierId, accountId, wanted));
-      if (rows.length > 0) tables.claimedUpTo(lane, rows.at(-1)!.key);
-      for (const row of rows) tables.changeMessage(row, { owner: epoch });
+      const rows =
+        tables.messages.nextWaiting(lane, wanted) ??
+        tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
+      if (rows.length > 0) tables.messages.claimedUpTo(lane, rows.at(-1)!.key);
+      for (const row of rows) tables.messages.change(row, { owner: epoch });
       unit().messages.push(...rows.map(queuedMessage));
       const more = rows.length === wanted;
       const before = lanes.isOverflowed(lane);
@@ -91,8 +93,8 @@ export function claimingCommands(
     },
 
     async handBack({ limit }) {
-      const rows = tables.cache(await owned.all(epoch, limit));
-      for (const row of rows) tables.changeMessage(row, { owner: null });
+      const rows = tables.messages.cache(await owned.all(epoch, limit));
+      for (const row of rows) tables.messages.change(row, { owner: null });
       return { more: rows.length === limit };
     },
   });

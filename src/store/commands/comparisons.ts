@@ -32,9 +32,9 @@ export class Comparisons {
   partsOf(name: PartName): readonly Candidate[] {
     const known = this.#named?.get(nameKey(name));
     if (known !== undefined) return this.#counted(known);
-    const parts = this.#tables.parts(name);
+    const parts = this.#tables.parts.named(name);
     const areMany = parts.length > MAX_SAME_ID;
-    const found = parts.map((part) => ({ part, row: areMany ? undefined : this.#tables.message(part.key) }));
+    const found = parts.map((part) => ({ part, row: areMany ? undefined : this.#tables.messages.get(part.key) }));
     // One alone is found as soon without.
     if (found.length > 1) {
       this.#named ??= new Map();

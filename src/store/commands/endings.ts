@@ -23,7 +23,7 @@ export function endings({ tables, unit, now }: CommandParts) {
     let order = null;
     if (row.intermediate === 1) {
       const previous = row.last_report_id;
-      const waiting = previous !== null && tables.reportWaits(previous);
+      const waiting = previous !== null && tables.reports.waits(previous);
       order = { key: row.key, afterId: waiting ? previous : null };
     }
     unit().report(
@@ -44,7 +44,7 @@ export function endings({ tables, unit, now }: CommandParts) {
       refund(tables, { accountId, key, amountMicros: BigInt(charged_micros), partCount }, now());
     // Where there is no URL the report waits to be fetched: by our time, for a network's own may be off by days.
     const toPull = row.notify_url === null;
-    tables.changeMessage(row, {
+    tables.messages.change(row, {
       state: STATE_NUMBER.done,
       status_id: statusId,
       error_id: reason,
@@ -61,7 +61,7 @@ export function endings({ tables, unit, now }: CommandParts) {
 
   /** One part has its last word; with the last part the message has its. The worst word counts. */
   function settlePart(part: PartRow, row: MessageRow | undefined, { event, errorId, atMs, mccMnc }: LastWord): void {
-    tables.deletePart(part);
+    tables.parts.delete(part);
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     if (part.counts === 0 && (event === "delivered" || event === "no receipt")) return;
     const spoiled = row.worst_event !== null && row.worst_event !== "delivered";
@@ -75,7 +75,7 @@ export function endings({ tables, unit, now }: CommandParts) {
       return;
     }
     const heard = { worst_event: worst, error_id: worstErrorId, mcc_mnc: network };
-    tables.changeMessage(row, { parts_pending: pending, ...heard });
+    tables.messages.change(row, { parts_pending: pending, ...heard });
   }
 
   return { report, conclude, settlePart };

@@ -31,10 +31,10 @@ export function refund(
 ): boolean {
   const { accountId, key: messageKey, amountMicros, partCount } = message;
   if (amountMicros === 0n) return true;
-  const wallet = tables.wallet(accountId);
+  const wallet = tables.wallets.ofAccount(accountId);
   if (wallet.balanceMicros + amountMicros > MAX_WALLET) return false;
-  const from = tables.serviceWallet("revenue", wallet.currency);
-  tables.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
+  const from = tables.wallets.ofService("revenue", wallet.currency);
+  tables.wallets.post({ atMs, kind: "refund", from, to: wallet.id, amountMicros, messageKey, partCount });
   return true;
 }
 
@@ -129,12 +129,12 @@ export function ledgerCommands({ sql, tables, unit }: CommandParts) {
       }
       if (amountMicros === 0n) return { kind: "nothing left" };
       await tables.load({ wallets: [client.id] });
-      const wallet = tables.wallet(client.id);
+      const wallet = tables.wallets.ofAccount(client.id);
       const balanceAfter = wallet.balanceMicros + amountMicros;
       if (amountMicros < 0n && balanceAfter < 0n) return { kind: "below zero" };
       if (balanceAfter > MAX_AMOUNT) return { kind: "too large" };
-      const outside = tables.serviceWallet("payments", client.currency);
-      const transactionId = await tables.postNumbered({
+      const outside = tables.wallets.ofService("payments", client.currency);
+      const transactionId = await tables.wallets.postNumbered({
         atMs: input.atMs,
         kind: "funds",
         from: amountMicros > 0n ? outside : wallet.id,

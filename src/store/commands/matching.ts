@@ -73,11 +73,11 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
    * any message that the phone itself has sent would do.
    */
   function findByPhone({ to, other }: PhoneNames, receipt: Receipt): FoundPart | null {
-    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.parts(name)[0]));
+    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.parts.named(name)[0]));
     if (direct !== undefined && swapped !== undefined) return null;
     const part = direct ?? swapped;
     if (part === undefined) return null;
-    const row = tables.message(part.key);
+    const row = tables.messages.get(part.key);
     const isMeant = part === direct || (row !== undefined && phoneOf(row.sender) === receipt.to);
     return isMeant ? { name: (part === direct ? to : other)!, part, row, isById: false, hasRivals: false } : null;
   }
@@ -109,7 +109,7 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
 
   /** The part hears it. */
   function apply(carrierId: string, receipt: Receipt, found: FoundPart, comparisons: Comparisons): void {
-    const { name, part, row = tables.message(part.key) } = found;
+    const { name, part, row = tables.messages.get(part.key) } = found;
     repeats.note(carrierId, receipt, part.key);
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
@@ -122,7 +122,7 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     const statusId = STATUS[made.status].id;
     const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
-    tables.changeMessage(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
+    tables.messages.change(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
     if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc);
   }
 
@@ -147,11 +147,11 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
    */
   function matchName(name: PartName, comparisons: Comparisons, { only = null, isWanted = always }: Wanted = {}): void {
     const { carrierId, carrierMessageId } = name;
-    if (comparisons.areSpent || !tables.anyParked(carrierId)) return;
+    if (comparisons.areSpent || !tables.receipts.anyParked(carrierId)) return;
     const isUnknown = carrierMessageId.startsWith(UNKNOWN_PREFIX);
     const parked = isUnknown
-      ? tables.parkedForPhone(carrierId, carrierMessageId.slice(UNKNOWN_PREFIX.length))
-      : tables.parked(name);
+      ? tables.receipts.parkedForPhone(carrierId, carrierMessageId.slice(UNKNOWN_PREFIX.length))
+      : tables.receipts.parked(name);
     let waiting = parked.filter(
       (receipt) =>
         isWanted(receipt) &&
@@ -159,7 +159,7 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
         (only === null || (isOfTime(receipt, only, isUnknown) && (isUnknown || isAboutPhone(receipt, only.recipient)))),
     );
     if (waiting.length === 0) return;
-    const parts = tables.parts(name);
+    const parts = tables.parts.named(name);
     // Of so many all receipts are doubtful.
     if (parts.length > MAX_SAME_ID && !isUnknown) return;
     const keys = only === null ? new Set(parts.map(({ key }) => key)) : new Set([only.key]);
@@ -168,7 +168,7 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
     const isPlaced = (receipt: ParkedReceipt): boolean => {
       const found = find(carrierId, withoutReservedId(receipt), comparisons);
       const isFound = found !== null && typeof found === "object" && keys.has(found.part.key);
-      const row = isFound ? tables.message(found.part.key) : undefined;
+      const row = isFound ? tables.messages.get(found.part.key) : undefined;
       if (isFound && row !== undefined && isOfTime(receipt, row, isUnknown)) {
         applyParked(receipt, found, comparisons);
         if (receipt.outcome !== "held") settled = row;
@@ -180,10 +180,10 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
         !isUnknown &&
         isOfTime(receipt, settled, isUnknown) &&
         isAboutPhone(receipt, settled.recipient) &&
-        tables.parts(name).length === 0;
+        tables.parts.named(name).length === 0;
       if (!isLater) return false;
       recordLater(receipt, settled!.key);
-      tables.unpark(receipt);
+      tables.receipts.unpark(receipt);
       return true;
     };
     // What was doubtful may not be when another has settled its rival.
@@ -196,7 +196,7 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
   /** Records what was said after the last word beside its message, and knows it when it comes again. */
   function recordLater(receipt: CarrierReceipt, messageKey: MessageKey): void {
     const { carrierId, carrierMessageId, outcome, errorId, atMs } = receipt;
-    tables.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    tables.receipts.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
     repeats.note(carrierId, receipt, messageKey);
   }
 
@@ -212,9 +212,10 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
       apply(carrierId, said, next, comparisons);
     }
     // It was not the other message's after all.
-    if (messageKey !== null) tables.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
-    tables.unpark(receipt);
-    if (isUnclear(receipt)) tables.park({ ...receipt, messageKey: key });
+    if (messageKey !== null)
+      tables.receipts.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    tables.receipts.unpark(receipt);
+    if (isUnclear(receipt)) tables.receipts.park({ ...receipt, messageKey: key });
   }
 
   return { find, apply, matchName, recordLater };

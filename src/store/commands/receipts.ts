@@ -55,7 +55,7 @@ export function receiptCommands(
   /** The message that has had a receipt of this name. A name is only a hash, so carrier and phone are looked at. */
   function besideWhich(carrierId: string, receipt: Receipt, known: KnownReceipt | null): MessageKey | null {
     const key = known?.key ?? null;
-    const row = key === null ? undefined : tables.message(key);
+    const row = key === null ? undefined : tables.messages.get(key);
     return row?.carrier_id === carrierId && isAboutPhone(receipt, row.recipient) ? key : null;
   }
 
@@ -71,7 +71,7 @@ export function receiptCommands(
     // By what they say: a batch may have thousands of one id.
     const saidBefore = new Map<string, Map<string, ParkedReceipt>>();
     for (const name of distinct(names))
-      saidBefore.set(nameKey(name), new Map(tables.parked(name).map((receipt) => [saidBy(receipt), receipt])));
+      saidBefore.set(nameKey(name), new Map(tables.receipts.parked(name).map((receipt) => [saidBy(receipt), receipt])));
     const isKnown = ({ receipt, why, heardBy }: Missed): boolean =>
       why !== "doubtful" && heardBy === null && repeats.find(carrierId, receipt) !== null;
     const known = missed.map(isKnown);
@@ -90,10 +90,10 @@ export function receiptCommands(
       const name = parkedName(carrierId, receipt);
       const said = name === null ? null : { of: saidBefore.get(nameKey(name))!, what: saidBy(receipt) };
       const parked = said?.of.get(said.what);
-      if (parked !== undefined) tables.unpark(parked);
+      if (parked !== undefined) tables.receipts.unpark(parked);
       const isUnreadable = receipt.octets != null;
       const isHidden = !isUnreadable && (isRepeat || beside !== null);
-      const again = tables.park({
+      const again = tables.receipts.park({
         ...boundedReceipt(receipt),
         carrierId,
         carrierMessageId: name?.carrierMessageId ?? "",

@@ -20,19 +20,19 @@ export function findReplay<Answer>(
   atMs: number,
 ): Answer | "conflict" | null {
   for (const name of names) {
-    const kept = tables.replay(name);
+    const kept = tables.replays.answer(name);
     if (kept === undefined) {
-      if (name.kind === "key" && tables.hasOtherReplay(name)) return "conflict";
+      if (name.kind === "key" && tables.replays.hasOther(name)) return "conflict";
       continue;
     }
     // A key belongs to this request from now on, even though the bulkId answered it.
     const key = names.find((other) => other.kind === "key");
-    if (name.kind === "bulk" && key !== undefined) tables.insertReplay(key, kept, atMs);
+    if (name.kind === "bulk" && key !== undefined) tables.replays.insert({ ...key, answer: kept, atMs });
     return JSON.parse(kept) as Answer;
   }
   return null;
 }
 
 export function keepReplay(tables: Tables, names: readonly ReplayName[], answer: unknown, atMs: number): void {
-  for (const name of names) tables.insertReplay(name, JSON.stringify(answer), atMs);
+  for (const name of names) tables.replays.insert({ ...name, answer: JSON.stringify(answer), atMs });
 }

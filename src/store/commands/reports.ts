@@ -15,16 +15,16 @@ const KEPT_ATTEMPTS = 25;
 
 /** Writes what the unit gathered and returns the batches that may go out from here now. Called last in the transaction. */
 export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, unit: Unit): ReportBatch[] {
-  const ready = unit.unblocked.map((id) => batchOf(tables.report(id)!));
+  const ready = unit.unblocked.map((id) => batchOf(tables.reports.get(id)!));
   const written = new Map<PendingBatch, string>();
   for (const batch of unit.batches) {
     const { kind, accountId, url, contentType, items, afterId, afterPending } = batch;
     const id = ids.take(1);
     written.set(batch, id);
     // The batch to wait for, unless it was settled by another command of this unit.
-    const stored = afterId !== null && tables.reportWaits(afterId) ? afterId : null;
+    const stored = afterId !== null && tables.reports.waits(afterId) ? afterId : null;
     const after = afterPending === null ? stored : (written.get(afterPending) ?? null);
-    tables.insertReport({
+    tables.reports.insert({
       id,
       kind,
       account_id: accountId,
@@ -36,8 +36,8 @@ export function flushReports({ tables, ids, epoch, pushes, now }: CommandParts, 
       after_id: after,
     });
     for (const key of batch.ordered) {
-      const row = tables.message(key);
-      if (row !== undefined) tables.changeMessage(row, { last_report_id: id });
+      const row = tables.messages.get(key);
+      if (row !== undefined) tables.messages.change(row, { last_report_id: id });
     }
     if (after !== null) continue;
     // A pending batch holds items of its own kind only (Unit).
@@ -56,19 +56,19 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
   );
   /** The tries so far and this one; of very many the last. */
   const historyWith = (id: string, attempt: ReportAttempt | null): string => {
-    const history = tables.report(id)?.history ?? "[]";
+    const history = tables.reports.get(id)?.history ?? "[]";
     if (attempt === null) return history;
     return JSON.stringify([...(JSON.parse(history) as ReportAttempt[]), attempt].slice(-KEPT_ATTEMPTS));
   };
 
   const settle = (id: string): void => {
-    for (const follower of tables.followers(id)) {
+    for (const follower of tables.reports.followers(id)) {
       if (follower.items === "[]") {
         // It went out as part of the one that is settled now.
-        tables.deleteReport(follower.id);
+        tables.reports.delete(follower.id);
         settle(follower.id);
       } else {
-        tables.changeReport(follower.id, { after_id: null, held_by: pushes ? epoch : null });
+        tables.reports.change(follower.id, { after_id: null, held_by: pushes ? epoch : null });
         unit().unblocked.push(follower.id);
       }
     }
@@ -77,14 +77,14 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
   return commands({
     async dueReports({ nowMs, limit }) {
       const rows = await due.all(nowMs, limit);
-      for (const { id } of rows) tables.changeReport(id, { held_by: epoch });
+      for (const { id } of rows) tables.reports.change(id, { held_by: epoch });
       return { batches: rows.map(batchOf), more: rows.length === limit };
     },
     reportsDelivered: grouped(
       ({ ids }) => ({ leaders: ids }),
       ({ ids }) => {
         for (const id of ids) {
-          tables.deleteReport(id);
+          tables.reports.delete(id);
           settle(id);
         }
       },
@@ -95,10 +95,10 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
         for (const { id, attempts, retryAtMs, reason, attempt } of failures) {
           const failed = { attempts, reason, history: historyWith(id, attempt), held_by: null };
           if (retryAtMs === null) {
-            tables.changeReport(id, { ...failed, dead_at_ms: now() });
+            tables.reports.change(id, { ...failed, dead_at_ms: now() });
             settle(id);
           } else {
-            tables.changeReport(id, { ...failed, due_at_ms: retryAtMs });
+            tables.reports.change(id, { ...failed, due_at_ms: retryAtMs });
           }
         }
       },
@@ -106,18 +106,18 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
     reportsReleased: grouped(
       () => ({}),
       ({ releases }) => {
-        for (const { id, dueAtMs } of releases) tables.changeReport(id, { held_by: null, due_at_ms: dueAtMs });
+        for (const { id, dueAtMs } of releases) tables.reports.change(id, { held_by: null, due_at_ms: dueAtMs });
       },
     ),
     mergeReports: grouped(
       ({ ids }) => ({ reports: ids }),
       ({ ids }) => {
-        const rows = ids.flatMap((id) => tables.report(id) ?? []);
+        const rows = ids.flatMap((id) => tables.reports.get(id) ?? []);
         const [first, ...others] = rows;
         if (first === undefined || others.length === 0) return;
-        tables.changeReport(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
+        tables.reports.change(first.id, { items: `[${rows.map(({ items }) => items.slice(1, -1)).join(",")}]` });
         // The others stay as empty rows behind it, because messages and batches may wait for them by their ids.
-        for (const { id } of others) tables.changeReport(id, { items: "[]", after_id: first.id, held_by: null });
+        for (const { id } of others) tables.reports.change(id, { items: "[]", after_id: first.id, held_by: null });
       },
     ),
   });

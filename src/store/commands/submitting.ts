@@ -49,7 +49,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
       return;
     }
     const statusId = STATUS[step("submitting", "accepted")!.status].id;
-    const changed = tables.changeMessage(row, {
+    const changed = tables.messages.change(row, {
       state: STATE_NUMBER.submitted,
       status_id: statusId,
       owner: null,
@@ -62,11 +62,11 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
     bulks.sent(row);
     for (const { carrierMessageId, counts } of parts) {
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
-      tables.insertPart({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
+      tables.parts.insert({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
       comparisons.come({ carrierId, carrierMessageId });
     }
     if (row.intermediate === 1) report(changed, statusId, 0, atMs, null);
-    if (!tables.anyParked(carrierId)) return;
+    if (!tables.receipts.anyParked(carrierId)) return;
     const names = distinct(parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })));
     for (const name of names) matchName(name, comparisons, { only: row });
   }
@@ -102,7 +102,7 @@ export function submittingCommands(
    * before, and the answer was lost.
    */
   function ownMessage(key: MessageKey): MessageRow | null {
-    const row = tables.message(key);
+    const row = tables.messages.get(key);
     return row?.state === STATE_NUMBER.queued && row.owner === epoch ? row : null;
   }
 
@@ -117,7 +117,7 @@ export function submittingCommands(
       ({ messages }) => {
         const comparisons = new Comparisons(tables);
         for (const message of messages) {
-          const row = tables.message(message.key);
+          const row = tables.messages.get(message.key);
           if (row === undefined) continue;
           if (row.owner === epoch) leaveLane(row);
           if (row.state <= STATE_NUMBER.queued) taken(row, message, comparisons);
@@ -133,7 +133,7 @@ export function submittingCommands(
         leaveLane(row);
         lanes.take(lane, 1);
         unit().onRollback(() => lanes.leave(lane));
-        tables.changeMessage(row, { carrier_id: carrierId });
+        tables.messages.change(row, { carrier_id: carrierId });
       }
     }),
 
@@ -145,7 +145,7 @@ export function submittingCommands(
         const isPutOff = event === "put off";
         const statusId = STATUS[step(isPutOff ? "submitting" : "queued", event)!.status].id;
         const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null, due_at_ms: dueAtMs };
-        tables.changeMessage(row, isPutOff ? { ...waiting, bulk_version: putOffVersion(row) } : waiting);
+        tables.messages.change(row, isPutOff ? { ...waiting, bulk_version: putOffVersion(row) } : waiting);
         unit().due(dueAtMs);
       }
     }),
@@ -154,7 +154,7 @@ export function submittingCommands(
       for (const { key, unknown, taken } of messages) {
         const row = ownMessage(key);
         if (row === null) continue;
-        tables.changeMessage(row, {
+        tables.messages.change(row, {
           ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
           ...(taken === null ? {} : { taken: JSON.stringify(mergeTaken(takenOf(row), taken)) }),
         });
@@ -180,7 +180,7 @@ export function submittingCommands(
           const row = ownMessage(key);
           if (row === null) continue;
           leaveLane(row);
-          tables.changeMessage(row, { owner: null });
+          tables.messages.change(row, { owner: null });
           lanes.setOverflowed(laneOf(row), true);
           unit().overflow(laneOf(row));
         }

@@ -38,7 +38,7 @@ export function sweepingCommands(
   function readerOfParts(): (name: PartName) => ReadonlyMap<number | null, PartRow> {
     const read = new Map<string, ReadonlyMap<number | null, PartRow>>();
     return (name) => {
-      const known = read.get(nameKey(name)) ?? new Map(tables.parts(name).map((part) => [part.id, part]));
+      const known = read.get(nameKey(name)) ?? new Map(tables.parts.named(name).map((part) => [part.id, part]));
       read.set(nameKey(name), known);
       return known;
     };
@@ -82,13 +82,13 @@ export function sweepingCommands(
       for (const name of parts.filter(isLate)) {
         const part = await stillWaiting(name, partsOf(name));
         if (part === undefined) continue;
-        settlePart(part, tables.message(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
+        settlePart(part, tables.messages.get(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
         comparisons.gone(name, part);
       }
-      const begun = expired.flatMap(({ key }) => tables.message(key) ?? []).filter((row) => row.taken !== null);
+      const begun = expired.flatMap(({ key }) => tables.messages.get(key) ?? []).filter((row) => row.taken !== null);
       if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
       for (const waiting of expired) {
-        const row = tables.message(waiting.key);
+        const row = tables.messages.get(waiting.key);
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
         expire(row, nowMs, comparisons);
       }

@@ -3,8 +3,9 @@ import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
 import type { PartName } from "../port.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
+import type { ReceiptTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
-import { Found } from "./found.ts";
+import type { Found } from "./found.ts";
 import type { Session } from "./link.ts";
 import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
@@ -16,7 +17,7 @@ function phonesOf({ carrierId, to, other }: ParkedReceipt): Set<string> {
   return new Set([to, other].filter((phone) => phone !== null).map((phone) => rowId(carrierId, phone)));
 }
 
-export class LoadedReceipts {
+export class LoadedReceipts implements ReceiptTable {
   readonly #found: Found;
   readonly #rows = new LoadedRows(WRITES.parked);
   readonly #byName = new Map<string, ParkedReceipt[]>();
@@ -26,18 +27,14 @@ export class LoadedReceipts {
   /** Those that the database has not given an id yet have one below 0. */
   #lastId = 0;
 
-  constructor({ session }: { session: () => Session }) {
-    this.#found = new Found(session);
+  constructor(found: Found) {
+    this.#found = found;
   }
 
   clear(): void {
-    for (const known of [this.#found, this.#rows, this.#byName, this.#byPhone]) known.clear();
+    for (const known of [this.#rows, this.#byName, this.#byPhone]) known.clear();
     this.#newLater = [];
     this.#goneLater = [];
-  }
-
-  get size(): number {
-    return this.#rows.size;
   }
 
   get all(): ParkedReceipt[] {
@@ -61,7 +58,7 @@ export class LoadedReceipts {
     ]);
     // One that is found in several ways is still one.
     for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))
-      if (this.#rows.get(String(receipt.id)) === undefined) this.#keep(this.#rows.keep(receipt));
+      if (this.#rows.get(receipt.id) === undefined) this.#keep(this.#rows.keep(receipt));
   }
 
   #keep(receipt: ParkedReceipt): void {
@@ -69,11 +66,15 @@ export class LoadedReceipts {
     for (const phone of phonesOf(receipt)) append(this.#byPhone, phone, receipt);
   }
 
-  named(name: PartName): ParkedReceipt[] {
+  anyParked(): boolean {
+    return this.#rows.size > 0;
+  }
+
+  parked(name: PartName): ParkedReceipt[] {
     return (this.#byName.get(nameId(name)) ?? []).slice(-MAX_SAME_ID);
   }
 
-  forPhone(carrierId: string, phone: string): ParkedReceipt[] {
+  parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
     return (this.#byPhone.get(rowId(carrierId, phone)) ?? []).slice(-MAX_SAME_ID);
   }
 

@@ -2,6 +2,7 @@
  * The rows of one table in a transaction: those that were read before its commands ran, and what the commands made, changed and deleted, which is
  * written after them in a statement each.
  */
+import { compiled } from "../../runtime/compiled.ts";
 import type { AnyTable, Field, Row, RowChange } from "../schema/table.ts";
 import { deletion, insertion, type RowsStatement, sendRows, updating, Variants } from "./columns.ts";
 import type { Session } from "./link.ts";
@@ -52,11 +53,10 @@ export class LoadedRows<Of extends AnyTable> {
   constructor(writes: TableWrites<Of>) {
     this.#writes = writes;
     const { key } = writes.table;
-    const [first] = key;
-    this.#idOf =
-      key.length === 1
-        ? (row) => String((row as Record<string, unknown>)[first!])
-        : (row) => rowId(...key.map((name) => (row as Record<string, string>)[name]!));
+    this.#idOf = compiled(
+      "row",
+      key.length === 1 ? `String(row.${key[0]})` : `[${key.map((name) => `row.${name}`)}].join("\\n")`,
+    );
   }
 
   /** Forgets all rows: another transaction begins. */
@@ -72,8 +72,8 @@ export class LoadedRows<Of extends AnyTable> {
     this.#deleted = new Map();
   }
 
-  get(id: string): Row<Of> | undefined {
-    return this.#rows.get(id);
+  get(...key: readonly (string | number)[]): Row<Of> | undefined {
+    return this.#rows.get(rowId(...key));
   }
 
   get size(): number {
@@ -133,7 +133,8 @@ export class LoadedRows<Of extends AnyTable> {
   }
 
   /** A change of a row that need not be known. */
-  changeById(id: string, key: Partial<Row<Of>>, change: RowChange<Of>): void {
+  changeByKey(key: Partial<Row<Of>>, change: RowChange<Of>): void {
+    const id = this.#idOf(key as Row<Of>);
     const made = this.#inserted.get(id);
     if (made !== undefined) {
       this.change(made, change);
@@ -193,7 +194,7 @@ export class LoadedRows<Of extends AnyTable> {
 
 /** What names a row by several columns. */
 export function rowId(...key: readonly (string | number)[]): string {
-  return key.join("\n");
+  return key.length === 1 ? String(key[0]) : key.join("\n");
 }
 
 export function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {

@@ -1,8 +1,9 @@
 /** The wallets that a transaction has read and locked, and the postings that move money between them. */
 import { POSTING, type PostingRow } from "../schema/posting.ts";
+import type { WalletTable } from "../tables.ts";
 import { checkPosting, type NewPosting, type Wallet, type WalletRow, walletOf } from "../wallet.ts";
 import { sendRows } from "./columns.ts";
-import { Found } from "./found.ts";
+import type { Found } from "./found.ts";
 import type { Session } from "./link.ts";
 import { LoadedRows } from "./loaded-rows.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
@@ -15,7 +16,7 @@ interface WorkingWallet extends Wallet {
   balanceMicros: bigint;
 }
 
-export class LoadedWallets {
+export class LoadedWallets implements WalletTable {
   readonly #session: () => Session;
   readonly #serviceWallets: ServiceWallets;
   readonly #found: Found;
@@ -26,14 +27,14 @@ export class LoadedWallets {
   /** Postings that the database has not given an id yet have one below 0. */
   #lastId = 0;
 
-  constructor({ session, serviceWallets }: { session: () => Session; serviceWallets: ServiceWallets }) {
+  constructor(session: () => Session, found: Found, serviceWallets: ServiceWallets) {
     this.#session = session;
+    this.#found = found;
     this.#serviceWallets = serviceWallets;
-    this.#found = new Found(session);
   }
 
   clear(): void {
-    for (const known of [this.#found, this.#rows, this.#byAccount, this.#byId]) known.clear();
+    for (const known of [this.#rows, this.#byAccount, this.#byId]) known.clear();
     this.#postings = [];
   }
 
@@ -50,10 +51,14 @@ export class LoadedWallets {
     await this.#serviceWallets.ensure(rows.map(({ currency }) => currency));
   }
 
-  wallet(accountId: number): Wallet {
+  ofAccount(accountId: number): Wallet {
     const wallet = this.#byAccount.get(accountId);
     if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
     return { ...wallet };
+  }
+
+  ofService(name: "payments" | "revenue", currency: string): number {
+    return this.#serviceWallets.idOf(name, currency);
   }
 
   post(posting: NewPosting): void {

@@ -9,9 +9,8 @@
  * replayed into the tables. A statement of SQL that looks at one of these tables has it flushed first (sql.ts).
  */
 import type { MessageKey } from "../../message/message.ts";
-import { MESSAGE, type MessageRow, PART, type PartRow } from "../schema/message.ts";
 import { POSTING, type PostingRow } from "../schema/posting.ts";
-import { REPORT, type ReportRow } from "../schema/report.ts";
+import type { AnyTable, Row } from "../schema/table.ts";
 import { Aside } from "./aside.ts";
 import type { Db } from "./database.ts";
 import { Journal, Replayer } from "./journal.ts";
@@ -46,24 +45,14 @@ export interface BehindOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Who is told of rows that reach their tables. */
-export interface WrittenListener {
-  onMessage(row: MessageRow): void;
-  onPart(row: PartRow): void;
-  onReport(row: ReportRow): void;
-  /** Postings were set aside that have moved nothing: balances in memory are not those of the table. */
-  onPostingsAside(): void;
-}
-
 export class BehindTables {
-  readonly messages: WriteBehind<typeof MESSAGE>;
-  readonly parts: WriteBehind<typeof PART>;
-  readonly reports: WriteBehind<typeof REPORT>;
   readonly wallets: Wallets;
   /** Of the messages in memory those that have come to their end. */
   readonly finished = new Set<MessageKey>();
   readonly #options: BehindOptions;
-  readonly #listener: WrittenListener;
+  readonly #aside: Aside;
+  readonly #caches = new Map<string, WriteBehind<AnyTable>>();
+  #tellOfPostingsAside: () => void = () => undefined;
   readonly #journal: Journal;
   readonly #dataVersion;
   #postings: { readonly posting: PostingRow; readonly since: number }[] = [];
@@ -76,25 +65,26 @@ export class BehindTables {
   #entries: { readonly seq: number; readonly atMs: number }[] = [];
   #lastFlushMs = 0;
 
-  constructor(options: BehindOptions, listener: WrittenListener) {
+  constructor(options: BehindOptions) {
     const { db, onFault } = options;
     this.#options = options;
-    this.#listener = listener;
     this.#journal = new Journal(db);
     this.#dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
-    const aside = new Aside(db, onFault);
-    this.wallets = new Wallets(db, aside);
-    const parts = { aside, commit: () => this.#commit };
-    this.messages = new WriteBehind(new TableStatements(db, MESSAGE), {
-      ...parts,
-      onWritten: (row) => {
-        this.finished.delete(row.key);
-        listener.onMessage(row);
-      },
-    });
-    this.parts = new WriteBehind(new TableStatements(db, PART), { ...parts, onWritten: (row) => listener.onPart(row) });
-    const onReport = (row: ReportRow) => listener.onReport(row);
-    this.reports = new WriteBehind(new TableStatements(db, REPORT), { ...parts, onWritten: onReport });
+    this.#aside = new Aside(db, onFault);
+    this.wallets = new Wallets(db, this.#aside);
+  }
+
+  /** The rows of a table. `onWritten` is told of each that has reached it, and is in memory no more. */
+  table<Of extends AnyTable>(table: Of, onWritten: (row: Row<Of>) => void): WriteBehind<Of> {
+    const statements = new TableStatements(this.#options.db, table);
+    const rows = new WriteBehind(statements, { aside: this.#aside, commit: () => this.#commit, onWritten });
+    this.#caches.set(table.name, rows as unknown as WriteBehind<AnyTable>);
+    return rows;
+  }
+
+  /** Tells of postings that were set aside and have moved nothing: balances in memory are not those of the table then. */
+  onPostingsAside(tell: () => void): void {
+    this.#tellOfPostingsAside = tell;
   }
 
   /** A transaction that may write has begun. Says whether memory was dropped. */
@@ -114,7 +104,7 @@ export class BehindTables {
   #startAnew(): void {
     this.#journal.forgetLayout();
     if (this.#journal.last() !== null) this.#journal.replay(new Replayer(this.#options.db, this.#options.onFault));
-    for (const rows of [this.messages, this.parts, this.reports, this.finished]) rows.clear();
+    for (const rows of [...this.#caches.values(), this.finished]) rows.clear();
     this.#postings = [];
     this.#entries = [];
     this.#commit = { seq: 1, changes: [] };
@@ -134,8 +124,9 @@ export class BehindTables {
       this.#entries.push({ seq, atMs });
       this.#commit = { seq: seq + 1, changes: [] };
     }
-    const crowded = this.messages.size > MAX_MESSAGES;
-    if (crowded) this.#flushSome(atMs, this.messages.size - MAX_MESSAGES + MAX_FLUSH_ROWS, crowded);
+    const { size } = this.#caches.get("message")!;
+    const crowded = size > MAX_MESSAGES;
+    if (crowded) this.#flushSome(atMs, size - MAX_MESSAGES + MAX_FLUSH_ROWS, crowded);
     else if (this.#isLate(atMs, COMMIT_FLUSH_ROWS)) this.#flushSome(atMs, MAX_FLUSH_ROWS);
   }
 
@@ -156,16 +147,14 @@ export class BehindTables {
 
   /** Writes one table, for whoever reads it. Its entries stay in the journal until the others' rows are written too. */
   flushTable(table: WrittenBehind): void {
-    this.#flushUpTo[table](this.#commit.seq, Number.POSITIVE_INFINITY);
+    this.#flushUpTo(table, this.#commit.seq, Number.POSITIVE_INFINITY);
   }
 
-  readonly #flushUpTo: Readonly<Record<WrittenBehind, (seq: number, most: number) => void>> = {
-    message: (seq, most) => this.messages.flush(seq, most),
-    part: (seq, most) => this.parts.flush(seq, most),
-    report: (seq, most) => this.reports.flush(seq, most),
-    posting: (seq) => this.#flushPostings(seq),
-    wallet: (seq) => this.#flushPostings(seq),
-  };
+  #flushUpTo(table: WrittenBehind, seq: number, most: number): void {
+    const rows = this.#caches.get(table);
+    if (rows === undefined) this.#flushPostings(seq);
+    else rows.flush(seq, most);
+  }
 
   /** Whether it is time to write some rows, for whoever has nothing else to do. */
   get isDue(): boolean {
@@ -200,14 +189,14 @@ export class BehindTables {
 
   #flushSome(nowMs: number, most: number, crowded = false): void {
     this.#lastFlushMs = nowMs;
+    const messages = this.#caches.get("message")!;
     const isWanted = () => true;
-    take(this.finished, most, isWanted, (key) => this.messages.flushRow(key));
+    take(this.finished, most, isWanted, (key) => messages.flushRow(key));
     const aged = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
     if (aged === undefined) return;
-    for (const table of WRITTEN_BEHIND) this.#flushUpTo[table](aged.seq, most);
-    const caches = [this.messages, this.parts, this.reports];
+    for (const table of WRITTEN_BEHIND) this.#flushUpTo(table, aged.seq, most);
     const firstKept = Math.min(
-      ...caches.map((cache) => cache.firstKept),
+      ...[...this.#caches.values()].map((rows) => rows.firstKept),
       this.#postings[0]?.since ?? Number.POSITIVE_INFINITY,
     );
     const written = this.#entries.findLastIndex(({ seq }) => seq <= aged.seq && seq < firstKept);
@@ -237,6 +226,6 @@ export class BehindTables {
     const all = this.wallets.post(promised.map(postingOf), true);
     if (own >= 0) this.wallets.post(written.slice(own).map(postingOf), false);
     // What was set aside has moved nothing, so the balances in memory are not those of the table.
-    if (!all) this.#listener.onPostingsAside();
+    if (!all) this.#tellOfPostingsAside();
   }
 }

@@ -171,7 +171,7 @@ export class Replayer {
 
   #change(name: Journaled, key: Value, change: object): void {
     if (name !== "message") {
-      this.#statements[name].change([key], change);
+      this.#statements[name].changeByKey([key], change);
       return;
     }
     const known = this.#messages.get(keyIn(key));
@@ -186,7 +186,7 @@ export class Replayer {
         const isThere = this.aside.promised("message", key, [row, change], () => message.insert(row as never));
         if (!isThere) continue;
       }
-      this.aside.promised("message", key, change, () => message.change([key], change));
+      this.aside.promised("message", key, change, () => message.changeByKey([key], change));
     }
   }
 }

@@ -73,8 +73,15 @@ export class TableStatements<Of extends AnyTable> {
     };
   }
 
+  change(row: Row<Of>, change: RowChange<Of>): void {
+    this.changeByKey(
+      this.table.key.map((name) => row[name as keyof Row<Of>] as Value),
+      change,
+    );
+  }
+
   /** Only the columns that change are named, so that only their indexes are touched. */
-  change(key: readonly Value[], change: RowChange<Of>): void {
+  changeByKey(key: readonly Value[], change: RowChange<Of>): void {
     const names = Object.keys(change);
     if (names.length === 0) return;
     const id = names.join();
@@ -89,6 +96,12 @@ export class TableStatements<Of extends AnyTable> {
       this.#updates.set(id, statement);
     }
     statement.run(...(Object.values(change) as Value[]), ...key);
+  }
+
+  /** The highest id that a row of the table has or had. */
+  lastId(): number {
+    const last = this.#db.prepare<[string], number>("SELECT seq FROM sqlite_sequence WHERE name = ?").pluck();
+    return last.get(this.table.name) ?? 0;
   }
 
   delete(...key: Value[]): void {

@@ -55,6 +55,10 @@ export class Wallets {
     };
   }
 
+  lastPostingId(): number {
+    return this.#postings.lastId();
+  }
+
   ofAccount(accountId: number): WalletRow | undefined {
     return this.#statements.ofAccount.get(accountId);
   }

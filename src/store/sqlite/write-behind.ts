@@ -31,7 +31,7 @@ export interface WriteBehindOptions<Of extends AnyTable> {
 }
 
 export class WriteBehind<Of extends AnyTable> {
-  readonly #statements: TableStatements<Of>;
+  readonly statements: TableStatements<Of>;
   readonly #options: WriteBehindOptions<Of>;
   readonly #name: Journaled;
   readonly #key: keyof Row<Of>;
@@ -40,7 +40,7 @@ export class WriteBehind<Of extends AnyTable> {
   readonly #gone = new Map<Value, number>();
 
   constructor(statements: TableStatements<Of>, options: WriteBehindOptions<Of>) {
-    this.#statements = statements;
+    this.statements = statements;
     this.#options = options;
     const { name, key } = statements.table;
     this.#name = name as Journaled;
@@ -58,7 +58,7 @@ export class WriteBehind<Of extends AnyTable> {
 
   get(key: Value): Row<Of> | undefined {
     if (this.#gone.has(key)) return undefined;
-    return this.#kept.get(key)?.row ?? this.#statements.get(key);
+    return this.#kept.get(key)?.row ?? this.statements.get(key);
   }
 
   /** The row, if it is in memory. */
@@ -73,7 +73,7 @@ export class WriteBehind<Of extends AnyTable> {
   insert(row: Row<Of>): void {
     const { seq, changes } = this.#options.commit();
     this.#kept.set(row[this.#key] as Value, { row, isNew: true, change: {} as RowChange<Of>, since: seq });
-    changes.push(["insert", this.#name, this.#statements.table.valuesOf(row)]);
+    changes.push(["insert", this.#name, this.statements.table.valuesOf(row)]);
   }
 
   /** `known` is the row as it was read. Returns it as it is then. */
@@ -109,7 +109,7 @@ export class WriteBehind<Of extends AnyTable> {
       this.#gone,
       most,
       (since) => since <= upTo,
-      (key) => this.#statements.delete(key),
+      (key) => this.statements.delete(key),
     );
   }
 
@@ -125,7 +125,7 @@ export class WriteBehind<Of extends AnyTable> {
   readonly #write = (key: Value, kept: Kept<Row<Of>, RowChange<Of>>): void => {
     const { aside, commit, onWritten } = this.#options;
     const write = (): unknown =>
-      kept.isNew ? this.#statements.insert(kept.row) : this.#statements.change([key], kept.change);
+      kept.isNew ? this.statements.insert(kept.row) : this.statements.changeByKey([key], kept.change);
     if (kept.since < commit().seq) aside.promised(this.#name, key as string | number, kept.row, write);
     else write();
     onWritten(kept.row);

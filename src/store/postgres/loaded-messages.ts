@@ -1,0 +1,91 @@
+/** The messages that a transaction has read and locked, the names that clients gave them, and those that it makes. */
+import type { MessageKey } from "../../message/message.ts";
+import { isRejected } from "../rows.ts";
+import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow } from "../schema/message.ts";
+import type { MessageTable } from "../tables.ts";
+import { sendRows } from "./columns.ts";
+import type { Found } from "./found.ts";
+import type { Session } from "./link.ts";
+import { LoadedRows, rowId } from "./loaded-rows.ts";
+import { FIND, WRITE, WRITES } from "./statements.ts";
+
+const isNaming = ({ client_message_id, status_id }: MessageRow): boolean =>
+  client_message_id !== null && !isRejected(status_id);
+
+export class LoadedMessages implements MessageTable {
+  readonly #found: Found;
+  readonly #rows = new LoadedRows(WRITES.message);
+  readonly #names = new Set<string>();
+  #freedNames: MessageRow[] = [];
+
+  constructor(found: Found) {
+    this.#found = found;
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#names.clear();
+    this.#freedNames = [];
+  }
+
+  async load(keys: readonly MessageKey[]): Promise<void> {
+    this.cache(
+      await this.#found.find<MessageRow>(
+        FIND.messages,
+        keys.map((key) => ({ key })),
+      ),
+    );
+  }
+
+  async loadNames(names: readonly { accountId: number; clientMessageId: string }[]): Promise<void> {
+    const taken = await this.#found.find<{ accountId: number; clientMessageId: string }>(FIND.names, names);
+    for (const { accountId, clientMessageId } of taken) this.#names.add(rowId(accountId, clientMessageId));
+  }
+
+  get all(): readonly MessageRow[] {
+    return [...this.#rows.all];
+  }
+
+  get(key: MessageKey): MessageRow | undefined {
+    return this.#rows.get(key);
+  }
+
+  insert(fresh: NewMessageRow): void {
+    const row = MESSAGE.create(fresh);
+    this.#rows.insert(row);
+    if (isNaming(row)) this.#names.add(rowId(row.account_id, row.client_message_id!));
+  }
+
+  change(row: MessageRow, change: MessageChange): MessageRow {
+    const changed = this.#rows.change(row, change);
+    if (isNaming(row) && !isNaming(changed)) this.#freedNames.push(changed);
+    return changed;
+  }
+
+  cache(rows: readonly MessageRow[]): MessageRow[] {
+    return rows.map((row) => this.#rows.keep(row));
+  }
+
+  isNamed(accountId: number, clientMessageId: string): boolean {
+    return this.#names.has(rowId(accountId, clientMessageId));
+  }
+
+  /** Other nodes claim and release too: it has to be looked for every time. */
+  nextWaiting(): null {
+    return null;
+  }
+
+  claimedUpTo(): void {}
+
+  /** Sends what is to be written. */
+  flush(session: Session): Promise<unknown>[] {
+    const named = this.#rows.inserted.filter(isNaming);
+    const freed = this.#freedNames;
+    this.#freedNames = [];
+    return [
+      ...this.#rows.flush(session),
+      sendRows(session, WRITE.insertNames, named),
+      sendRows(session, WRITE.freeNames, freed),
+    ];
+  }
+}
