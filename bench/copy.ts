@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
 import { localStore } from "../src/store/group.ts";
-import type { Feed } from "../src/store/port.ts";
+import type { Feed } from "../src/store/port/delivery.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 

@@ -145,7 +145,7 @@ type Items =
   | Pick<IncomingBatch, "kind" | "items">
   | Pick<AlertBatch, "kind" | "items">;
 
-export function parseItems(kind: ReportBatch["kind"], text: string): Items {
+function parseItems(kind: ReportBatch["kind"], text: string): Items {
   // Amounts are the only texts of digits whose names end so.
   const items = JSON.parse(text, (name, value) => (name.endsWith("Micros") ? BigInt(value) : value));
   return { kind, items } as Items;

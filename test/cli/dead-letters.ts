@@ -2,7 +2,7 @@
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { addAccount } from "../support/accounts.ts";
 import { temporaryDirectory } from "../support/service.ts";

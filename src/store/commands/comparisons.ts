@@ -10,7 +10,7 @@ import { type Candidate, MAX_SAME_ID } from "./candidates.ts";
 import { nameKey } from "./receipt-names.ts";
 
 /** So often one command compares a receipt with a part before it leaves what is parked to a later one. */
-export const MAX_COMPARISONS = 50_000;
+const MAX_COMPARISONS = 50_000;
 
 export class Comparisons {
   readonly #tables: Tables;
