@@ -2,16 +2,18 @@
  * How fast `heliograph copy` is: `npm run bench -- copy [--messages 200000]` fills an embedded store through its own commands, and copies it into a
  * PostgreSQL server of its own, which flushes as in production.
  */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { carriedOf } from "../src/message/carried.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
 import { localStore } from "../src/store/group.ts";
-import type { Feed } from "../src/store/port.ts";
+import type { Feed } from "../src/store/port/delivery.ts";
 import { SqliteEngine } from "../src/store/sqlite/engine.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 
@@ -66,7 +68,7 @@ async function fill(directory: string): Promise<void> {
           flash: false,
           notifyUrl: "https://example.com/reports",
           notifyContentType: "application/json",
-          callbackData: "order 4711",
+          ...carriedOf({ callbackData: "order 4711" }),
           intermediateReport: false,
           sendAtMs: null,
           dueAtMs: null,

@@ -2,12 +2,14 @@
  * What a million scheduled messages cost: `npm run bench -- schedule`. For a thousand and for a million messages in the store it
  * prints how long the service takes to start and how much memory it then has, and that due ones go out in order of their time.
  */
+
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { prepareSandbox } from "../src/cli/sandbox.ts";
+import { carriedOf } from "../src/message/carried.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
 import { localStore } from "../src/store/group.ts";
@@ -48,7 +50,7 @@ async function fill(directory: string, count: number, dueAtMs: number): Promise<
         flash: false,
         notifyUrl: null,
         notifyContentType: "application/json",
-        callbackData: null,
+        ...carriedOf({}),
         intermediateReport: false,
         sendAtMs: time,
         dueAtMs: time,

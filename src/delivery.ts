@@ -22,7 +22,9 @@ import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
-import { type Feed, type LaneName, type Store, StoreUnavailable } from "./store/port.ts";
+import type { Feed, LaneName } from "./store/port/delivery.ts";
+import { StoreUnavailable } from "./store/port/errors.ts";
+import type { Store } from "./store/port/store.ts";
 
 export interface DeliveryParts {
   readonly store: Store;

@@ -18,7 +18,7 @@ import { type Log, LogLimiter } from "./runtime/log.ts";
 import { type Metric, Metrics } from "./runtime/metrics.ts";
 import { systemRandom } from "./runtime/random.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
-import type { Store } from "./store/port.ts";
+import type { Store } from "./store/port/store.ts";
 
 export interface EdgeParts {
   readonly store: Store;

@@ -3,7 +3,7 @@
 import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { isSender } from "../sms/addresses.ts";
-import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port.ts";
+import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
 import { amountIn } from "./manager.ts";
 import { invalid } from "./refusal.ts";
 

@@ -2,7 +2,8 @@
 import { Networks, parseNetwork } from "../runtime/networks.ts";
 import { publicId, webhookSecret } from "../runtime/random.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
-import type { AccountChange, AccountKind, ManagedAccount, NewAccount, Store } from "../store/port.ts";
+import type { AccountChange, AccountKind, ManagedAccount, NewAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { type AccountSettings, checkedSettings } from "./account-settings.ts";
 import { amountIn, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { passwordFrom } from "./passwords.ts";

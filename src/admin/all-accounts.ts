@@ -1,5 +1,6 @@
 /** Every account of the service, for rules and reports that are about all of them. */
-import type { ManagedAccount, Store } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 
 /** Accounts looked at in one command: other commands wait for it. */
 const PAGE_ACCOUNTS = 200;

@@ -2,7 +2,9 @@
 import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { areWithin, parseNetwork, storedNetwork } from "../runtime/networks.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { type ApiKey, SCOPES, type Scope, type Store } from "../store/port.ts";
+import { SCOPES, type Scope } from "../store/port/accounts.ts";
+import type { ApiKey } from "../store/port/credentials.ts";
+import type { Store } from "../store/port/store.ts";
 import { checkedNetworks } from "./account-settings.ts";
 import { livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, type Refused, unknown, unknownAccount } from "./refusal.ts";

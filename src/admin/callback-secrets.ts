@@ -3,7 +3,7 @@
  * the account itself.
  */
 import { webhookSecret } from "../runtime/random.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { livingAccount, type Manager, signed } from "./manager.ts";
 import { unknownAccount } from "./refusal.ts";
 

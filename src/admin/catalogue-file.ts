@@ -1,7 +1,8 @@
 /** The rules for the whole catalogue as one file: what putting it in force would do, that it may be done, and the file that says what is in force. */
 import { isDeepStrictEqual } from "node:util";
 import { type ItemFields, readCatalogueFile, writeCatalogueFile } from "../catalogue/file.ts";
-import type { CatalogueItem, Store } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
+import type { Store } from "../store/port/store.ts";
 import { refuseLostPlans, type SignedBy } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
 import { conflict } from "./refusal.ts";

@@ -11,7 +11,9 @@ import {
   type Route,
   readItem,
 } from "../catalogue/file.ts";
-import type { Actor, CatalogueItem, Store } from "../store/port.ts";
+import type { Actor } from "../store/port/accounts.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
+import type { Store } from "../store/port/store.ts";
 import { allAccounts } from "./all-accounts.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf } from "./items.ts";
 import { conflict, invalid, outdated, unknown } from "./refusal.ts";

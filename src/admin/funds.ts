@@ -1,7 +1,8 @@
 /** A reseller gives a client money, or takes it with a negative amount. The fields have the names of the API, which has always spelled `ammount` so. */
 import { MAX_AMOUNT, type Micros, parseMicros } from "../money/amounts.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey } from "../store/names.ts";
-import type { Funding, Store } from "../store/port.ts";
+import type { Funding } from "../store/port/money.ts";
+import type { Store } from "../store/port/store.ts";
 import { invalid, unknownAccount } from "./refusal.ts";
 
 const MAX_DESCRIPTION = 255;

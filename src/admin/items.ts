@@ -1,6 +1,6 @@
 /** An item of the catalogue as the operator's rules see it: its name, its fields, and its fields without secrets. */
 import type { ItemFields } from "../catalogue/file.ts";
-import type { CatalogueItem } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
 
 export type ItemKind = CatalogueItem["kind"];
 export type ItemName = Pick<CatalogueItem, "kind" | "id">;

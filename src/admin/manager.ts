@@ -1,6 +1,7 @@
 /** Who manages accounts (an operator or a reseller over the API, or the command line, which is the operator's), and which accounts those are. */
 import { MAX_AMOUNT, parseMicros } from "../money/amounts.ts";
-import type { Account, Actor, ManagedAccount, Store, Tenant } from "../store/port.ts";
+import type { Account, Actor, ManagedAccount, Tenant } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { conflict, invalid, unknownAccount } from "./refusal.ts";
 
 export interface Manager {

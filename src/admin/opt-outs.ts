@@ -1,6 +1,6 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. */
 import { isDestination } from "../sms/addresses.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { livingAccount, type Manager, managedAccount, signed } from "./manager.ts";
 import { invalid, unknownAccount } from "./refusal.ts";
 

@@ -1,7 +1,8 @@
 /** Passwords of an account's users, their second factors, and the sessions that were opened with them. */
 import { isTooLong } from "../auth/passwords.ts";
 import { secret } from "../runtime/random.ts";
-import type { ManagedAccount, Store } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, unknown, unknownAccount } from "./refusal.ts";
 import { checkMayResell, type ResellerSettings } from "./reselling.ts";

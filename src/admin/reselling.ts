@@ -1,7 +1,8 @@
 /** What a reseller may do about its clients: within its own names, within the service's limits, and as far as the settings let it. */
 import type { Settings } from "../runtime/settings.ts";
 import { isUsernameOf, keyPrefix, usernamePrefixes } from "../store/names.ts";
-import type { AccountCreation, AccountLimits, Store } from "../store/port.ts";
+import type { AccountCreation, AccountLimits } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { isReseller, type Manager } from "./manager.ts";
 import { conflict, forbidden, invalid, type Refused } from "./refusal.ts";
 

@@ -7,7 +7,9 @@ import { formatMicros, type Micros } from "../money/amounts.ts";
 import { type CsvValue, csvLine } from "../money/csv.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { ManagedAccount, Posting, PostingPosition, Store } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port/accounts.ts";
+import type { Posting, PostingPosition } from "../store/port/money.ts";
+import type { Store } from "../store/port/store.ts";
 import { busy, invalid } from "./refusal.ts";
 
 /** Postings from one command: other commands wait for it. */

@@ -5,7 +5,7 @@
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Networks } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
-import type { Account } from "../store/port.ts";
+import type { Account } from "../store/port/accounts.ts";
 import { AUTHENTICATION, type Auth, type AuthParts, checkAddress, checkScope } from "./auth.ts";
 import { MAX_PIPELINED, RequestProgress, type Site } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";

@@ -2,7 +2,8 @@
 import { type Static, Type } from "typebox";
 import { type ApiKeyOrder, type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS } from "../admin/api-keys.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
-import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
+import { SCOPES, type Scope } from "../store/port/accounts.ts";
+import type { ApiKey } from "../store/port/credentials.ts";
 import { badField } from "./errors.ts";
 import { TextOrNull } from "./schemas.ts";
 

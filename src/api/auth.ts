@@ -12,7 +12,7 @@ import type { Sessions } from "../auth/sessions.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Networks, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
-import type { Account, AccountKind, Scope } from "../store/port.ts";
+import type { Account, AccountKind, Scope } from "../store/port/accounts.ts";
 import { ApiError } from "./errors.ts";
 
 /**

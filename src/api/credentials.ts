@@ -10,7 +10,7 @@ import { passwordFrom } from "../admin/passwords.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, keyOrder, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
 import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
 import { ApiError, badField } from "./errors.ts";

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Clock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { badField } from "./errors.ts";
 import { type Api, operation } from "./operation.ts";
 import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readText } from "./query.ts";

@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Refused } from "../admin/refusal.ts";
 import type { Log } from "../runtime/log.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 import { ApiError, type ErrorName, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { refusalError } from "./refusals.ts";

@@ -2,7 +2,7 @@
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";

@@ -4,7 +4,7 @@ import { addFunds, checkFunds } from "../admin/funds.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { microsToNumber } from "../money/amounts.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { bodyFields, queryFields } from "./parameters.ts";

@@ -9,7 +9,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { TSchema } from "typebox";
-import type { Account, Scope } from "../store/port.ts";
+import type { Account, Scope } from "../store/port/accounts.ts";
 import type { Auth } from "./auth.ts";
 import type { RequestProgress } from "./client-connection.ts";
 import { Done, ErrorResponse } from "./schemas.ts";

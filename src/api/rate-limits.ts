@@ -10,7 +10,7 @@ import type { SendAnswer, SendRequest } from "../intake/request.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { STATUS } from "../sms/statuses.ts";
-import type { Account } from "../store/port.ts";
+import type { Account } from "../store/port/accounts.ts";
 import { ApiError } from "./errors.ts";
 
 export interface RateLimitSettings {

@@ -7,7 +7,8 @@
 import { reportItem } from "../reports/rendering/report-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { REPORT_FETCH_MS, type Store } from "../store/port.ts";
+import { REPORT_FETCH_MS } from "../store/port/reports.ts";
+import type { Store } from "../store/port/store.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";

@@ -2,7 +2,7 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { DAYS } from "../schedule/window.ts";
 import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
-import { BULK_STATUSES } from "../store/port.ts";
+import { BULK_STATUSES } from "../store/port/bulks.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./query.ts";
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */

@@ -3,7 +3,7 @@
  * follow with their next look.
  */
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { CommandName } from "../store/port.ts";
+import type { CommandName } from "../store/port/store.ts";
 
 const CHANGING: readonly CommandName[] = [
   "createAccount",

@@ -6,7 +6,8 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import { publicId, secret } from "../runtime/random.ts";
-import type { Account, Store } from "../store/port.ts";
+import type { Account } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { RememberedAccounts } from "./remembered.ts";
 
 const PREFIX = "hgk";

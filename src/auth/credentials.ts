@@ -8,7 +8,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Account, Store } from "../store/port.ts";
+import type { Account } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { PasswordChecker } from "./passwords.ts";
 import { RememberedAccounts } from "./remembered.ts";
 

@@ -5,7 +5,8 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Metric } from "../runtime/metrics.ts";
-import type { FactorProof, LoginEvent, Store } from "../store/port.ts";
+import type { FactorProof, LoginEvent } from "../store/port/credentials.ts";
+import type { Store } from "../store/port/store.ts";
 import { Allowance } from "./allowance.ts";
 
 const MINUTE_MS = 60_000;

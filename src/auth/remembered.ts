@@ -4,7 +4,7 @@
  */
 import { type BoundedCache, expiringCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Account } from "../store/port.ts";
+import type { Account } from "../store/port/accounts.ts";
 
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_ACCOUNTS = 10_000;

@@ -5,7 +5,7 @@
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { base32Secret, FACTOR_LETTERS } from "../runtime/random.ts";
-import type { FactorProof, SecondFactor } from "../store/port.ts";
+import type { FactorProof, SecondFactor } from "../store/port/credentials.ts";
 
 const STEP_MS = 30_000;
 const DIGITS = 6;

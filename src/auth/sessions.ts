@@ -2,7 +2,9 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import { secret } from "../runtime/random.ts";
-import type { LoginEvent, Store, User } from "../store/port.ts";
+import type { User } from "../store/port/accounts.ts";
+import type { LoginEvent } from "../store/port/credentials.ts";
+import type { Store } from "../store/port/store.ts";
 
 const SESSION_IDLE_MS = 60 * 60_000;
 export const SESSION_LONGEST_MS = 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
 /** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. */
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { Snapshot } from "./snapshot.ts";
 
 const LOOK_EVERY_MS = 500;

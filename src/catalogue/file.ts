@@ -6,7 +6,7 @@ import { OCTETS_PATTERN, SmppCarrier, type SmppProfile } from "../carriers/smpp/
 import type { NumberRule } from "../message/incoming.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { HANDSET_OUTCOMES, isErrorName } from "../simulator/handsets.ts";
-import type { CatalogueItem } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { faultOf, IncomingNumber } from "./numbers.ts";
 
 export { SmppCarrier } from "../carriers/smpp/profile.ts";

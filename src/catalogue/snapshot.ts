@@ -1,7 +1,7 @@
 /** The catalogue as the running service uses it: look-ups by number, ready in memory. Pure; made anew when the store's changes. */
 import type { Writing } from "../carriers/smpp/profile.ts";
 import { type Micros, parseMicros } from "../money/amounts.ts";
-import type { CatalogueItem } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { type CarrierProfile, type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
 
 export type { Writing } from "../carriers/smpp/profile.ts";

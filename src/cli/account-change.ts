@@ -4,7 +4,7 @@ import { type AccountSettings, MAX_LIMIT, MIN_LIMITS } from "../admin/account-se
 import { type AccountChangeOrder, changeAccount, retireAccount } from "../admin/accounts.ts";
 import { livingAccount } from "../admin/manager.ts";
 import { formatMicros } from "../money/amounts.ts";
-import type { AccountLimits, ManagedAccount } from "../store/port.ts";
+import type { AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
 import { shownAccount } from "./account-show.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";

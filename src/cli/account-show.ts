@@ -2,7 +2,8 @@
 import { Command, Option } from "commander";
 import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { AccountKind, ManagedAccount, Store } from "../store/port.ts";
+import type { AccountKind, ManagedAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import { accountNamed, allAccounts, type CommonOptions, onStore, withStoreOptions } from "./support.ts";

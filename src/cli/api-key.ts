@@ -2,7 +2,8 @@
 import { Command } from "commander";
 import { type ApiKeyOrder, apiKeysOf, createApiKey, revokeApiKey } from "../admin/api-keys.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { type ApiKey, SCOPES, type Scope } from "../store/port.ts";
+import { SCOPES, type Scope } from "../store/port/accounts.ts";
+import type { ApiKey } from "../store/port/credentials.ts";
 import { someOf } from "./account-change.ts";
 import { withExample } from "./example.ts";
 import { commandLine } from "./operator.ts";

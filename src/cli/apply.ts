@@ -4,7 +4,7 @@ import { applyPlan, type CataloguePlan, planCatalogue } from "../admin/catalogue
 import { fieldsOf, KEEP, nameOf, shownFields } from "../admin/items.ts";
 import { ITEM_KINDS } from "../catalogue/file.ts";
 import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
-import type { CatalogueItem } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { summary } from "./catalogue-items.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";

@@ -1,7 +1,7 @@
 /** `heliograph audit`: who changed what, and when. */
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { AuditEntry } from "../store/port.ts";
+import type { AuditEntry } from "../store/port/accounts.ts";
 import { withExample } from "./example.ts";
 import { differenceLine, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
 import { type CommonOptions, EVERYTHING, limitOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";

@@ -5,7 +5,7 @@ import { CopyRefused } from "../copy/copied-tables.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { storeName } from "../store/open.ts";
-import { StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";

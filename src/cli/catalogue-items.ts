@@ -4,7 +4,8 @@ import * as admin from "../admin/catalogue.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf, shownFields } from "../admin/items.ts";
 import { Refused } from "../admin/refusal.ts";
 import type { ItemFields } from "../catalogue/file.ts";
-import type { CatalogueItem, Store } from "../store/port.ts";
+import type { CatalogueItem } from "../store/port/catalogue.ts";
+import type { Store } from "../store/port/store.ts";
 import { differenceLine, differences, type JsonOption, printable, showJson, written } from "./show.ts";
 import { byCommandLine, CommandFault, say, UsageFault } from "./support.ts";
 

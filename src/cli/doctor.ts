@@ -1,7 +1,7 @@
 /** `heliograph doctor`: looks at everything that can be wrong around a service, and says how to mend it. It changes nothing. */
 import { Command } from "commander";
 import type { Settings } from "../runtime/settings.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { type LookOptions, lookAtCallbacks, lookAtCarriers } from "./doctor/connections.ts";
 import { lookAtBooks, lookAtCatalogue, lookAtQuarantine } from "./doctor/contents.ts";
 import { type Finding, Findings } from "./doctor/finding.ts";

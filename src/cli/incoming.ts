@@ -1,7 +1,7 @@
 /** `heliograph incoming list`: messages from phones that no account gets, for finding out whose they are. */
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { UnmatchedIncoming } from "../store/port.ts";
+import type { UnmatchedIncoming } from "../store/port/incoming.ts";
 import { withExample } from "./example.ts";
 import { type Column, type JsonOption, showList, withJson } from "./show.ts";
 import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";

@@ -1,13 +1,17 @@
 /** `heliograph message list|show`: messages as the store has them, for whoever is asked where one is. */
+
 import { Command } from "commander";
 import { ALL_MESSAGES, messagesNamed, type OperatedMessage } from "../admin/messages.ts";
+import { CARRIED_NAMES, carriedOf } from "../message/carried.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
 import { searchLogs } from "../store/log-search.ts";
-import type { LaterReceipt, LoggedMessage, Store } from "../store/port.ts";
+import type { LaterReceipt } from "../store/port/receipts.ts";
+import type { Store } from "../store/port/store.ts";
+import type { LoggedMessage } from "../store/port/tracking.ts";
 import { withExample } from "./example.ts";
 import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
 import {
@@ -50,11 +54,18 @@ function shown(message: LoggedMessage) {
     price: formatMicros(message.pricePerPartMicros * BigInt(message.smsCount)),
     currency: message.currency,
     mccMnc: message.mccMnc,
-    callbackData: message.callbackData,
+    ...carriedOf(message),
   };
 }
 
 type Shown = ReturnType<typeof shown>;
+
+/** "callbackData" → "Callback data" */
+function wordsOf(name: string): string {
+  return name
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^./, (letter) => letter.toUpperCase());
+}
 
 function shownLater({ carrierId, carrierMessageId, outcome, errorId, atMs }: LaterReceipt) {
   return {
@@ -199,7 +210,7 @@ function fieldsOf({ account, message, deadLetters, later }: Found): Record<strin
     Error: one.error ?? "none",
     Price: `${one.price} ${one.currency} (${one.pricePerPart} a part)`,
     Network: one.mccMnc,
-    "Callback data": one.callbackData,
+    ...Object.fromEntries(CARRIED_NAMES.map((name) => [wordsOf(name), one[name]])),
     "Dead letters":
       deadLetters === 0
         ? "none since"

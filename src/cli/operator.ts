@@ -4,7 +4,7 @@ import type { Manager } from "../admin/manager.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import type { Settings } from "../runtime/settings.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import { byCommandLine } from "./support.ts";
 
 /** Whoever has the data may do all that an operator may. */

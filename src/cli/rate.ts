@@ -6,7 +6,7 @@ import { groupsOf, type ItemFields, type RatePlan, type Route } from "../catalog
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { isDestination } from "../sms/addresses.ts";
-import type { ManagedAccount } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port/accounts.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
-import type { ParkedReceipt } from "../store/port.ts";
+import type { ParkedReceipt } from "../store/port/receipts.ts";
 import { withExample } from "./example.ts";
 import { type Column, type JsonOption, showList, withJson } from "./show.ts";
 import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";

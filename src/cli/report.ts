@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { DeadLetter } from "../store/port.ts";
+import type { DeadLetter } from "../store/port/reports.ts";
 import { withExample } from "./example.ts";
 import { type JsonOption, printable, showJson, withJson } from "./show.ts";
 import { type CommonOptions, limitOf, onStore, say, UsageFault, withStoreOptions } from "./support.ts";

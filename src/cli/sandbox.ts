@@ -8,7 +8,8 @@ import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { webhookSecret } from "../runtime/random.ts";
 import type { PartialSettings } from "../runtime/settings.ts";
-import type { AccountKind, Store } from "../store/port.ts";
+import type { AccountKind } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { CommandFault } from "./support.ts";
 
 /** On a laptop nobody waits an hour for a receipt that never comes. */

@@ -12,7 +12,7 @@ import {
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { ManagedAccount } from "../store/port.ts";
+import type { ManagedAccount } from "../store/port/accounts.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";

@@ -9,7 +9,8 @@ import { type PartialSettings, readSettings, type Settings } from "../runtime/se
 import { parseDateTime } from "../schedule/date-time.ts";
 import { localStore } from "../store/group.ts";
 import { openStore, storeName } from "../store/open.ts";
-import type { Actor, ManagedAccount, Store } from "../store/port.ts";
+import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
 
 export { allAccounts } from "../admin/all-accounts.ts";

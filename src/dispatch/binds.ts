@@ -13,7 +13,8 @@
 import type { Carrier } from "../carriers/port.ts";
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { BindShare, Store } from "../store/port.ts";
+import type { BindShare } from "../store/port/nodes.ts";
+import type { Store } from "../store/port/store.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /** A carrier that the operator has set up. */

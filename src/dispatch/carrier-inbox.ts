@@ -3,7 +3,7 @@ import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import type { Store } from "../store/port.ts";
+import type { Store } from "../store/port/store.ts";
 import type { Add, DispatchRecorder } from "./dispatch-recorder.ts";
 
 /** How long the answer to a submit may come after what looks like its receipt. */

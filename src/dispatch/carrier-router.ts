@@ -9,7 +9,7 @@ import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { errorByName } from "../sms/errors.ts";
-import type { LaneName } from "../store/port.ts";
+import type { LaneName } from "../store/port/delivery.ts";
 import type { CarrierPump } from "./carrier-pump.ts";
 import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { Claims, ClaimsParts } from "./claims.ts";

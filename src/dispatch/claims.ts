@@ -4,7 +4,8 @@
  */
 import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { LaneName, Store } from "../store/port.ts";
+import type { LaneName } from "../store/port/delivery.ts";
+import type { Store } from "../store/port/store.ts";
 import type { Lane } from "./lane.ts";
 
 export interface ClaimsParts {

@@ -5,7 +5,8 @@ import type { Clock } from "../runtime/clock.ts";
 import { MAX_TRIES } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "../runtime/outcome-recorder.ts";
-import { type CommandName, type Store, StoreUnavailable } from "../store/port.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
+import type { CommandName, Store } from "../store/port/store.ts";
 
 const TRY_AGAIN_AFTER_MS = 500;
 /** For what is refused and cannot be kept aside: what is wrong will take a while. */

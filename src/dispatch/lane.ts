@@ -5,7 +5,7 @@
  */
 import type { QueuedMessage } from "../message/message.ts";
 import { SlotMap } from "../runtime/slots.ts";
-import type { LaneName } from "../store/port.ts";
+import type { LaneName } from "../store/port/delivery.ts";
 
 /** Parts that a lane may send in its turn. */
 const QUANTUM_PARTS = 10;

@@ -7,7 +7,8 @@ import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { CommandName, Ending, HandedAgain, Postponed, Store, SubmittedMessage } from "../store/port.ts";
+import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
+import type { CommandName, Store } from "../store/port/store.ts";
 import { CarrierInbox, type CarrierInboxCounts } from "./carrier-inbox.ts";
 import { type Add, type DispatchKind, DispatchRecorder } from "./dispatch-recorder.ts";
 

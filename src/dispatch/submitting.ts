@@ -4,7 +4,7 @@ import type { Carrier, PartToSubmit, Submission } from "../carriers/port.ts";
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { unknownId } from "../message/receipt.ts";
 import { errorByName } from "../sms/errors.ts";
-import type { SubmittedPart } from "../store/port.ts";
+import type { SubmittedPart } from "../store/port/delivery.ts";
 import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 

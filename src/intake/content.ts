@@ -1,5 +1,6 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
 
+import { carriedOf } from "../message/carried.ts";
 import type { Content } from "../message/message.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
@@ -68,12 +69,12 @@ export function prepareContent(
       flash: fields.flash ?? false,
       notifyUrl: fields.notifyUrl ?? null,
       notifyContentType: fields.notifyContentType ?? "application/json",
-      callbackData: fields.callbackData ?? null,
       intermediateReport: fields.intermediateReport ?? false,
       sendAtMs,
       dueAtMs: firstMs > rules.nowMs ? firstMs : null,
       window,
       expiresAtMs: expiry(firstMs, fields.validityPeriod ?? null),
+      ...carriedOf(fields),
     },
   };
 }

@@ -1,4 +1,5 @@
 /** What a client asks for, in one shape for all the sending operations, and what it is told. */
+import type { CarriedFields } from "../message/carried.ts";
 import type { NotifyContentType } from "../message/message.ts";
 import type { Day } from "../schedule/window.ts";
 import type { LanguageCode, Transliteration } from "../sms/text.ts";
@@ -22,7 +23,7 @@ export type MessageFields = MessageOptions &
     | { readonly binary: BinaryFields; readonly text?: undefined }
   );
 
-interface MessageOptions {
+interface MessageOptions extends CarriedFields {
   readonly from?: string;
   readonly flash?: boolean;
   readonly language?: {
@@ -35,7 +36,6 @@ interface MessageOptions {
   readonly intermediateReport?: boolean;
   readonly notifyUrl?: string;
   readonly notifyContentType?: NotifyContentType;
-  readonly callbackData?: string;
   readonly validityPeriod?: number;
   readonly sendAt?: string;
   readonly deliveryTimeWindow?: { readonly days: readonly Day[]; readonly from?: TimeOfDay; readonly to?: TimeOfDay };

@@ -3,7 +3,8 @@
  * What a command deletes, and by which rule, is the store's own; how often it is called, and with which ages, stands here.
  */
 import { SESSION_LONGEST_MS } from "../auth/sessions.ts";
-import { PURGE_START, type PurgeCursor, type Store, SWEEP_START, type SweepCursor } from "../store/port.ts";
+import { PURGE_START, type PurgeCursor, SWEEP_START, type SweepCursor } from "../store/port/delivery.ts";
+import type { Store } from "../store/port/store.ts";
 
 export type MaintenanceStore = Pick<
   Store,

@@ -1,6 +1,6 @@
 /**
  * What a client says of a message only to hear it again. Each is kept with the message and told in its reports and logs. To add one, name it here and
- * its column in a migration of each engine, and take it in where requests are read (api/schemas.ts, intake/content.ts).
+ * its column in a migration of each engine, and describe it in the API's schemas (api/schemas.ts, api/tracking-schemas.ts).
  */
 export const CARRIED = {
   callbackData: { column: "callback_data" },
@@ -11,16 +11,18 @@ export type Carried = { readonly [Name in CarriedName]: string | null };
 
 export const CARRIED_NAMES = Object.keys(CARRIED) as readonly CarriedName[];
 
-/** Those of them that are there, for whoever tells what there is. */
-export function carriedIn(facts: Carried): Partial<Record<CarriedName, string>> {
+/** Those that a client has given, as they are read and told. */
+export type CarriedFields = { readonly [Name in CarriedName]?: string };
+
+export function carriedFields(from: Carried): CarriedFields {
   const told: Partial<Record<CarriedName, string>> = {};
-  for (const name of CARRIED_NAMES) if (facts[name] !== null) told[name] = facts[name];
+  for (const name of CARRIED_NAMES) if (from[name] !== null) told[name] = from[name];
   return told;
 }
 
-/** Them alone. */
-export function carriedOf(from: Carried): Carried {
+/** All of them, and nothing else. */
+export function carriedOf(from: Carried | CarriedFields): Carried {
   const carried: Partial<Record<CarriedName, string | null>> = {};
-  for (const name of CARRIED_NAMES) carried[name] = from[name];
+  for (const name of CARRIED_NAMES) carried[name] = from[name] ?? null;
   return carried as Carried;
 }

@@ -1,7 +1,7 @@
 /** Limits of one account's own, in place of the service's, and how many of its requests may be in progress. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { basic, errorObject, eventually, startTestService } from "../support/service.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { Credentials } from "../../src/auth/credentials.ts";
-import type { Account, Login } from "../../src/store/port.ts";
+import type { Account } from "../../src/store/port/accounts.ts";
+import type { Login } from "../../src/store/port/credentials.ts";
 import { HeldScrypt, watchScrypt } from "../support/accounts.ts";
 import { basic, DEMO, errorObject, eventually, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";

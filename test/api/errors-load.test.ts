@@ -1,7 +1,8 @@
 /** More than the service can take, clients that vanish, a store that fails, and a service that stops: 503 and 500. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { type Answer, basic, DEMO, errorObject, eventually, startTestService } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 /** For whoever watches the service: up, ready, and the metrics. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { errorObject, eventually, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import type { LogItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { ACCEPTED, ADVANCED, passUntil, REJECTED, SINGLE } from "../support/sending.ts";

@@ -5,7 +5,7 @@ import { ApiError } from "../../src/api/errors.ts";
 import { MAX_SEARCHES_PER_ACCOUNT, Mutex } from "../../src/api/mutex.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { formatDateTime } from "../../src/schedule/date-time.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { operating } from "../support/operator.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";

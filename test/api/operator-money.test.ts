@@ -1,7 +1,7 @@
 /** Statements that add up, as pages and as a file, also while money moves; and the ledger verified, one at a time. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { good, operating, RESELLER, refusal } from "../support/operator.ts";
 import { basic, startTestService } from "../support/service.ts";

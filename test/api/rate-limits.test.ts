@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { ApiError } from "../../src/api/errors.ts";
 import { type RateLimitSettings, RateLimits } from "../../src/api/rate-limits.ts";
 import type { SendAnswer, SendRequest } from "../../src/intake/request.ts";
-import type { Account, Store } from "../../src/store/port.ts";
+import type { Account } from "../../src/store/port/accounts.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { DEMO, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

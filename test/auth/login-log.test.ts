@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LoginLog } from "../../src/auth/login-log.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import type { LoginEvent } from "../../src/store/port.ts";
+import type { LoginEvent } from "../../src/store/port/credentials.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 function start() {

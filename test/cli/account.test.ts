@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { PasswordChecker } from "../../src/auth/passwords.ts";
 import { withStore } from "../../src/cli/support.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { newService } from "./in-process.ts";
 
 const { data, done, json, refused, run } = await newService({ after });

@@ -6,7 +6,7 @@ import pg from "pg";
 import { COPIED } from "../../src/copy/copied-tables.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
-import { PURGE_START } from "../../src/store/port.ts";
+import { PURGE_START } from "../../src/store/port/delivery.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { replayJournal } from "../../src/store/sqlite/journal.ts";

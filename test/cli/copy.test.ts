@@ -17,7 +17,7 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { readSettings, SettingsFault } from "../../src/runtime/settings.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { CARRIER, HOUR } from "../store/harness.ts";
 import { runProgram } from "../support/child.ts";
 import { postgresUrl } from "../support/postgres.ts";

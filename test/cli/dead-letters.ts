@@ -1,8 +1,10 @@
 /** Data with reports that nobody took, for the commands that tell of them. */
+
 import type { TestContext } from "node:test";
+import { carriedOf } from "../../src/message/carried.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { addAccount } from "../support/accounts.ts";
 import { temporaryDirectory } from "../support/service.ts";
@@ -41,7 +43,7 @@ export async function withDeadLetters(
             flash: false,
             notifyUrl,
             notifyContentType: "application/json",
-            callbackData: null,
+            ...carriedOf({}),
             intermediateReport: false,
             sendAtMs: null,
             dueAtMs: null,

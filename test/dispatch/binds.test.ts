@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { Carrier } from "../../src/carriers/port.ts";
 import { Binds, type KnownCarrier } from "../../src/dispatch/binds.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import type { BindClaim, BindShare } from "../../src/store/port.ts";
+import type { BindClaim, BindShare } from "../../src/store/port/nodes.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 

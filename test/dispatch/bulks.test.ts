@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import type { BulkChange, BulkStatus } from "../../src/store/port.ts";
+import type { BulkChange, BulkStatus } from "../../src/store/port/bulks.ts";
 import { HOUR, NOW } from "../store/harness.ts";
 import { type CarrierQueue, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
-import type { Feed } from "../../src/store/port.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
 import { HOUR } from "../store/harness.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 import { numbered, settle, startDispatch } from "./setup.ts";

@@ -6,7 +6,7 @@ import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
 import { temporaryDirectory } from "../support/service.ts";

@@ -1,7 +1,7 @@
 /** A stop while the store is away: it ends, and nothing is acknowledged that was not kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { NOW } from "../store/harness.ts";
 import { numbered, settle, startDispatch } from "./setup.ts";
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PartToSubmit, Submission } from "../../src/carriers/port.ts";
-import { type Store, StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import type { Bench } from "../store/harness.ts";
 import { CARRIER, HOUR, NOW } from "../store/harness.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";

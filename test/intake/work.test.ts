@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type KnownBodies, prepareBody } from "../../src/intake/body.ts";
 import { Slices } from "../../src/runtime/slices.ts";
 import { MAX_PARTS, MAX_TEXT_LENGTH, MAX_TRANSLITERATED_LENGTH } from "../../src/sms/text.ts";
-import type { Acceptance } from "../../src/store/port.ts";
+import type { Acceptance } from "../../src/store/port/messages.ts";
 import { ADVANCED, MULTI, REJECTED } from "../support/sending.ts";
 import { CATALOGUE, startTestService } from "../support/service.ts";
 

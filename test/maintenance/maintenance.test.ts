@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { MaintenanceSettings } from "../../src/maintenance/chores.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { PURGE_START, SWEEP_START } from "../../src/store/port.ts";
+import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const SETTINGS: MaintenanceSettings = {

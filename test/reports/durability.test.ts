@@ -7,7 +7,7 @@ import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";

@@ -1,12 +1,14 @@
 /** Reports to push, and a Push with everything around it, taken down when the test ends. */
+
 import type { TestContext } from "node:test";
+import { carriedOf } from "../../src/message/carried.ts";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import { Push, type PushOptions } from "../../src/reports/pushing/push.ts";
 import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/pushing/push-settings.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
@@ -23,7 +25,7 @@ export function factsOf(changes: Partial<ReportFacts> = {}): ReportFacts {
     doneAtMs: Date.UTC(2026, 1, 12, 9, 58, 21, 5),
     smsCount: 1,
     mccMnc: "22801",
-    callbackData: "order 7",
+    ...carriedOf({ callbackData: "order 7" }),
     pricePerPartMicros: 7_500n,
     currency: "EUR",
     statusId: 5,

@@ -4,7 +4,7 @@ import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import type { ReportRelease, ReportStore } from "../../src/reports/pushing/report-store.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { SecretFault } from "../../src/runtime/secrets.ts";
-import { StoreUnavailable } from "../../src/store/port.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 
 interface Row {
   batch: ReportBatch;

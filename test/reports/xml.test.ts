@@ -1,8 +1,10 @@
 /** What a report says, in XML: the same as in JSON, whatever is in it. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DOMParser, type Element } from "@xmldom/xmldom";
 import fc from "fast-check";
+import { CARRIED_NAMES, type CarriedName } from "../../src/message/carried.ts";
 import type { ReportFacts } from "../../src/message/message.ts";
 import { xmlBody } from "../../src/reports/rendering/report-body.ts";
 import { type ReportItem, reportItem } from "../../src/reports/rendering/report-item.ts";
@@ -83,7 +85,10 @@ test("for any contents the XML is valid and says what the JSON says", () => {
     doneAtMs: fc.nat(4_000_000_000_000),
     smsCount: fc.nat(25),
     mccMnc: fc.option(text),
-    callbackData: fc.option(text),
+    ...(Object.fromEntries(CARRIED_NAMES.map((name) => [name, fc.option(text)])) as Record<
+      CarriedName,
+      fc.Arbitrary<string | null>
+    >),
     pricePerPartMicros: fc.bigInt({ min: 0n, max: 10n ** 12n }),
     currency: fc.constantFrom("EUR", "USD"),
     statusId: fc.constantFrom(2, 5, 7, 15),

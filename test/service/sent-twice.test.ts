@@ -12,7 +12,7 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { smppCatalogue, startWatchedSmsc, type WatchedSmsc } from "../support/cluster.ts";

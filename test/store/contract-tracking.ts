@@ -1,7 +1,9 @@
 /** What every engine of the store must do for whoever asks what became of messages. Each case has a database of its own. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { carriedOf } from "../../src/message/carried.ts";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { searchLogs } from "../../src/store/log-search.ts";
@@ -217,7 +219,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
         doneAtMs: null,
         smsCount: 2,
         mccMnc: null,
-        callbackData: "mine",
+        ...carriedOf({ callbackData: "mine" }),
         pricePerPartMicros: 10_000n,
         currency: "EUR",
         statusId: ENROUTE,
@@ -398,7 +400,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
               doneAtMs: done || queued === undefined ? bench.clock.now() : null,
               smsCount: 1,
               mccMnc: done ? mccMnc : null,
-              callbackData: null,
+              ...carriedOf({}),
               pricePerPartMicros: queued === undefined ? 0n : 10_000n,
               currency: "EUR",
               statusId: done ? final : sent ? STATUS.PENDING_WAITING_DELIVERY.id : outcome.statusIds[0]!,

@@ -1,5 +1,7 @@
 /** What an engine must bring so that the store's contract can be tried on it, and the makings of the cases. */
+
 import type { TestContext } from "node:test";
+import { carriedOf } from "../../src/message/carried.ts";
 import type { AlertBatch, Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
@@ -157,7 +159,7 @@ export class Bench {
       flash: false,
       notifyUrl: null,
       notifyContentType: "application/json",
-      callbackData: null,
+      ...carriedOf({}),
       intermediateReport: false,
       sendAtMs: null,
       dueAtMs: null,

@@ -7,7 +7,8 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { hashPassword } from "../../src/auth/passwords.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import type { Account, AccountKind, NewAccount, Store } from "../../src/store/port.ts";
+import type { Account, AccountKind, NewAccount } from "../../src/store/port/accounts.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { databases } from "./service.ts";
 
 export interface TestAccount extends Pick<NewAccount, "allowedSenders" | "allowedAddresses" | "limits"> {

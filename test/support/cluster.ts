@@ -14,7 +14,7 @@ import type { PartRecord } from "../../src/smsc/part.ts";
 import type { Smsc, SmscSettings } from "../../src/smsc/smsc.ts";
 import { localStore } from "../../src/store/group.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "./accounts.ts";
 import { type Child, startChild } from "./child.ts";
 import { dropLeft, postgresUrl } from "./postgres.ts";

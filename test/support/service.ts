@@ -17,7 +17,8 @@ import { seededRandom } from "../../src/runtime/random.ts";
 import { type PartialSettings, readSettings, rolesOf, type Settings } from "../../src/runtime/settings.ts";
 import { callsOf, GroupCommit, type SendCall, storeOver } from "../../src/store/group.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Feed, Store } from "../../src/store/port.ts";
+import type { Feed } from "../../src/store/port/delivery.ts";
+import type { Store } from "../../src/store/port/store.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** What is kept of the sandbox's passwords, made once: each would take a tenth of a second of every service that a test starts. */

@@ -1,6 +1,8 @@
 /** What crosses between threads arrives as it was sent. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { carriedOf } from "../../src/message/carried.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { CommandInput, CommandName } from "../../src/store/port/store.ts";
 import { packFeed, packInput, unpackFeed, unpackInput } from "../../src/threads/codec.ts";
@@ -20,7 +22,7 @@ const CONTENT = {
   flash: true,
   notifyUrl: "https://example.com",
   notifyContentType: "application/json",
-  callbackData: "data",
+  ...carriedOf({ callbackData: "data" }),
   intermediateReport: false,
   sendAtMs: 1,
   dueAtMs: 2,
@@ -121,7 +123,7 @@ test("a feed, with messages and reports of every kind", () => {
     doneAtMs: 2,
     smsCount: 1,
     mccMnc: null,
-    callbackData: "data",
+    ...carriedOf({ callbackData: "data" }),
     pricePerPartMicros: 10n,
     currency: "EUR",
     statusId: 5,

@@ -5,7 +5,7 @@ import { MAX_ENTRIES, MAX_LIMIT, MAX_RETRIES, MAX_RETRY_MINUTES, MIN_LIMITS } fr
 import { microsToNumber } from "../../money/amounts.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { AccountKind, ManagedAccount } from "../../store/port.ts";
+import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
 import { TextOrNull } from "../schemas.ts";
 import { Decimal, pageParameters, Version } from "./managing.ts";
 import { PasswordText } from "./passwords.ts";

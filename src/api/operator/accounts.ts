@@ -10,7 +10,7 @@ import {
 } from "../../admin/accounts.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readText, readWord } from "../query.ts";
 import {

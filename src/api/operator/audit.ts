@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { tenantOf } from "../../admin/manager.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { AuditEntry, Store } from "../../store/port.ts";
+import type { AuditEntry } from "../../store/port/accounts.ts";
+import type { Store } from "../../store/port/store.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readForm, readLimit, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";

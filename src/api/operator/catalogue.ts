@@ -8,7 +8,8 @@ import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue
 import * as items from "../../admin/items.ts";
 import { ExchangeRate, IncomingNumber, RatePlan, Route, SimulatorCarrier, SmppCarrier } from "../../catalogue/file.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { CatalogueItem, Store } from "../../store/port.ts";
+import type { CatalogueItem } from "../../store/port/catalogue.ts";
+import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";

@@ -4,7 +4,7 @@ import { type TSchema, Type } from "typebox";
 import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
 import { Refused } from "../../admin/refusal.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Actor, ManagedAccount } from "../../store/port.ts";
+import type { Actor, ManagedAccount } from "../../store/port/accounts.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../query.ts";

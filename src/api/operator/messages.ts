@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { messagesNamed } from "../../admin/messages.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { managedAccount, named, OPERATOR } from "./managing.ts";

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { optOuts, setOptOut } from "../../admin/opt-outs.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
 import { fieldsOf, readLimit, readText } from "../query.ts";
 import { MANAGER, managerOf, named, OPERATOR, Page, pageOf, pageParameters } from "./managing.ts";

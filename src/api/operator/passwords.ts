@@ -8,7 +8,7 @@ import {
 } from "../../admin/passwords.ts";
 import { hashPassword } from "../../auth/passwords.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, operation } from "../operation.ts";
 import { MANAGER, managerOf, named } from "./managing.ts";

@@ -14,7 +14,9 @@ import {
 import { microsToNumber } from "../../money/amounts.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { ManagedAccount, PostingPosition, Store } from "../../store/port.ts";
+import type { ManagedAccount } from "../../store/port/accounts.ts";
+import type { PostingPosition } from "../../store/port/money.ts";
+import type { Store } from "../../store/port/store.ts";
 import { ApiError, badField } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";

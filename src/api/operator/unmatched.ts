@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { type Api, operation } from "../operation.ts";
 import { readLimit } from "../query.ts";
 import { IncomingBinary, LimitQuery, TextOrNull } from "../schemas.ts";

@@ -7,7 +7,8 @@ import { connectSocket, type TlsSettings } from "../../carriers/smpp/session/con
 import { SmppSession } from "../../carriers/smpp/session/session.ts";
 import type { CarrierProfile } from "../../catalogue/file.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { DeadLetter, Store } from "../../store/port.ts";
+import type { DeadLetter } from "../../store/port/reports.ts";
+import type { Store } from "../../store/port/store.ts";
 import { counted } from "../show.ts";
 import { type Finding, Findings } from "./finding.ts";
 

@@ -4,7 +4,9 @@ import { type CarrierProfile, groupsOf, type RatePlan, type Route } from "../../
 import type { IncomingNumber } from "../../catalogue/numbers.ts";
 import { readSmallFile } from "../../runtime/files.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
-import type { CatalogueItem, ManagedAccount, Store } from "../../store/port.ts";
+import type { ManagedAccount } from "../../store/port/accounts.ts";
+import type { CatalogueItem } from "../../store/port/catalogue.ts";
+import type { Store } from "../../store/port/store.ts";
 import { shownPrefix } from "../catalogue-items.ts";
 import { counted } from "../show.ts";
 import { allAccounts } from "../support.ts";

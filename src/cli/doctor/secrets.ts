@@ -4,7 +4,7 @@ import { tooOpen } from "../../runtime/private-files.ts";
 import { missingKey, parseSecretKeys, secretBox } from "../../runtime/secrets.ts";
 import type { Settings } from "../../runtime/settings.ts";
 import { countSecrets } from "../../store/open.ts";
-import type { Store } from "../../store/port.ts";
+import type { Store } from "../../store/port/store.ts";
 import { counted } from "../show.ts";
 import type { Findings } from "./finding.ts";
 

@@ -1,10 +1,11 @@
 /** One item of a report, and of the logs, as the client reads it: the same in a push, in JSON and in XML. */
+import { type CarriedFields, carriedFields } from "../../message/carried.ts";
 import type { ReportFacts } from "../../message/message.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import { errorById } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";
 
-export interface ReportItem {
+export interface ReportItem extends CarriedFields {
   readonly bulkId: string | null;
   readonly messageId: string;
   readonly to: string;
@@ -13,8 +14,6 @@ export interface ReportItem {
   readonly doneAt: string;
   readonly smsCount: number;
   readonly mccMnc: string | null;
-  /** Only there when the client gave some. */
-  readonly callbackData?: string;
   readonly price: { readonly pricePerMessage: number; readonly currency: string };
   readonly status: StatusOfItem;
   readonly error: ErrorOfItem;
@@ -43,7 +42,7 @@ export function reportItem(facts: ReportFacts): ReportItem {
     doneAt: formatDateTime(facts.doneAtMs),
     smsCount: facts.smsCount,
     mccMnc: facts.mccMnc,
-    ...(facts.callbackData === null ? {} : { callbackData: facts.callbackData }),
+    ...carriedFields(facts),
     price: { pricePerMessage: unitsOf(facts.pricePerPartMicros), currency: facts.currency },
     status: statusOfItem(facts.statusId),
     error: errorOfItem(facts.errorId),

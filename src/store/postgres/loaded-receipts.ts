@@ -1,7 +1,7 @@
 /** The receipts without a part that a transaction has read and locked, and those that it parks, takes back and records beside a message. */
 import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
 import { MAX_SAME_ID } from "../commands/candidates.ts";
-import type { PartName } from "../port.ts";
+import type { PartName } from "../port/receipts.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
 import type { ReceiptTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";

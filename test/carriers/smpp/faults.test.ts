@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import type { Faults } from "../../../src/smsc/faults.ts";
 import { Smsc, type SmscSettings } from "../../../src/smsc/smsc.ts";
-import { SWEEP_START } from "../../../src/store/port.ts";
+import { SWEEP_START } from "../../../src/store/port/delivery.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 
