@@ -59,6 +59,9 @@ const messageOptions = {
   notifyUrl: optional(Type.String({ description: "Where delivery reports are posted: absolute, http or https." })),
   notifyContentType: optional(OneOf(["application/json", "application/xml"], "The form of the delivery reports.")),
   callbackData: optional(Type.String({ maxLength: 200, description: "Comes back in the delivery report." })),
+  campaignReferenceId: optional(
+    Type.String({ maxLength: 255, description: "The campaign that it is part of. Comes back in reports and logs." }),
+  ),
   validityPeriod: optional(Type.Integer({ minimum: 1, description: "Minutes; more than 2880 is taken as 2880." })),
   sendAt: optional(
     Type.String({ description: "When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead." }),

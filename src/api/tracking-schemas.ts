@@ -44,6 +44,7 @@ const item = {
   smsCount: Type.Integer({ description: "Number of parts." }),
   mccMnc: TextOrNull("The phone's network."),
   callbackData: text("What you sent with the message."),
+  campaignReferenceId: text("The campaign that you sent it for."),
   price: Type.Object({ pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() }),
   status: Status,
   error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }),

@@ -4,6 +4,7 @@
  */
 export const CARRIED = {
   callbackData: { column: "callback_data" },
+  campaignReferenceId: { column: "campaign_reference_id" },
 } as const;
 
 export type CarriedName = keyof typeof CARRIED;

@@ -150,6 +150,7 @@ test("the fully featured request is described with every field of the contract a
     "notifyUrl",
     "notifyContentType",
     "callbackData",
+    "campaignReferenceId",
     "validityPeriod",
     "sendAt",
     "deliveryTimeWindow",

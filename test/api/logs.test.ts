@@ -74,6 +74,7 @@ test("a message is in the logs from the moment it was accepted, and with its las
       bulkId: "b",
       messageId: "m",
       callbackData: "mine",
+      campaignReferenceId: "spring",
       sendAt: formatDateTime(sendAt),
     },
   });
@@ -87,6 +88,7 @@ test("a message is in the logs from the moment it was accepted, and with its las
     smsCount: 1,
     mccMnc: null,
     callbackData: "mine",
+    campaignReferenceId: "spring",
     price: { pricePerMessage: 0.01, currency: "EUR" },
     status: ACCEPTED,
     error: { groupId: 0, groupName: "OK", id: 0, name: "NO_ERROR", description: "No Error", permanent: false },

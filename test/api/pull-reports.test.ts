@@ -63,7 +63,13 @@ test("the report of a message without a notifyUrl is fetched, once; with one it 
   const receiver = await ReportReceiver.start();
   t.after(() => receiver.stop());
   const { service, clock } = await start(t);
-  const message = { from: "InfoSMS", text: "Hello", callbackData: "mine", intermediateReport: true };
+  const message = {
+    from: "InfoSMS",
+    text: "Hello",
+    callbackData: "mine",
+    campaignReferenceId: "spring",
+    intermediateReport: true,
+  };
   const messages = [
     { ...message, destinations: [{ to: PHONE, messageId: "pulled" }] },
     { ...message, destinations: [{ to: PHONE, messageId: "pushed" }], notifyUrl: receiver.url },
@@ -88,6 +94,7 @@ test("the report of a message without a notifyUrl is fetched, once; with one it 
     smsCount: 1,
     mccMnc,
     callbackData: "mine",
+    campaignReferenceId: "spring",
     price: { pricePerMessage: 0.01, currency: "EUR" },
     status: {
       groupId: 3,

@@ -73,6 +73,7 @@ test("a report in JSON has every field, to the letter", async (t) => {
         notifyUrl: `${receiver.url}/of?client=7`,
         notifyContentType: "application/json",
         callbackData: "DLR callback data",
+        campaignReferenceId: "spring",
       },
     ],
   };
@@ -96,6 +97,7 @@ test("a report in JSON has every field, to the letter", async (t) => {
         smsCount: 2,
         mccMnc: "00101",
         callbackData: "DLR callback data",
+        campaignReferenceId: "spring",
         price: { pricePerMessage: 0.01, currency: "EUR" },
         status: DELIVERED,
         error: NO_ERROR,

@@ -44,6 +44,7 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
   esmClass: () => 0,
   notifyUrl: () => somewhere,
   callbackData: () => "data",
+  campaignReferenceId: () => "spring",
   sendAt: () => later(20),
   deliveryTimeWindow: ({ chance }) => ({
     days: ["MONDAY", "SUNDAY"],
