@@ -108,12 +108,12 @@ export class CarrierInbox {
   #incomingOf(carrierId: string): Add<Said<IncomingPart>> {
     const known = this.#incoming.get(carrierId);
     if (known !== undefined) return known;
-    const { store, counts, clock } = this.#parts;
+    const { store, counts } = this.#parts;
     const add = this.#parts.recorder.add<Said<IncomingPart>>({
       command: "incoming",
-      write: async (batch) => {
+      write: async (batch, { atMs: nowMs }) => {
         const parts = batch.map(({ item }) => item);
-        const { unmatched } = await store.incoming({ carrierId, parts, nowMs: clock.now() });
+        const { unmatched } = await store.incoming({ carrierId, parts, nowMs });
         counts.incomingUnmatched += unmatched;
         for (const { safe } of batch) safe(true);
       },

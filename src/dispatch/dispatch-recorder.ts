@@ -4,7 +4,7 @@
 import type { Clock } from "../runtime/clock.ts";
 import { MAX_TRIES } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import { OutcomeRecorder, type OutcomeRecorderParts } from "../runtime/outcome-recorder.ts";
+import { type Batch, OutcomeRecorder, type OutcomeRecorderParts } from "../runtime/outcome-recorder.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
 
@@ -12,7 +12,7 @@ const TRY_AGAIN_AFTER_MS = 500;
 /** For what is refused and cannot be kept aside: what is wrong will take a while. */
 const TRY_LATER_AFTER_MS = 5_000;
 
-export interface DispatchRecorderParts extends Pick<OutcomeRecorderParts, "onFlush" | "onAnswer"> {
+export interface DispatchRecorderParts extends Pick<OutcomeRecorderParts, "onAnswer"> {
   readonly store: Pick<Store, "quarantine">;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,7 +23,7 @@ export interface DispatchRecorderParts extends Pick<OutcomeRecorderParts, "onFlu
 /** How items of one kind are written. */
 export interface DispatchKind<Item> {
   readonly command: CommandName;
-  readonly write: (items: readonly Item[]) => Promise<unknown>;
+  readonly write: (items: readonly Item[], batch: Batch) => Promise<unknown>;
   /** What names an item. */
   readonly subject: (item: Item) => string;
   /** The same with less, for an item that is refused. */

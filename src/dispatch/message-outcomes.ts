@@ -7,6 +7,7 @@ import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
+import type { Batch } from "../runtime/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
 import { CarrierInbox, type CarrierInboxCounts } from "./carrier-inbox.ts";
@@ -62,18 +63,11 @@ export class MessageOutcomes {
   /** Of messages that whoever has them next has to know of: how much of that is not in the store yet. What lets go of them is told after it. */
   readonly #unwritten = new Map<MessageKey, number>();
   readonly #afterwards = new Map<MessageKey, () => void>();
-  /** Somebody waits for the next write, and for the one under way. */
-  #hurries = false;
-  #isAwaited = false;
 
   constructor(parts: MessageOutcomesParts) {
     const { store, clock, onWritten } = parts;
     const recorder = new DispatchRecorder({
       ...parts,
-      onFlush: () => {
-        this.#isAwaited = this.#hurries;
-        this.#hurries = false;
-      },
       onAnswer: onWritten,
     });
     this.#recorder = recorder;
@@ -82,7 +76,9 @@ export class MessageOutcomes {
     this.#rerouted = recorder.add(ofHanded<Rerouted>("reroute", (messages) => store.reroute({ messages })));
     // Submissions go before receipts: most receipts then find their message at once.
     this.#submitted = recorder.add<Submitted>({
-      ...ofHanded<SubmittedMessage>("submitted", (messages) => store.submitted({ messages, awaited: this.#isAwaited })),
+      ...ofHanded<SubmittedMessage>("submitted", (messages, { isAwaited }) =>
+        store.submitted({ messages, awaited: isAwaited }),
+      ),
       // It was taken, and must not be sent again, whatever its parts are called.
       reduced: ({ item, to, recorded }) => {
         const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
@@ -108,7 +104,7 @@ export class MessageOutcomes {
 
   /** What is gathered now keeps others from going on. */
   hurry(): void {
-    this.#hurries = true;
+    this.#recorder.hurry();
   }
 
   /** Whether the store takes what it is told, and in time. */
@@ -187,12 +183,15 @@ export class MessageOutcomes {
 
 function ofHanded<Item extends { key: MessageKey }>(
   command: CommandName,
-  write: (items: Item[]) => Promise<unknown>,
+  write: (items: Item[], batch: Batch) => Promise<unknown>,
 ): DispatchKind<OfHanded<Item>> {
   return {
     command,
-    write: async (all) => {
-      await write(all.map(({ item }) => item));
+    write: async (all, batch) => {
+      await write(
+        all.map(({ item }) => item),
+        batch,
+      );
       for (const { recorded } of all) recorded(true);
     },
     subject: ({ item }) => item.key,

@@ -44,6 +44,8 @@ export interface Chore {
   readonly name: string;
   /** How long it is left alone after it was done; 0 means that it is done in every round. */
   readonly everyMs: number;
+  /** Not in the first round, but so long after the start. */
+  readonly waitsFirst?: true;
   /** How many pages one round does at most. The next round goes on where this one stopped. */
   readonly pages: number;
   /** Does one page, and says whether there is more. */
@@ -112,14 +114,16 @@ export function choresOf(
     {
       name: "sessions and answers that nobody can use any more",
       everyMs: 10 * MINUTE_MS,
-      pages: 200,
+      waitsFirst: true,
+      pages: 20,
       page: async (nowMs) =>
         (await store.purgeExpired({ nowMs, replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS, limit })).more,
     },
     {
       name: "old logins",
       everyMs: 10 * MINUTE_MS,
-      pages: 200,
+      waitsFirst: true,
+      pages: 20,
       page: async (nowMs) => (await store.purgeLoginEvents({ beforeMs: nowMs - loginAuditDays * DAY_MS, limit })).more,
     },
     {

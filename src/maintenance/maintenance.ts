@@ -37,7 +37,13 @@ export class Maintenance {
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
-    this.#dueAtMs = new Map(choresOf(parts.store, parts.settings, this.counts).map((chore) => [chore, 0]));
+    const startMs = parts.clock.monotonic();
+    this.#dueAtMs = new Map(
+      choresOf(parts.store, parts.settings, this.counts).map((chore) => [
+        chore,
+        chore.waitsFirst === true ? startMs + chore.everyMs : 0,
+      ]),
+    );
   }
 
   start(): void {

@@ -17,11 +17,18 @@ import { type Log, LogLimiter } from "./log.ts";
 export interface OutcomeKind<Item> {
   /** Names the kind in the log. */
   readonly name: string;
-  readonly write: (items: readonly Item[]) => Promise<unknown>;
+  readonly write: (items: readonly Item[], batch: Batch) => Promise<unknown>;
   /** The same with less, for an item that is refused. */
   readonly reduced?: (item: Item) => Item;
   /** Keeps an item that is refused. Gives whether it is safe now; if not, it is tried again. Must not throw. */
   readonly setAside: (item: Item, error: unknown) => Promise<boolean>;
+}
+
+/** What was true of a batch when it was first written. It stays so however often it is tried. */
+export interface Batch {
+  readonly atMs: number;
+  /** Somebody waits for it. */
+  readonly isAwaited: boolean;
 }
 
 export interface OutcomeRecorderParts {
@@ -35,8 +42,6 @@ export interface OutcomeRecorderParts {
   readonly pauseMs: (refusals: number) => number;
   /** Writes wait for each other, and what comes meanwhile is in the next one. Else every turn of the event loop has its own. */
   readonly oneAtATime?: true;
-  /** Called before what was gathered is written. */
-  readonly onFlush?: () => void;
   /** Called when the store has answered. */
   readonly onAnswer?: () => void;
 }
@@ -49,10 +54,12 @@ export class OutcomeRecorder {
   readonly #limiter: LogLimiter;
   readonly #asideLimit: SetAsideLimit;
   /** Of each kind, what writes all that was gathered of it. */
-  readonly #flushes: (() => Promise<void> | null)[] = [];
+  readonly #flushes: ((batch: Batch) => Promise<void> | null)[] = [];
   /** A flush is to come, or one that others wait for is under way; and whether something was gathered since it began. */
   #flushing = false;
   #gathered = false;
+  /** Somebody waits for the next write. */
+  #isHurried = false;
   /** Calls with items that are not written or set aside yet. */
   #writing = 0;
   /** The store's last word was that it is away or ill; and how many writes wait because it was. */
@@ -72,23 +79,28 @@ export class OutcomeRecorder {
 
   /** Gives what adds an item of this kind. Kinds are written in the order in which they were named here. */
   kind<Item>(kind: OutcomeKind<Item>): (item: Item) => void {
-    const isolation: Isolation<Item> = {
-      write: (items) => this.call(() => kind.write(items)),
+    const isolation = (batch: Batch): Isolation<Item> => ({
+      write: (items) => this.call(() => kind.write(items, batch)),
       isPassing: this.#parts.isStoreAway,
       pause: (error, refusals) => this.#pause(kind.name, error, refusals),
-      setAside: (item, error) => this.#refused(kind, item, error),
-    };
+      setAside: (item, error) => this.#refused(kind, batch, item, error),
+    });
     let gathered: Item[] = [];
-    this.#flushes.push(() => {
+    this.#flushes.push((batch) => {
       if (gathered.length === 0) return null;
       const items = gathered;
       gathered = [];
-      return this.#write(items, isolation);
+      return this.#write(items, isolation(batch));
     });
     return (item) => {
       gathered.push(item);
       this.#schedule();
     };
+  }
+
+  /** What is gathered now keeps others from going on. */
+  hurry(): void {
+    this.#isHurried = true;
   }
 
   /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
@@ -143,8 +155,9 @@ export class OutcomeRecorder {
 
   #flush(): void {
     this.#gathered = false;
-    this.#parts.onFlush?.();
-    const writes = this.#flushes.map((flush) => flush());
+    const batch = { atMs: this.#parts.clock.now(), isAwaited: this.#isHurried };
+    this.#isHurried = false;
+    const writes = this.#flushes.map((flush) => flush(batch));
     if (this.#parts.oneAtATime === true) void Promise.all(writes).then(() => this.#flushed());
     else this.#flushed();
   }
@@ -190,6 +203,7 @@ export class OutcomeRecorder {
   /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. Gives whether it is. */
   async #refused<Item>(
     { name, write, reduced, setAside }: OutcomeKind<Item>,
+    batch: Batch,
     item: Item,
     error: unknown,
   ): Promise<boolean> {
@@ -197,7 +211,7 @@ export class OutcomeRecorder {
     let why = error;
     try {
       if (reduced !== undefined) {
-        await this.call(() => write([reduced(item)]));
+        await this.call(() => write([reduced(item)], batch));
         return true;
       }
     } catch (refusal) {

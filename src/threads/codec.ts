@@ -59,22 +59,22 @@ function record<Thing extends object>() {
     names: Exclude<keyof Thing, Names[number]> extends never ? Names : { missing: Exclude<keyof Thing, Names[number]> },
     nested: { readonly [Name in keyof Thing]?: Codec<Thing[Name]> } = {},
   ): Codec<Thing> => {
-    const all = names as Names;
     const has = (name: string): boolean => Object.hasOwn(nested, name);
-    const writes = all.map((name) =>
-      has(name) ? `nested.${name}.write(values, it.${name})` : `values.push(it.${name})`,
+    // What has a codec of its own comes behind the others, so that those are one call.
+    const plain = (names as Names).filter((name) => !has(name));
+    const others = (names as Names).filter(has);
+    const writes = [`values.push(${plain.map((name) => `it.${name}`)})`].concat(
+      others.map((name) => `nested.${name}.write(values, it.${name})`),
     );
-    const reads = all.map((name) => `${name}: ${has(name) ? `nested.${name}.read(from)` : "from.next()"}`);
+    const reads = [
+      ...plain.map((name) => `${name}: from.next()`),
+      ...others.map((name) => `${name}: nested.${name}.read(from)`),
+    ];
     return {
-      write: compiled("values, it", `{ ${joined(writes).join("; ")} }`, { nested }),
+      write: compiled("values, it", `{ ${writes.join("; ")} }`, { nested }),
       read: compiled("from", `({ ${reads.join(", ")} })`, { nested }),
     };
   };
-}
-
-/** One call for values that follow each other. */
-function joined(writes: readonly string[]): string[] {
-  return writes.join("\n").replaceAll(")\nvalues.push(", ", ").split("\n");
 }
 
 const QUEUED = record<Queued>()([

@@ -54,7 +54,7 @@ export class ReportOutcomes {
     return this.#recorder.settled();
   }
 
-  /** Records nothing any more: the store still has these batches as undelivered. */
+  /** The process ends: what the store does not take now it still has as undelivered. */
   abandon(): void {
     this.#recorder.abandon();
   }

@@ -223,7 +223,7 @@ function spread(gathered: number | number[], count: number): number[] {
   return Array.isArray(gathered) ? gathered : new Array(count).fill(gathered);
 }
 
-/** What is accepted is promised, and a store refuses what is not whole only when it is written. */
+/** Before anything is decided by them. The table looks at them once more (schema/table.ts). */
 function checkNumbers({ sendAtMs, dueAtMs, expiresAtMs, partCount }: Content): void {
   for (const value of [sendAtMs ?? 0, dueAtMs ?? 0, expiresAtMs, partCount])
     if (!Number.isSafeInteger(value)) throw new RangeError(`a message must have whole numbers, not ${value}`);

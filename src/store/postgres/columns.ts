@@ -85,7 +85,7 @@ export class Variants {
     make: (fields: readonly Field[]) => RowsStatement,
   ) {
     this.#fields = fields;
-    this.#sets = sets.filter((set) => fields.some(({ name }) => set.includes(name)));
+    this.#sets = sets.filter((set) => set.length > 0);
     this.#make = make;
   }
 

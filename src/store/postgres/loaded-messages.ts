@@ -63,7 +63,8 @@ export class LoadedMessages implements MessageTable {
   }
 
   cache(rows: readonly MessageRow[]): MessageRow[] {
-    return rows.map((row) => this.#rows.keep(row));
+    // No command deletes a message.
+    return rows.map((row) => this.#rows.keep(row)!);
   }
 
   isNamed(accountId: number, clientMessageId: string): boolean {

@@ -47,7 +47,10 @@ export class LoadedParts implements PartTable {
     ]);
     this.#messages.cache(messages.rows);
     const found = await this.#withMessages(fresh, parts.rows);
-    for (const part of found) append(this.#byName, nameId(part), this.#rows.keep(part));
+    for (const part of found) {
+      const kept = this.#rows.keep(part);
+      if (kept !== undefined) append(this.#byName, nameId(kept), kept);
+    }
   }
 
   /** A part that was written between the two statements has no message here yet. One whose message has left the store has none for good. */

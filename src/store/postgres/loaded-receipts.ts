@@ -58,7 +58,7 @@ export class LoadedReceipts implements ReceiptTable {
     ]);
     // One that is found in several ways is still one.
     for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))
-      if (this.#rows.get(receipt.id) === undefined) this.#keep(this.#rows.keep(receipt));
+      if (this.#rows.get(receipt.id) === undefined && this.#rows.keep(receipt) !== undefined) this.#keep(receipt);
   }
 
   #keep(receipt: ParkedReceipt): void {

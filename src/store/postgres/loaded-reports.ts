@@ -32,10 +32,7 @@ export class LoadedReports implements ReportTable {
     const locked = this.#found.find(FIND.leaders, byKey(ids));
     const rows = await this.#found.find<ReportRow & { after_id: string }>(FIND.followers, byKey(ids));
     await locked;
-    for (const row of rows) {
-      this.#rows.keep(row);
-      append(this.#followers, row.after_id, row.id);
-    }
+    for (const row of rows) if (this.#rows.keep(row) !== undefined) append(this.#followers, row.after_id, row.id);
     // Behind one that went out as part of another there may be more.
     const empty = rows.filter(({ items }) => items === "[]").map(({ id }) => id);
     if (empty.length > 0) await this.loadFollowers(empty);

@@ -19,11 +19,13 @@ export class TableWrites<Of extends AnyTable> {
 
   constructor(table: Of) {
     this.table = table;
-    const { name, given, changing, seldomSets, changeSets } = table;
+    const { name, sent, changing, seldomSets, later, changeSets } = table;
     this.key = table.pick(table.key);
     // Of the others the database has no default.
     const left = seldomSets.filter((set) => set.every((each) => table.defaultOf(each) === null));
-    this.insert = new Variants(given, left, (fields) => insertion(name, fields));
+    // A row that was changed before it was written has values of those too.
+    const sets = [later, ...left.map((set) => set.filter((each) => !later.includes(each)))];
+    this.insert = new Variants(sent, sets, (fields) => insertion(name, fields));
     this.delete = deletion(name, this.key);
     this.change =
       changeSets.length === 0 ? null : new Variants(changing, changeSets, (fields) => updating(name, this.key, fields));
@@ -49,6 +51,8 @@ export class LoadedRows<Of extends AnyTable> {
   #changes = new Map<string, RowChange<Of>>();
   #changedNames = new Set<string>();
   #deleted = new Map<string, object>();
+  /** All that this transaction has deleted, also what is written by now. */
+  #gone = new Set<string>();
 
   constructor(writes: TableWrites<Of>) {
     this.#writes = writes;
@@ -62,6 +66,7 @@ export class LoadedRows<Of extends AnyTable> {
   /** Forgets all rows: another transaction begins. */
   clear(): void {
     this.#rows = new Map();
+    this.#gone = new Set();
     this.#written();
   }
 
@@ -90,17 +95,18 @@ export class LoadedRows<Of extends AnyTable> {
   }
 
   isGone(id: string): boolean {
-    return this.#deleted.has(id);
+    return this.#gone.has(id);
   }
 
-  /** A row that was read. One that is known already stays as it is; returns that. */
-  keep(row: Row<Of>): Row<Of> {
+  /** A row that was read. One that is known already stays as it is; returns that, and nothing for one that this transaction has deleted. */
+  keep(row: Row<Of>): Row<Of> | undefined {
     return this.#rows.get(this.#idOf(row)) ?? this.refresh(row);
   }
 
   /** A row that was read once more, and may be another by now. */
-  refresh(row: Row<Of>): Row<Of> {
+  refresh(row: Row<Of>): Row<Of> | undefined {
     const id = this.#idOf(row);
+    if (this.#gone.has(id)) return undefined;
     const change = this.#changes.get(id);
     const kept = change === undefined ? row : { ...row, ...change };
     this.#rows.set(id, kept);
@@ -149,6 +155,7 @@ export class LoadedRows<Of extends AnyTable> {
     const id = this.#idOf(row as Row<Of>);
     this.#rows.delete(id);
     this.#changes.delete(id);
+    this.#gone.add(id);
     if (!this.#inserted.delete(id)) this.#deleted.set(id, row);
   }
 

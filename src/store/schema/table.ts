@@ -155,12 +155,14 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
     return names.map((name) => this.fields.find((field) => field.name === name)!);
   }
 
-  /** What is given of a new row. */
-  get given(): readonly Field[] {
-    return this.fields.filter(({ name }) => {
-      const { later, numbered } = this.columns[name]!;
-      return later !== true && numbered !== true;
-    });
+  /** What is sent of a new row to a database that numbers its rows. */
+  get sent(): readonly Field[] {
+    return this.fields.filter(({ name }) => this.columns[name]!.numbered !== true);
+  }
+
+  /** The columns that a new row has the default of. */
+  get later(): readonly string[] {
+    return Object.keys(this.columns).filter((name) => this.columns[name]!.later === true);
   }
 
   /** The key, and what may change. */

@@ -76,7 +76,7 @@ export class BehindTables {
 
   /** The rows of a table. `onWritten` is told of each that has reached it, and is in memory no more. */
   table<Of extends AnyTable>(table: Of, onWritten: (row: Row<Of>) => void): WriteBehind<Of> {
-    const statements = new TableStatements(this.#options.db, table);
+    const statements = new TableStatements(this.#options.db, table, { once: true });
     const rows = new WriteBehind(statements, { aside: this.#aside, commit: () => this.#commit, onWritten });
     this.#caches.set(table.name, rows as unknown as WriteBehind<AnyTable>);
     return rows;

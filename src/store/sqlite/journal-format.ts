@@ -14,13 +14,13 @@ import type { Value } from "../schema/table.ts";
 /** The columns of each table in the order of an entry's values, by their names in the code. */
 export type Layout = Readonly<Record<string, readonly string[]>>;
 
-export const LAYOUT: Layout = Object.fromEntries(
-  [MESSAGE, PART, REPORT, POSTING].map(({ name, fields }) => [name, fields.map((field) => field.name)]),
-);
-
 /** The tables whose changes go into the journal. */
 export const JOURNALED = { message: MESSAGE, part: PART, report: REPORT, posting: POSTING } as const;
 export type Journaled = keyof typeof JOURNALED;
+
+export const LAYOUT: Layout = Object.fromEntries(
+  Object.values(JOURNALED).map(({ name, fields }) => [name, fields.map((field) => field.name)]),
+);
 
 export type Change =
   | readonly ["insert", Journaled, readonly Value[]]
@@ -29,16 +29,16 @@ export type Change =
   | readonly ["delete", Journaled, Value];
 
 /** The rows of a request differ in little. Shorter ones are as short in whole. */
-export const MIN_SHORTENED = 16;
+const MIN_SHORTENED = 16;
 
 export function shortened(changes: readonly Change[]): readonly Change[] {
-  let before: readonly Value[] = [];
+  const before = new Map<Journaled, readonly Value[]>();
   return changes.map((change) => {
     const [kind, table, values] = change;
-    if (kind !== "insert" || values === null || values.length < MIN_SHORTENED) return change;
-    const last = before;
-    before = values;
-    if (values.length !== last.length) return change;
+    if (kind !== "insert" || values === null) return change;
+    const last = before.get(table);
+    before.set(table, values);
+    if (values.length < MIN_SHORTENED || values.length !== last?.length) return change;
     const differences: Value[] = [];
     for (let place = 0; place < values.length; place++) {
       if (values[place] !== last[place]) differences.push(place, values[place]!);
@@ -47,9 +47,9 @@ export function shortened(changes: readonly Change[]): readonly Change[] {
   });
 }
 
-/** The whole values of a row that was written as the differences from the one before. */
-export function lengthened(differences: readonly Value[], before: readonly Value[] | null): readonly Value[] {
-  if (before === null) throw new RangeError("it is told by the row before it, which could not be read");
+/** The whole values of a row that was written as the differences from the one of its table before. */
+export function lengthened(differences: readonly Value[], before: readonly Value[] | undefined): readonly Value[] {
+  if (before === undefined) throw new RangeError("it is told by the row before it, which could not be read");
   const values = [...before];
   for (let at = 0; at < differences.length; at += 2) {
     const place = differences[at] as number;

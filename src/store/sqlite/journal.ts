@@ -6,8 +6,8 @@
  * Replay is one transaction and can be repeated safely. It goes entry by entry, and row by row. What cannot be read or has no place is set aside
  * (aside.ts), and the rest goes on.
  *
- * Every entry says the version of its format and the layout of its rows: which columns a table had when it was written. So columns can be added,
- * moved and dropped freely. An entry of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
+ * Every entry says the version of its format and the layout of its rows: which columns a table had when it was written. So columns can be moved and
+ * dropped, and added if they can be null or have a default. An entry of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
  */
 import type { MessageKey } from "../../message/message.ts";
 import { keyOf } from "../rows.ts";
@@ -22,7 +22,6 @@ import {
   LAYOUT,
   type Layout,
   lengthened,
-  MIN_SHORTENED,
   shortened,
 } from "./journal-format.ts";
 import { VERSION_1_LAYOUT, version2 } from "./journal-version-1.ts";
@@ -107,8 +106,12 @@ export class Journal {
 
   #layoutOf({ version, layout }: Entry): Layout {
     if (version < JOURNAL_VERSION) return VERSION_1_LAYOUT;
-    const columns = this.#statements.layout.get(layout);
-    return columns === undefined ? {} : (JSON.parse(columns) as Layout);
+    try {
+      return (JSON.parse(this.#statements.layout.get(layout) ?? "{}") as Layout | null) ?? {};
+    } catch {
+      // Without it no row can be read: each is set aside.
+      return {};
+    }
   }
 }
 
@@ -126,7 +129,10 @@ export class Replayer {
   constructor(db: Db, onFault: (error: unknown) => void = () => undefined) {
     this.aside = new Aside(db, onFault);
     this.#wallets = new Wallets(db, this.aside);
-    const statements = Object.entries(JOURNALED).map(([name, table]) => [name, new TableStatements(db, table)]);
+    const statements = Object.entries(JOURNALED).map(([name, table]) => [
+      name,
+      new TableStatements(db, table, { once: true }),
+    ]);
     this.#statements = Object.fromEntries(statements);
   }
 
@@ -142,7 +148,7 @@ export class Replayer {
       this.aside.keep(`entry ${seq} of the journal`, reason, text);
       return;
     }
-    let before: readonly Value[] | null = [];
+    const before = new Map<Journaled, readonly Value[]>();
     for (const written of changes as unknown[]) {
       this.aside.promised(subjectOf(written), null, written, () => {
         const [kind, name, ...rest] = version < JOURNAL_VERSION ? version2(written) : (written as Change);
@@ -150,13 +156,13 @@ export class Replayer {
         if (!Object.hasOwn(JOURNALED, name)) throw new RangeError("there is no such table in the journal");
         if (kind === "insert") {
           const [values, differences] = rest as unknown as [readonly Value[] | null, readonly Value[]];
-          const base: readonly Value[] | null = before;
-          const isLong = values === null || values.length >= MIN_SHORTENED;
-          if (isLong) before = null;
+          const base = before.get(name);
+          before.delete(name);
           const all = values ?? lengthened(differences, base);
-          if (isLong) before = all;
+          before.set(name, all);
           this.#insert(name, table.rowOf(layout[name] ?? [], all));
-        } else if (kind === "change") this.#change(name, rest[0] as Value, rest[1] as object);
+        } else if (kind === "change")
+          this.#change(name, rest[0] as Value, withoutDropped(rest[1] as object, table, layout));
         else if (kind === "delete") this.#statements[name].delete(rest[0] as Value);
         else throw new RangeError("there is no such kind of change");
       });
@@ -189,6 +195,13 @@ export class Replayer {
       this.aside.promised("message", key, change, () => message.changeByKey([key], change));
     }
   }
+}
+
+/** A change without the columns that its table had when it was written, and has no more. */
+function withoutDropped(change: object, { name, columns }: AnyTable, layout: Layout): object {
+  const isKept = ([column]: [string, unknown]): boolean =>
+    Object.hasOwn(columns, column) || layout[name]?.includes(column) !== true;
+  return Object.fromEntries(Object.entries(change).filter(isKept));
 }
 
 function keyIn(value: unknown): MessageKey {

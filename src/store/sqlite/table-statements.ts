@@ -21,14 +21,17 @@ export class TableStatements<Of extends AnyTable> {
   readonly table: Of;
   readonly #db: Db;
   readonly #where: string;
+  readonly #once: boolean;
   readonly #byKey;
   readonly #delete: Statement;
   /** By the sets of seldom columns that they name: a value costs a sixth of a microsecond, so most rows leave out their defaults. */
   readonly #inserts: Insert<Of>[] = [];
   readonly #updates = new Map<string, Statement>();
 
-  constructor(db: Db, table: Of) {
+  /** `once`: a row that is there already stays as it is, for what may be written a second time from the journal. */
+  constructor(db: Db, table: Of, { once = false } = {}) {
     this.#db = db;
+    this.#once = once;
     this.table = table;
     this.#where = table
       .pick(table.key)
@@ -48,7 +51,6 @@ export class TableStatements<Of extends AnyTable> {
     return this.#byKey.get(...key);
   }
 
-  /** One that is there already stays as it is. */
   insert(row: Row<Of>): Written {
     const sets = this.table.seldomOf(row);
     this.#inserts[sets] ??= this.#makeInsert(sets);
@@ -63,11 +65,11 @@ export class TableStatements<Of extends AnyTable> {
     // What has a default here but none in the database is always said.
     const fixed = [...left].flatMap((each) => (columns[each]!.default === undefined ? [] : this.table.pick([each])));
     const all = [...named, ...fixed];
-    const places = [...named.map(() => "?"), ...fixed.map((field) => JSON.stringify(columns[field.name]!.default))];
-    const conflict = this.table.pick(key).map(({ column }) => column);
+    const places = [...named.map(() => "?"), ...fixed.map((field) => literal(columns[field.name]!.default!))];
+    const conflict = this.#once ? ` ON CONFLICT (${this.table.pick(key).map(({ column }) => column)}) DO NOTHING` : "";
     return {
       statement: this.#db.prepare<Value[]>(
-        `INSERT INTO ${name} (${all.map(({ column }) => column)}) VALUES (${places}) ON CONFLICT (${conflict}) DO NOTHING`,
+        `INSERT INTO ${name} (${all.map(({ column }) => column)}) VALUES (${places})${conflict}`,
       ),
       valuesOf: compiled("row", `[${named.map((field) => `row.${field.name}`)}]`),
     };
@@ -107,4 +109,9 @@ export class TableStatements<Of extends AnyTable> {
   delete(...key: Value[]): void {
     this.#delete.run(...key);
   }
+}
+
+/** A value as SQL has it. */
+function literal(value: string | number): string {
+  return typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`;
 }

@@ -33,7 +33,7 @@ export class Wallets {
 
   constructor(db: Db, aside: Aside) {
     this.#aside = aside;
-    this.#postings = new TableStatements(db, POSTING);
+    this.#postings = new TableStatements(db, POSTING, { once: true });
     this.#statements = {
       ofAccount: db.prepare<[number], WalletRow>(
         `SELECT wallet.id, CAST(balance_micros AS TEXT) AS balance, CAST(credit_limit_micros AS TEXT) AS creditLimit, wallet.currency,
