@@ -29,9 +29,10 @@ export class LoadedReports implements ReportTable {
 
   async loadFollowers(ids: readonly string[]): Promise<void> {
     // First the lock: whoever adds a follower shares it until the follower can be seen.
-    const locked = this.#found.find(FIND.leaders, byKey(ids));
-    const rows = await this.#found.find<ReportRow & { after_id: string }>(FIND.followers, byKey(ids));
-    await locked;
+    const [, rows] = await Promise.all([
+      this.#found.find(FIND.leaders, byKey(ids)),
+      this.#found.find<ReportRow & { after_id: string }>(FIND.followers, byKey(ids)),
+    ]);
     for (const row of rows) if (this.#rows.keep(row) !== undefined) append(this.#followers, row.after_id, row.id);
     // Behind one that went out as part of another there may be more.
     const empty = rows.filter(({ items }) => items === "[]").map(({ id }) => id);
