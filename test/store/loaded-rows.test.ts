@@ -12,6 +12,7 @@ import { WRITES } from "../../src/store/postgres/statements.ts";
 import { BULK } from "../../src/store/schema/bulk.ts";
 import type { NewReportRow } from "../../src/store/schema/report.ts";
 import { postgresUrl } from "../support/postgres.ts";
+import { eventually } from "../support/service.ts";
 
 async function connect(t: TestContext): Promise<Session> {
   const url = await postgresUrl(t);
@@ -97,4 +98,29 @@ test("what is read again is another row by now, and what this transaction change
   await Promise.all(bulks.flush(session));
   const { rows } = await session.query("SELECT state, holds, version FROM bulk");
   assert.deepEqual(rows, [{ state: "paused", holds: 1, version: 1 }]);
+});
+
+test("a link that is lost while rows are read fails the read, and nothing beside it", async (t) => {
+  const url = await postgresUrl(t);
+  const open = (name: string): Promise<Session> => {
+    const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+    const connection = new PostgresConnection(options, name);
+    t.after(() => connection.close());
+    return connection.session();
+  };
+  const [session, other] = await Promise.all([open("reader"), open("other")]);
+  const found = new Found(() => session);
+  const sleeping = assert.rejects(session.query("SELECT pg_sleep(60)"));
+  const reading = [
+    new LoadedReports(found).loadFollowers(["1"]),
+    new LoadedReceipts(found).load([{ carrierId: "c", carrierMessageId: "unknown:1" }]),
+  ].map((read) => assert.rejects(read));
+  // An answer that nobody waited for would end the process here.
+  await eventually(async () => {
+    const { rows } = await other.query<{ ended: boolean }>(
+      "SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'",
+    );
+    return rows.some(({ ended }) => ended);
+  });
+  await Promise.all([sleeping, ...reading]);
 });
