@@ -5,8 +5,8 @@
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import type { SentLog } from "./carriers/smpp/sent-log.ts";
+import type { CarrierProfile } from "./catalogue/carrier-kinds.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
-import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
