@@ -148,7 +148,9 @@ export class Delivery {
         counts: this.#smppCounts,
         sentLogs: this.#sentLogs,
       });
-    this.#simulator = new SimulatedCarrier(profile, clock, random);
+    // So that a carrier of a kind that is new here does not compile, and is not simulated by mistake.
+    const simulated: Extract<CarrierProfile, { readonly kind: "simulator" }> = profile;
+    this.#simulator = new SimulatedCarrier(simulated, clock, random);
     return this.#simulator;
   }
 
