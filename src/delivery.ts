@@ -5,8 +5,8 @@
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import type { SentLog } from "./carriers/smpp/sent-log.ts";
+import type { CarrierProfile } from "./catalogue/carrier-kinds.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
-import type { CarrierProfile } from "./catalogue/file.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
 import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
@@ -148,7 +148,9 @@ export class Delivery {
         counts: this.#smppCounts,
         sentLogs: this.#sentLogs,
       });
-    this.#simulator = new SimulatedCarrier(profile, clock, random);
+    // So that a carrier of a kind that is new here does not compile, and is not simulated by mistake.
+    const simulated: Extract<CarrierProfile, { readonly kind: "simulator" }> = profile;
+    this.#simulator = new SimulatedCarrier(simulated, clock, random);
     return this.#simulator;
   }
 

@@ -140,7 +140,8 @@ async function parentOf(
   if (parent === null) return null;
   if (kind !== "client") throw invalid("parent", "is for clients: only they belong to a reseller");
   const reseller = await store.account({ resellerId: null, key: parent });
-  if (reseller?.kind !== "reseller") throw invalid("parent", `names no reseller: there is no "${parent}"`);
+  if (reseller === null) throw invalid("parent", `names no reseller: there is no "${parent}"`);
+  if (reseller.kind !== "reseller") throw invalid("parent", `names "${parent}", which is no reseller`);
   if (reseller.retiredAtMs !== null) throw invalid("parent", `names no reseller: "${parent}" is retired`);
   return parent;
 }

@@ -2,15 +2,9 @@
  * The rules for one item of the catalogue: a carrier, a route, a rate plan, an exchange rate, a number. An item is written whole, over the version that
  * was seen. A change after which the catalogue would not fit together is refused, and says with what. A whole file has its rules in catalogue-file.ts.
  */
-import {
-  CatalogueFault,
-  carriersOf,
-  type IncomingNumber,
-  type ItemFields,
-  type RatePlan,
-  type Route,
-  readItem,
-} from "../catalogue/file.ts";
+import { carrierSchema } from "../catalogue/carrier-kinds.ts";
+import { CatalogueFault, carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
+import type { IncomingNumber } from "../catalogue/numbers.ts";
 import type { Actor } from "../store/port/accounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import type { Store } from "../store/port/store.ts";
@@ -70,8 +64,9 @@ export async function putItem(store: PutStore, change: ItemChange): Promise<Cata
       "tlsCa",
       'names a file, which only the command line may do ("heliograph carrier set"); give the certificate itself in tlsCaPem',
     );
-  const isSmpp = kind === "carrier" && fields.kind === "smpp";
-  const keepsPassword = isSmpp && fields.password === undefined && "password" in known;
+  const schema = kind === "carrier" ? carrierSchema(fields.kind) : null;
+  const mayKeep = schema !== null && Object.hasOwn(schema.properties, "password");
+  const keepsPassword = mayKeep && fields.password === undefined && "password" in known;
   const item = checkedItem(kind, keepsPassword ? { ...fields, password: known.password } : fields);
   const version = change.version === "any" ? (before?.version ?? 0) : change.version;
   if (version !== (before?.version ?? 0)) throw outdated(nameOf(item), before);
@@ -122,7 +117,7 @@ async function checkReferences(
     const route = fieldsOf<Route>(item);
     const missing = carriersOf(route).find((id) => find(items, { kind: "carrier", id }) === null);
     const field = route.groups === undefined ? "carrier" : "groups";
-    if (missing !== undefined) throw invalid(field, `names carrier "${missing}", which is not there`);
+    if (missing !== undefined) throw invalid(field, `names "${missing}", which is not there`);
   }
   if (item.kind === "number") {
     const { account: key } = fieldsOf<IncomingNumber>(item);
@@ -135,7 +130,7 @@ async function checkReferences(
 function refuseRouted(items: readonly CatalogueItem[], carrierId: string): void {
   const routes = items.filter(({ kind }) => kind === "route").map((item) => fieldsOf<Route>(item));
   const user = routes.find((route) => carriersOf(route).includes(carrierId));
-  if (user !== undefined) throw conflict(`route "${user.prefix}" goes to carrier "${carrierId}"`);
+  if (user !== undefined) throw conflict(`route "${user.prefix || "*"}" goes to carrier "${carrierId}"`);
 }
 
 /**

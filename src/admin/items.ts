@@ -5,7 +5,7 @@ import type { CatalogueItem } from "../store/port/catalogue.ts";
 export type ItemKind = CatalogueItem["kind"];
 export type ItemName = Pick<CatalogueItem, "kind" | "id">;
 
-/** In place of a carrier's password: keep the one that is in force. It is longer than any password of SMPP, so it is never one itself. */
+/** In place of a carrier's password: keep the one that is in force. It is longer than a password of any kind of carrier, so it is never one itself. */
 export const KEEP = "(unchanged)";
 
 const NOUNS: Readonly<Record<ItemKind, string>> = {

@@ -41,8 +41,9 @@ export interface Balances {
 
 export type StatementLine = Posting & { readonly balanceMicros: Micros };
 
-export function checkPeriod({ sinceMs, untilMs }: Pick<Period, "sinceMs" | "untilMs">): void {
-  if (untilMs <= sinceMs) throw invalid("to", "must be after from");
+/** `beginning` is what the caller calls the beginning. A period may be empty. */
+export function checkPeriod({ sinceMs, untilMs }: Pick<Period, "sinceMs" | "untilMs">, beginning = "from"): void {
+  if (untilMs < sinceMs) throw invalid("to", `must not be before ${beginning}`);
 }
 
 /**

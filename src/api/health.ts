@@ -44,7 +44,7 @@ export function healthOperations(api: Api, { ready, metrics, settings }: HealthP
       },
       schema: {
         tags: ["Health"],
-        summary: "Figures for Prometheus",
+        summary: "Metrics for Prometheus",
         security: [],
         response: {
           200: { content: { "text/plain": { schema: Type.String() } } },

@@ -1,7 +1,7 @@
 /**
- * Who may use what there is one of, or few: accounts in turn, and of one account whoever came first. Whoever wants more goes to the end
- * of his own account's line. So a client who asks for a thousand things at once waits for himself, and another one's question is next but
- * one.
+ * A mutex for reads of the store that take long: one runs at a time, or so many as its maker says, and accounts are let in by turns. Of one
+ * account whoever came first goes first. Whoever wants more goes to the end of his own account's line. So a client who asks for a thousand
+ * things at once waits for himself, and another one's question is next but one.
  *
  * What takes many turns, such as a search through the logs a page at a time, is counted as one from its beginning to its end, and an
  * account may have so many of them: each holds a connection, and one of the requests that the service has in progress.

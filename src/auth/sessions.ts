@@ -7,7 +7,7 @@ import type { LoginEvent } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
 
 const SESSION_IDLE_MS = 60 * 60_000;
-export const SESSION_LONGEST_MS = 24 * 60 * 60_000;
+export const MAX_SESSION_MS = 24 * 60 * 60_000;
 const TOKEN_BYTES = 32;
 
 /** Who logs in, and how. */
@@ -46,7 +46,7 @@ export class Sessions {
   }
 
   find(token: string): ReturnType<Store["findSession"]> {
-    const limits = { idleMs: SESSION_IDLE_MS, longestMs: SESSION_LONGEST_MS };
+    const limits = { idleMs: SESSION_IDLE_MS, maxMs: MAX_SESSION_MS };
     return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits });
   }
 

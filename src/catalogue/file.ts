@@ -2,15 +2,13 @@
 import { parse, stringify } from "smol-toml";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
-import { OCTETS_PATTERN, SmppCarrier, type SmppProfile } from "../carriers/smpp/profile.ts";
+import { OCTETS_PATTERN } from "../carriers/smpp/profile.ts";
 import type { NumberRule } from "../message/incoming.ts";
 import { parseMicros } from "../money/amounts.ts";
-import { HANDSET_OUTCOMES, isErrorName } from "../simulator/handsets.ts";
+import { isErrorName } from "../simulator/handsets.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "./carrier-kinds.ts";
 import { faultOf, IncomingNumber } from "./numbers.ts";
-
-export { SmppCarrier } from "../carriers/smpp/profile.ts";
-export { IncomingNumber } from "./numbers.ts";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
@@ -26,28 +24,6 @@ const strict = { additionalProperties: false };
 /** Prices of one plan: the whole world by prefixes has some tens of thousands. */
 const MAX_RATES = 100_000;
 
-const OwnHandset = Type.Object(
-  {
-    suffix: Type.String({ pattern: "^[0-9]{3,15}$" }),
-    outcome: Type.Union(HANDSET_OUTCOMES.map((outcome) => Type.Literal(outcome))),
-    error: Type.Optional(Type.String({ maxLength: 64 })),
-    laterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
-  },
-  strict,
-);
-export const SimulatorCarrier = Type.Object(
-  {
-    id: Id,
-    kind: Type.Literal("simulator"),
-    /** How long a handset takes to answer. */
-    answerAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
-    /** Parts in its hands at once. */
-    capacity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    /** Phones that behave as the operator says. */
-    handset: Type.Optional(Type.Array(OwnHandset, { maxItems: 1_000 })),
-  },
-  strict,
-);
 const Share = Type.Object({ carrier: Id, weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, strict);
 /** One carrier; or groups in order, each sharing the traffic by weight. The first group with a carrier that is up gets it. */
 export const Route = Type.Object(
@@ -78,7 +54,6 @@ const CatalogueFile = Type.Object(
   strict,
 );
 
-export type CarrierProfile = Static<typeof SimulatorCarrier> | SmppProfile;
 export type Route = Static<typeof Route>;
 export type RatePlan = Static<typeof RatePlan>;
 export type ExchangeRate = Static<typeof ExchangeRate>;
@@ -132,14 +107,11 @@ function saidOf({ keyword, message, params }: { keyword: string; message: string
   return message === "schema is false" ? "is not known here" : message;
 }
 
-const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
-
 /** By its kind, so that a fault is told of that kind and not of all there are. `place` is where the profile stands, with a dot. */
 function checkedCarrier(profile: { kind: unknown }, place: string): CarrierProfile {
-  const { kind } = profile;
-  const known = typeof kind === "string" && Object.hasOwn(CARRIER_KINDS, kind);
-  if (!known) throw faultAt(`${place}kind`, `must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
-  check(CARRIER_KINDS[kind as CarrierProfile["kind"]], profile, place.replace(/\.$/, ""));
+  const schema = carrierSchema(profile.kind);
+  if (schema === null) throw faultAt(`${place}kind`, `must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
+  check(schema, profile, place.replace(/\.$/, ""));
   const checked = profile as CarrierProfile;
   const handsets = checked.kind === "simulator" ? (checked.handset ?? []) : [];
   const unknown = handsets.findIndex(({ error }) => error !== undefined && !isErrorName(error));

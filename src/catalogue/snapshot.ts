@@ -2,7 +2,8 @@
 import type { Writing } from "../carriers/smpp/profile.ts";
 import { type Micros, parseMicros } from "../money/amounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
-import { type CarrierProfile, type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
+import type { CarrierProfile } from "./carrier-kinds.ts";
+import { type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
 
 export type { Writing } from "../carriers/smpp/profile.ts";
 

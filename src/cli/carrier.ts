@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { itemNamed, listItems } from "../admin/catalogue.ts";
 import { shownFields } from "../admin/items.ts";
-import { SmppCarrier } from "../carriers/smpp/profile.ts";
-import { type CarrierProfile, carriersOf, type ItemFields, type Route, SimulatorCarrier } from "../catalogue/file.ts";
+import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "../catalogue/carrier-kinds.ts";
+import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -113,10 +113,11 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
       { kind: "carrier", id },
       (before) => {
         const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
-        if (kind !== "smpp" && kind !== "simulator")
-          throw new UsageFault(`kind must be smpp or simulator, not "${kind}"`);
+        const schema = carrierSchema(kind);
+        if (schema === null)
+          throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
         const old: ItemFields = before ?? { id, kind };
-        return { ...withFields(old, pairs, kind === "smpp" ? SmppCarrier : SimulatorCarrier), ...password };
+        return { ...withFields(old, pairs, schema), ...password };
       },
       options,
     ),

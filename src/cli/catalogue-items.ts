@@ -1,5 +1,4 @@
 /** What the commands for carriers, routes, prices and the like share: they read fields from the command line, and print what has changed. */
-import type { TSchema } from "typebox";
 import * as admin from "../admin/catalogue.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf, shownFields } from "../admin/items.ts";
 import { Refused } from "../admin/refusal.ts";
@@ -51,7 +50,7 @@ async function ofItem<Result>({ kind, id }: ItemName, work: Promise<Result>): Pr
     return await work;
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.kind !== "invalid") throw error;
-    throw new CommandFault(`${kind} "${id}": ${error.refusal.field} ${error.refusal.says}`);
+    throw new CommandFault(`${kind} "${id || "*"}": ${error.refusal.field} ${error.refusal.says}`);
   }
 }
 
@@ -74,16 +73,16 @@ interface FieldSchema {
 export function withFields(
   before: ItemFields,
   pairs: readonly string[],
-  schema: TSchema & { properties?: Readonly<Record<string, unknown>> },
+  schema: { readonly properties: Readonly<Record<string, unknown>> },
 ): ItemFields {
   const fields: Record<string, unknown> = { ...before };
   for (const pair of pairs) {
     const sign = pair.indexOf("=");
     if (sign < 1) throw new UsageFault(`"${pair}" is no field: write name=value`);
     const name = pair.slice(0, sign);
-    const known = schema.properties?.[name] as FieldSchema | undefined;
-    if (known === undefined)
-      throw new UsageFault(`there is no field "${name}", only ${Object.keys(schema.properties ?? {}).join(", ")}`);
+    if (!Object.hasOwn(schema.properties, name))
+      throw new UsageFault(`there is no field "${name}", only ${Object.keys(schema.properties).join(", ")}`);
+    const known = schema.properties[name] as FieldSchema;
     const text = pair.slice(sign + 1);
     if (text === "") delete fields[name];
     else fields[name] = readValue(text, known, name);

@@ -1,6 +1,7 @@
 /** `heliograph number list|set|delete`: numbers to which phones write, and whose they are. */
 import { Command } from "commander";
-import { IncomingNumber, type ItemFields } from "../catalogue/file.ts";
+import type { ItemFields } from "../catalogue/file.ts";
+import { IncomingNumber } from "../catalogue/numbers.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";

@@ -76,7 +76,7 @@ export function rateCommand(): Command {
     .argument("<plan>", "the rate plan's id")
     .argument("<prefix>", "digits, or * for all numbers")
     .argument("<price>", "a decimal number with at most 6 places")
-    .option("--currency <code>", "of a plan that is new, ISO 4217")
+    .option("--currency <code>", "of all its prices, ISO 4217; a plan by which an account pays keeps its own")
     .action(setRate);
 
   const remove = withExample(
@@ -120,15 +120,11 @@ async function setRate(plan: string, prefixText: string, price: string, options:
         const old = before as RatePlan | null;
         if (old === null && options.currency === undefined)
           throw new UsageFault(`there is no rate plan ${plan}: name its currency with --currency to make it`);
-        if (old !== null && options.currency !== undefined && options.currency !== old.currency)
-          throw new CommandFault(
-            `the rate plan ${plan} is in ${old.currency}, and its prices with it: make another plan`,
-          );
         const known = old?.rate.some((rate) => rate.prefix === prefix) === true;
         const rate = known
           ? old!.rate.map((one) => (one.prefix === prefix ? { prefix, price } : one))
           : [...(old?.rate ?? []), { prefix, price }];
-        return { id: plan, currency: old?.currency ?? options.currency, rate };
+        return { id: plan, currency: options.currency ?? old?.currency, rate };
       },
       options,
     ),

@@ -53,7 +53,7 @@ async function state(key: string, options: StatementOptions): Promise<void> {
   const nowMs = systemClock.now();
   const sinceMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
   const untilMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
-  checkPeriod({ sinceMs, untilMs });
+  checkPeriod({ sinceMs, untilMs }, "--from");
   await onStore(options, async (store) => {
     const account = await accountNamed(store, key);
     const source: StatementSource = { store, clock: systemClock, take: (look) => look() };

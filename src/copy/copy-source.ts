@@ -62,7 +62,7 @@ export class CopySource {
       guard.exec("BEGIN IMMEDIATE");
       this.#db = new Database(file, { readonly: true, fileMustExist: true });
     } catch (error) {
-      log?.heed(error);
+      log?.noteError(error);
       log?.close();
       this.#unlock();
       throw new CopyRefused(`the data in ${directory} cannot be opened: ${(error as Error).message}`);

@@ -49,7 +49,7 @@ export class Claims {
       return;
     }
     lane.claiming = true;
-    // It may spill again while the claim is under way, and the feed that says so comes before the claim's own answer.
+    // It may overflow again while the claim is under way, and the feed that says so comes before the claim's own answer.
     lane.overflowed = false;
     store.claimLane({ ...lane.name, limit: claimCount }).then(
       ({ claimed, more }) => {

@@ -2,7 +2,7 @@
  * The chores of maintenance, as one table. Each of them is a command of the store that does a page of work and says whether there is more.
  * What a command deletes, and by which rule, is the store's own; how often it is called, and with which ages, stands here.
  */
-import { SESSION_LONGEST_MS } from "../auth/sessions.ts";
+import { MAX_SESSION_MS } from "../auth/sessions.ts";
 import { PURGE_START, type PurgeCursor, SWEEP_START, type SweepCursor } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
 
@@ -117,7 +117,7 @@ export function choresOf(
       waitsFirst: true,
       pages: 20,
       page: async (nowMs) =>
-        (await store.purgeExpired({ nowMs, replayMs: REPLAY_MS, sessionMs: SESSION_LONGEST_MS, limit })).more,
+        (await store.purgeExpired({ nowMs, replayMs: REPLAY_MS, sessionMs: MAX_SESSION_MS, limit })).more,
     },
     {
       name: "old logins",

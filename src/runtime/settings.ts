@@ -30,11 +30,18 @@ const SECRETS = [
   ["store", "url"],
   ["store", "secretKey"],
 ] as const;
-/** The schema of each setting, by its section and name. */
-const SCHEMAS: Readonly<Record<string, Readonly<Record<string, TSchema & { readonly type?: string }>>>> =
-  Object.fromEntries(
-    Object.entries(SettingsSchema.properties).map(([section, { properties }]) => [section, properties]),
-  );
+/** The schema of each setting, by its section and name. Maps, because the names are whatever somebody wrote: a plain object has a "constructor". */
+const SCHEMAS: ReadonlyMap<string, ReadonlyMap<string, TSchema & { readonly type?: string }>> = new Map(
+  Object.entries(SettingsSchema.properties).map(([section, { properties }]) => [
+    section,
+    new Map(Object.entries(properties)),
+  ]),
+);
+
+/** Of a setting that there is. */
+function schemaOf(section: string, name: string): TSchema & { readonly type?: string } {
+  return SCHEMAS.get(section)!.get(name)!;
+}
 
 function readToml(text: string, name: string): Sections {
   try {
@@ -51,8 +58,8 @@ function shout(name: string): string {
 
 function fromEnvironment(environment: NodeJS.ProcessEnv): Sections {
   const byVariable = new Map<string, [section: string, name: string]>();
-  for (const [section, schemas] of Object.entries(SCHEMAS)) {
-    for (const name of Object.keys(schemas))
+  for (const [section, schemas] of SCHEMAS) {
+    for (const name of schemas.keys())
       byVariable.set(`${ENVIRONMENT_PREFIX}${shout(section)}_${shout(name)}`, [section, name]);
   }
   const sections: Sections = {};
@@ -62,7 +69,7 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Sections {
     if (place === undefined)
       throw new SettingsFault(`${variable} is not a setting; heliograph.default.toml lists them all`);
     const [section, name] = place;
-    sections[section] = { ...sections[section], [name]: readAs(SCHEMAS[section]![name]!.type, text, variable) };
+    sections[section] = { ...sections[section], [name]: readAs(schemaOf(section, name).type, text, variable) };
   }
   return sections;
 }
@@ -89,12 +96,12 @@ function faultOf(
 function overlay(base: Sections, change: Sections, source: string): Sections {
   const merged: Sections = { ...base };
   for (const [section, values] of Object.entries(change)) {
-    const schemas = SCHEMAS[section];
+    const schemas = SCHEMAS.get(section);
     if (schemas === undefined)
       throw new SettingsFault(`${source}: there is no section [${section}]; heliograph.default.toml lists them all`);
     if (typeof values !== "object") throw new SettingsFault(`${source}: "${section}" is a section and has no value`);
     for (const [name, value] of Object.entries(values)) {
-      const schema = schemas[name];
+      const schema = schemas.get(name);
       if (schema === undefined)
         throw new SettingsFault(
           `${source}: [${section}] has no setting "${name}"; heliograph.default.toml lists them all`,
@@ -165,7 +172,7 @@ export function readSettings({ configFile, environment, flags, mode = {} }: Sett
 function checkInForce(settings: Settings): void {
   for (const [section, values] of Object.entries(settings)) {
     for (const [name, value] of Object.entries(values)) {
-      const fault = Errors(SCHEMAS[section]![name]!, value).find(({ keyword }) => keyword === "~refine");
+      const fault = Errors(schemaOf(section, name), value).find(({ keyword }) => keyword === "~refine");
       if (fault !== undefined) throw new SettingsFault(`[${section}] ${name} ${fault.message}`);
     }
   }

@@ -1,5 +1,5 @@
 /**
- * An agenda: what is to happen, by its time, and what is to happen at the same time in the order in which it was noted. A binary
+ * A priority queue: what is to happen, by its time, and what is to happen at the same time in the order in which it was added. A binary
  * heap, so that a hundred thousand entries cost some seventeen comparisons for each one that comes or goes.
  */
 interface Entry<T> {

@@ -2,13 +2,13 @@
  * A phone network that exists only here, so that a developer can send without a carrier. It takes parts, and after a second or so the
  * handset behind the number answers, in the way that handsets.ts says.
  *
- * A part in hand waits in the agenda for its next receipt:
+ * A part in hand waits in the timetable for its next receipt:
  *
- *   submit ──accepted──▶ agenda ──due──▶ receipt ──final──▶ forgotten
- *                          ▲                │
- *                          └──held──────────┘
+ *   submit ──accepted──▶ timetable ──due──▶ receipt ──final──▶ forgotten
+ *                            ▲                 │
+ *                            └──held───────────┘
  *
- * The agenda is a timetable on the monotonic clock.
+ * The timetable is on the monotonic clock.
  */
 
 import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, Submission } from "../carriers/port.ts";

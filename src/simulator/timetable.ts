@@ -1,5 +1,5 @@
 /**
- * An agenda that runs itself: each entry when its time has come, and one timer for all of them, however many there are. Times are
+ * A priority queue that runs itself: each entry when its time has come, and one timer for all of them, however many there are. Times are
  * readings of the monotonic clock: a wall clock that steps back delays nothing.
  */
 import type { Clock, Timer } from "../runtime/clock.ts";

@@ -133,7 +133,7 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
     try {
       return migrate(db);
     } catch (error) {
-      log.heed(error);
+      log.noteError(error);
       throw error;
     } finally {
       log.close();

@@ -18,6 +18,9 @@ const create = (...args: string[]) => ["account", "create", "--key", "NEW", "--u
 const NEW = { key: "NEW", username: "new", ratePlan: "standard" };
 const makeKey = (key: string, body: object) => call("POST", `/accounts/${key}/api-keys`, body);
 
+const planIn = (currency: string) => ({ currency, rate: [{ prefix: "", price: "0.01" }] });
+const statement = (to: string) => call("GET", `/accounts/ACME/statement?from=2020-02-01T00:00:00Z&to=${to}T00:00:00Z`);
+
 await addAccount(service.store, { key: "ACME" });
 await addAccount(service.store, { key: "GONE", kind: "reseller" });
 await addAccount(service.store, { key: "OLD" });
@@ -94,7 +97,28 @@ const REFUSED: readonly Case[] = [
     call: () => call("POST", "/accounts", { ...NEW, parent: "ACME" }),
     command: create("--parent", "ACME"),
     answer: [400, "parent"],
-    says: [2, '--parent names no reseller: there is no "ACME"'],
+    says: [2, '--parent names "ACME", which is no reseller'],
+  },
+  {
+    name: "nobody as parent",
+    call: () => call("POST", "/accounts", { ...NEW, parent: "NOBODY" }),
+    command: create("--parent", "NOBODY"),
+    answer: [400, "parent"],
+    says: [2, '--parent names no reseller: there is no "NOBODY"'],
+  },
+  {
+    name: "another currency for a rate plan by which somebody pays",
+    call: () => call("PUT", "/rate-plans/standard", { ...planIn("USD"), version: 1 }),
+    command: ["rate", "set", "standard", "*", "0.01", "--currency", "USD"],
+    answer: [409, null],
+    says: [1, 'rate plan "standard" is paid in EUR by account ACME'],
+  },
+  {
+    name: "a statement that ends before it begins",
+    call: () => statement("2020-01-01"),
+    command: ["statement", "ACME", "--from", "2020-02-01", "--to", "2020-01-01"],
+    answer: [400, "to"],
+    says: [2, "--to must not be before --from"],
   },
   {
     name: "the keys of an unknown account",
@@ -168,6 +192,23 @@ for (const { name, call: ask, command, answer, says } of REFUSED) {
     assert.deepEqual(await refused(...command), says);
   });
 }
+
+test("both let a rate plan change its currency while no account pays by it", async () => {
+  good(await call("PUT", "/rate-plans/idle", planIn("EUR")));
+  good(await call("PUT", "/rate-plans/idle", { ...planIn("CHF"), version: 1 }));
+  await done("rate", "set", "idle", "41", "0.02", "--currency", "USD");
+  const { currency, rate } = good(await call("GET", "/rate-plans/idle"));
+  assert.deepEqual([currency, rate.length], ["USD", 2]);
+  await done("rate", "set", "idle", "41", "0.03");
+  assert.equal(good(await call("GET", "/rate-plans/idle")).currency, "USD");
+});
+
+test("both give an empty statement for an empty period", async () => {
+  const { results, openingBalance, closingBalance } = good(await statement("2020-02-01"));
+  const { opening, closing, funds } = await json("statement", "ACME", "--from", "2020-02-01", "--to", "2020-02-01");
+  assert.deepEqual([results, openingBalance, closingBalance], [[], 0, 0]);
+  assert.deepEqual([opening, closing, funds.count], ["0", "0", 0]);
+});
 
 test("both take the highest limit, and the longest name of a key", async () => {
   const highest = 1_000_000_000;

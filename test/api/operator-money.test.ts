@@ -167,7 +167,6 @@ test("a period that cannot be is refused with the field", async () => {
   assert.deepEqual(await ask(""), [400, ["from"]]);
   assert.deepEqual(await ask("from=yesterday"), [400, ["from"]]);
   assert.deepEqual(await ask("from=2026-03-01T00:00:00Z&to=2026-02-01T00:00:00Z"), [400, ["to"]]);
-  assert.deepEqual(await ask("from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z"), [400, ["to"]]);
   assert.deepEqual(await ask(`${FEBRUARY}&after=x`), [400, ["after"]]);
   assert.deepEqual(await ask(`${FEBRUARY}&format=pdf`), [400, ["format"]]);
   const path = `/accounts/DEMO0001/statement?${FEBRUARY}`;

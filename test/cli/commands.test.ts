@@ -98,7 +98,7 @@ const WRONG_ACCOUNTS: readonly (readonly [options: Readonly<Record<string, strin
   [{ funds: "1000000000.000001" }, "--funds is too large"],
   [{ "credit-limit": "0.0000001" }, money("--credit-limit", "0.0000001")],
   [{ parent: "NOBODY" }, '--parent names no reseller: there is no "NOBODY"'],
-  [{ parent: "OPERATOR1" }, '--parent names no reseller: there is no "OPERATOR1"'],
+  [{ parent: "OPERATOR1" }, '--parent names "OPERATOR1", which is no reseller'],
   [{ "rate-plan": "gold" }, '--rate-plan names no rate plan: there is no "gold"'],
   [{ currency: "CHF" }, "--rate-plan has prices in EUR, and the account is in CHF"],
   [{ kind: "reseller", parent: "OPERATOR1" }, "--parent is for clients: only they belong to a reseller"],

@@ -180,7 +180,7 @@ test("the copied store goes on where the other stopped", async (t) => {
   assert.deepEqual([byKey?.key, byKey?.scopes], ["CLIENT", ["send"]]);
   const bounds = { id: "one", expiresAtMs: KEY_EXPIRES_AT_MS, allowedAddresses: ["192.0.2.0/24"] };
   assert.deepEqual(byKey?.apiKey, bounds);
-  const session = { tokenHash: "token", nowMs: bench.clock.now(), idleMs: 99 * HOUR, longestMs: 999 * HOUR };
+  const session = { tokenHash: "token", nowMs: bench.clock.now(), idleMs: 99 * HOUR, maxMs: 999 * HOUR };
   assert.equal((await store.findSession(session))?.key, "RESELLER");
   const fresh = await store.createAccount({
     key: "NEXT",

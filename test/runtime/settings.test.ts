@@ -179,6 +179,11 @@ test("a wrong value in the environment is refused with the name of the variable 
 const WRONG_FILES: readonly (readonly [text: string, says: string])[] = [
   ["[sever]\nport = 1", "there is no section [sever]; heliograph.default.toml lists them all"],
   ["[server]\nprot = 1", '[server] has no setting "prot"; heliograph.default.toml lists them all'],
+  // What every object has is no setting.
+  ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"].flatMap((name): [string, string][] => [
+    [`[server]\n${name} = 5`, `[server] has no setting "${name}"; heliograph.default.toml lists them all`],
+    [`[${name}]\nport = 5`, `there is no section [${name}]; heliograph.default.toml lists them all`],
+  ]),
   ["port = 1", "there is no section [port]; heliograph.default.toml lists them all"],
   ["server = 1", '"server" is a section and has no value'],
   ['[server]\nport = "1"', "[server] port must be a number"],
@@ -197,6 +202,15 @@ test("what is wrong in a file is told with the file's name and the place", async
   for (const [text, says] of WRONG_FILES) {
     const file = await configFile(text);
     assertFault(() => read({ configFile: file }), `${file}: ${says}`);
+  }
+});
+
+test("what every object has is no setting of the command line or a mode either", () => {
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    const flags = JSON.parse(`{ "server": { "${name}": 5 } }`);
+    const says = `[server] has no setting "${name}"; heliograph.default.toml lists them all`;
+    assertFault(() => read({ flags }), `the command line: ${says}`);
+    assertFault(() => read({ mode: flags }), `the mode: ${says}`);
   }
 });
 

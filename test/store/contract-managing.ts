@@ -90,7 +90,7 @@ export function managingContract(engine: string, make: MakeDatabase): void {
 
     test("a suspended account loses its sessions, a retired one its keys too, for good", async (t) => {
       const bench = await Bench.start(t, make);
-      const alive = { tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR };
+      const alive = { tokenHash: "t", nowMs: NOW, idleMs: HOUR, maxMs: HOUR };
       const open = () => bench.store.createSession(bench.session("t"));
       await bench.store.createApiKey({
         id: "k",
@@ -127,14 +127,14 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       assert.equal(await set("reseller", bench.resellerId), "unknown user");
       assert.equal(await set("client", bench.resellerId), "done");
       assert.equal((await bench.store.findLogin({ username: "client" }))?.passwordHash, "new");
-      assert.equal(await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR }), null);
+      assert.equal(await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, maxMs: HOUR }), null);
     });
 
     test("a password is marked as the reseller's from when a reseller set it until somebody else did", async (t) => {
       const bench = await Bench.start(t, make);
       const marks = async () => {
         await bench.store.createSession(bench.session("t"));
-        const session = await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: HOUR });
+        const session = await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, maxMs: HOUR });
         const login = await bench.store.findLogin({ username: "client" });
         return [login?.account.passwordOfReseller, session?.passwordOfReseller];
       };

@@ -28,7 +28,7 @@ export function secondFactorContract(engine: string, make: MakeDatabase): void {
   const use = (bench: Bench, proof: FactorProof) => bench.store.useSecondFactor({ username, proof });
   const inForce = async (bench: Bench) => (await bench.store.findLogin({ username }))?.account.user;
   const sessionUser = (bench: Bench, tokenHash: string) =>
-    bench.store.findSession({ tokenHash, nowMs: bench.clock.now(), idleMs: HOUR, longestMs: HOUR });
+    bench.store.findSession({ tokenHash, nowMs: bench.clock.now(), idleMs: HOUR, maxMs: HOUR });
 
   describe(`the store on ${engine}: second factors`, () => {
     test("it is in force when it is confirmed, and stays so when the process dies", async (t) => {

@@ -137,7 +137,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         [await purgeExpired(2), await purgeExpired(2), await purgeExpired(2)],
         [{ more: true }, { more: true }, { more: false }],
       );
-      const look = { nowMs: later, idleMs: HOUR, longestMs: 24 * HOUR };
+      const look = { nowMs: later, idleMs: HOUR, maxMs: 24 * HOUR };
       assert.notEqual(await bench.store.findSession({ ...look, tokenHash: "young" }), null);
     });
 
@@ -803,7 +803,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       for (let index = 0; index < MAX_SESSIONS; index += 500)
         await Promise.all(Array.from({ length: 500 }, (_, place) => open(index + place)));
       const isThere = async (tokenHash: string): Promise<boolean> =>
-        (await bench.store.findSession({ tokenHash, nowMs: NOW, idleMs: HOUR, longestMs: HOUR })) !== null;
+        (await bench.store.findSession({ tokenHash, nowMs: NOW, idleMs: HOUR, maxMs: HOUR })) !== null;
       assert.deepEqual([await isThere("t0"), await isThere("t9")], [true, true]);
       for (let index = 0; index < 10; index++) await open(MAX_SESSIONS + index);
       assert.deepEqual([await isThere("t0"), await isThere("t9")], [false, false]);
@@ -814,27 +814,21 @@ export function storeContract(engine: string, make: MakeDatabase): void {
     test("a session ends when it is not used, when it is old, and when it is told to", async (t) => {
       const bench = await Bench.start(t, make);
       const find = (nowMs: number) =>
-        bench.store.findSession({ tokenHash: "t", nowMs, idleMs: HOUR, longestMs: 24 * HOUR });
+        bench.store.findSession({ tokenHash: "t", nowMs, idleMs: HOUR, maxMs: 24 * HOUR });
       await bench.store.createSession(bench.session("t"));
       for (let hours = 0; hours < 23.9; hours += 0.9)
         assert.equal((await find(NOW + hours * HOUR))?.id, bench.accountId);
       assert.equal(await find(NOW + 24 * HOUR), null);
       await bench.store.createSession(bench.session("u"));
       assert.equal(
-        await bench.store.findSession({ tokenHash: "u", nowMs: NOW + HOUR, idleMs: HOUR, longestMs: 24 * HOUR }),
+        await bench.store.findSession({ tokenHash: "u", nowMs: NOW + HOUR, idleMs: HOUR, maxMs: 24 * HOUR }),
         null,
       );
       await bench.store.createSession(bench.session("v"));
       await bench.store.endSession({ tokenHash: "v" });
-      assert.equal(
-        await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
-        null,
-      );
+      assert.equal(await bench.store.findSession({ tokenHash: "v", nowMs: NOW, idleMs: HOUR, maxMs: 24 * HOUR }), null);
       await bench.store.purgeExpired({ nowMs: NOW + 25 * HOUR, replayMs: HOUR, sessionMs: 24 * HOUR, limit: 100 });
-      assert.equal(
-        await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, longestMs: 24 * HOUR }),
-        null,
-      );
+      assert.equal(await bench.store.findSession({ tokenHash: "t", nowMs: NOW, idleMs: HOUR, maxMs: 24 * HOUR }), null);
     });
 
     test("funds move money in, out, and between currencies, and never below zero", async (t) => {

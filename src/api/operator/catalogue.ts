@@ -6,7 +6,9 @@ import type { FastifyRequest } from "fastify";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";
-import { ExchangeRate, IncomingNumber, RatePlan, Route, SimulatorCarrier, SmppCarrier } from "../../catalogue/file.ts";
+import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
+import { ExchangeRate, RatePlan, Route } from "../../catalogue/file.ts";
+import { IncomingNumber } from "../../catalogue/numbers.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -53,7 +55,7 @@ const RESOURCES: readonly Resource[] = [
     names: ["id"],
     one: "a carrier",
     many: "carriers",
-    shapes: [SmppCarrier, SimulatorCarrier],
+    shapes: Object.values(CARRIER_KINDS),
   },
   { kind: "route", path: "/operator/1/routes", names: ["prefix"], one: "a route", many: "routes", shapes: [Route] },
   {

@@ -86,8 +86,6 @@ export async function orCurrent<Thing, Result>(
   }
 }
 
-export { outdatedError as outdated } from "../refusals.ts";
-
 /** Gives an answer that has a version, with it in the header too. */
 export function versioned<Thing extends { readonly version: number }>(reply: FastifyReply, thing: Thing): Thing {
   reply.header("etag", `"${thing.version}"`);

@@ -5,7 +5,7 @@ import { COMMAND_STATUSES, statusName } from "../../carriers/smpp/codec/statuses
 import type { SmppProfile } from "../../carriers/smpp/profile.ts";
 import { connectSocket, type TlsSettings } from "../../carriers/smpp/session/connect.ts";
 import { SmppSession } from "../../carriers/smpp/session/session.ts";
-import type { CarrierProfile } from "../../catalogue/file.ts";
+import type { CarrierProfile } from "../../catalogue/carrier-kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { DeadLetter } from "../../store/port/reports.ts";
 import type { Store } from "../../store/port/store.ts";

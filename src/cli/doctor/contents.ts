@@ -1,6 +1,7 @@
 /** The doctor on what is in the store: the books, the catalogue, and the accounts that depend on it. */
 import { fieldsOf } from "../../admin/items.ts";
-import { type CarrierProfile, groupsOf, type RatePlan, type Route } from "../../catalogue/file.ts";
+import type { CarrierProfile } from "../../catalogue/carrier-kinds.ts";
+import { groupsOf, type RatePlan, type Route } from "../../catalogue/file.ts";
 import type { IncomingNumber } from "../../catalogue/numbers.ts";
 import { readSmallFile } from "../../runtime/files.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";

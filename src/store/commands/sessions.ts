@@ -57,10 +57,10 @@ export function sessionCommands(parts: CommandParts) {
       if (event !== null) await noteLogin({ ...event, atMs: nowMs });
     },
 
-    async findSession({ tokenHash, nowMs, idleMs, longestMs }) {
+    async findSession({ tokenHash, nowMs, idleMs, maxMs }) {
       const row = await session.get(tokenHash);
       if (row === undefined) return null;
-      if (nowMs - row.usedAtMs >= idleMs || nowMs - row.createdAtMs >= longestMs) return null;
+      if (nowMs - row.usedAtMs >= idleMs || nowMs - row.createdAtMs >= maxMs) return null;
       // Opened with a password alone, at the moment at which that ceased to be enough.
       if (row.secondFactor === 1 && row.withFactor === 0) return null;
       if (nowMs - row.usedAtMs >= USED_RESOLUTION_MS) await useSession.run(nowMs, tokenHash);

@@ -168,7 +168,7 @@ export interface Store {
     event: LoginEvent | null;
   }): Promise<void>;
   /** The session's account, if it is alive, and notes that it was used. */
-  findSession(input: { tokenHash: string; nowMs: number; idleMs: number; longestMs: number }): Promise<Account | null>;
+  findSession(input: { tokenHash: string; nowMs: number; idleMs: number; maxMs: number }): Promise<Account | null>;
   endSession(input: { tokenHash: string }): Promise<void>;
   /** Null for a user who has none, and has not begun with one. */
   secondFactor(input: { username: string }): Promise<SecondFactor | null>;

@@ -97,7 +97,7 @@ export class SqliteEngine implements Engine {
       }
       if (log.isTrusted) this.#replayJournal(db);
     } catch (error) {
-      log?.heed(error);
+      log?.noteError(error);
       log?.close();
       unlock?.();
       throw error;
@@ -222,7 +222,7 @@ export class SqliteEngine implements Engine {
       this.#log.checkpointIfDue();
       return { outcomes, feed };
     } catch (error) {
-      this.#log.heed(error);
+      this.#log.noteError(error);
       this.#rollback();
       unit.rollback();
       throw error;
@@ -262,12 +262,12 @@ export class SqliteEngine implements Engine {
           if (!this.#db.inTransaction) throw new StoreUnavailable("the transaction was ended by an error");
           outcomes[index] = { ok: true, value };
         } catch (fault) {
-          this.#log.heed(fault);
+          this.#log.noteError(fault);
           outcomes[index] = { ok: false, error: asStoreError(fault) };
         }
       }
     } catch (fault) {
-      this.#log.heed(fault);
+      this.#log.noteError(fault);
       const error = asStoreError(fault);
       for (const { index } of answered) if (!outcomes[index]!.ok) outcomes[index] = { ok: false, error };
     } finally {
@@ -301,7 +301,7 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
-      this.#log.heed(error);
+      this.#log.noteError(error);
       this.#rollback();
       return false;
     }
@@ -316,7 +316,7 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       if (!canBeRead(error)) throw error;
       this.#onFault(error);
-      this.#log.heed(error);
+      this.#log.noteError(error);
     }
   }
 

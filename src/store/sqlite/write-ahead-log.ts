@@ -93,11 +93,11 @@ export class WriteAheadLog {
 
   /** Whether the next commit is safe once it is flushed. A failure in the thread for checkpoints is seen here first. */
   get isTrusted(): boolean {
-    this.#heedThread();
+    this.#watchThread();
     return this.#distrust === null;
   }
 
-  #heedThread(): void {
+  #watchThread(): void {
     const faults = this.#turn?.faults ?? this.#knownFaults;
     if (faults === this.#knownFaults) return;
     this.#knownFaults = faults;
@@ -111,7 +111,7 @@ export class WriteAheadLog {
   }
 
   /** An error of the database: one of input or output makes the log suspect, others do not. */
-  heed(error: unknown): void {
+  noteError(error: unknown): void {
     if (isIoError(error)) this.distrust(error);
   }
 
@@ -260,13 +260,13 @@ export class WriteAheadLog {
     try {
       if (this.#size.get()!.log >= due) this.#db.pragma("wal_checkpoint(PASSIVE)");
     } catch (error) {
-      this.heed(error);
+      this.noteError(error);
     }
   }
 
   /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
   leaveCheckpoints(turn: CheckpointTurn | null): void {
-    this.#heedThread();
+    this.#watchThread();
     this.#turn = turn;
     this.#knownFaults = turn?.faults ?? 0;
   }

@@ -36,7 +36,7 @@ export interface Sources {
   readonly regexes: readonly FoundRegex[];
   /** Files that put regular expressions together when they run. */
   readonly builders: readonly string[];
-  /** As "src/api/body.ts parseJson": exported, with a text or octets as the first parameter. */
+  /** As "src/api/body-parsers.ts parseJson": exported, with a text or octets as the first parameter. */
   readonly functions: readonly string[];
 }
 
