@@ -1,7 +1,7 @@
 /** API keys of an account: made, listed and revoked. A key never has more rights than whoever makes it. */
 import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { areWithin, parseNetwork, storedNetwork } from "../runtime/networks.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
+import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
@@ -25,7 +25,7 @@ export interface ApiKeyOrder {
   /** All that its maker may give unless given. */
   readonly scopes?: readonly Scope[];
   /** When its maker's key ends unless given, or never. */
-  readonly expiresAtMs?: number;
+  readonly expiresAt?: string;
   readonly allowedAddresses?: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export async function makeApiKey(
   if (name !== null) checkName(name);
   const bounds = {
     scopes: scopesFor(manager, order.scopes, withoutMessages),
-    expiresAtMs: expiryFor(manager, order.expiresAtMs),
+    expiresAtMs: expiryFor(manager, order.expiresAt),
     allowedAddresses: networksFor(manager, order.allowedAddresses),
   };
   if ((await store.apiKeys({ accountKey })).length >= MAX_KEYS)
@@ -93,22 +93,23 @@ function scopesFor({ account }: Manager, wanted: readonly Scope[] | undefined, w
   throw forbidden(`the API key that you use is not good for ${beyond}, and makes none that is`, "scopes");
 }
 
-function expiryFor({ account, atMs }: Manager, wanted: number | undefined): number | null {
+function expiryFor({ account, atMs }: Manager, wanted: string | undefined): number | null {
   const most = account?.apiKey?.expiresAtMs ?? null;
   if (wanted === undefined) return most;
-  if (wanted <= atMs) throw invalid("expiresAt", "must be in the future");
-  if (most !== null && wanted > most)
+  const expiresAtMs = parseDateTime(wanted);
+  if (expiresAtMs === null) throw invalid("expiresAt", "is not a date and time like 2027-02-01T00:00:00.000+0000");
+  if (expiresAtMs <= atMs) throw invalid("expiresAt", "must be in the future");
+  if (most !== null && expiresAtMs > most)
     throw forbidden(
       `the API key that you use ends at ${formatDateTime(most)}, and makes none that lasts longer`,
       "expiresAt",
     );
-  return wanted;
+  return expiresAtMs;
 }
 
 function networksFor({ account }: Manager, wanted: readonly string[] | undefined): readonly string[] | null {
   const most = account?.apiKey?.allowedAddresses ?? null;
   if (wanted === undefined) return most;
-  if (wanted.length === 0) throw invalid("allowedAddresses", "must not be empty");
   const texts = checkedNetworks(wanted, MAX_KEY_NETWORKS)!;
   const networks = texts.map((text) => parseNetwork(text)!);
   const own = most?.map(storedNetwork).filter((network) => network !== null) ?? null;
