@@ -18,6 +18,8 @@ export interface ApiKeyParts {
 /** So that the list stays one page. */
 const MAX_KEYS = 1_000;
 export const MAX_KEY_NETWORKS = 100;
+/** As they are named: one that is named twice counts once afterwards. */
+export const MAX_KEY_SCOPES = 100;
 export const MAX_KEY_NAME = 100;
 
 export interface ApiKeyOrder {
@@ -83,6 +85,7 @@ function scopesFor({ account }: Manager, wanted: readonly Scope[] | undefined, w
   const own = account?.scopes ?? null;
   const most = (own ?? SCOPES).filter((scope) => scope !== "track" || withoutMessages === null);
   if (wanted === undefined) return most.length === SCOPES.length && own === null ? null : most;
+  if (wanted.length > MAX_KEY_SCOPES) throw invalid("scopes", `must have at most ${MAX_KEY_SCOPES} items`);
   const strange = wanted.find((scope) => !SCOPES.includes(scope));
   if (wanted.length === 0 || strange !== undefined)
     throw invalid("scopes", `must be some of ${SCOPES.join(",")}`, wanted.join(","));

@@ -1,7 +1,7 @@
 /** API keys as they are asked for and shown. What a key may be is decided in admin/. */
 import { type Static, Type } from "typebox";
 import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
-import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS } from "../admin/api-keys.ts";
+import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
@@ -18,6 +18,7 @@ export const ApiKeyRequest = Type.Object(
     scopes: Type.Optional(
       Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
         minItems: 1,
+        maxItems: MAX_KEY_SCOPES,
         description: "What it is good for; all that its maker may give unless given.",
       }),
     ),

@@ -205,6 +205,13 @@ const REFUSED: readonly Case[] = [
     says: [2, "--retry-minutes must be a whole number from 1 to 10080"],
   },
   {
+    name: "a key with more scopes than are read",
+    call: () => makeKey("ACME", { scopes: Array(101).fill("send") }),
+    command: ["api-key", "create", "--account", "ACME", "--scopes", Array(101).fill("send").join()],
+    answer: [400, "scopes"],
+    says: [2, "--scopes must have at most 100 items"],
+  },
+  {
     name: "a key with a name of two lines",
     call: () => makeKey("ACME", { name: "two\nlines" }),
     command: ["api-key", "create", "--account", "ACME", "--name", "two\nlines"],
@@ -251,6 +258,14 @@ test("both take a scope that is named twice for one", async () => {
     made.map((key) => key.scopes),
     [all, all],
   );
+});
+
+test("both say which users an account has, where the one that is named is none of them", async () => {
+  const says = "username must be one of the account's users: ACME";
+  const body = { username: "reseller", currentPassword: "password" };
+  const own = await service.call("PUT", "/account/1/password", { authorization: basic("ACME", "password"), body });
+  assert.deepEqual(refusal(own), [400, ["username"], `${says}.`]);
+  assert.deepEqual(await refused("account", "password", "ACME", "--username", "reseller"), [2, `--${says}`]);
 });
 
 test("an account is looked for before the end of its key is read", async () => {
