@@ -4,11 +4,13 @@ import { parseNetwork } from "../runtime/networks.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { isSender } from "../sms/addresses.ts";
 import type { AccountChange, AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
-import { amountIn } from "./manager.ts";
+import { amountIn, checkText } from "./manager.ts";
 import { invalid } from "./refusal.ts";
 
 /** Senders or networks in a list. */
 export const MAX_ENTRIES = 1_000;
+/** Characters: more than any network is written in. */
+export const MAX_NETWORK_LENGTH = 64;
 export const MAX_LIMIT = 1_000_000_000;
 export const MAX_RETRIES = 50;
 /** A week. */
@@ -57,7 +59,7 @@ function checkedSender<Sender extends string | null>(sender: Sender, field: stri
   return sender;
 }
 
-/** Each is there once. */
+/** Each is there once. An empty list would shut out everybody; to take a bound away is null. */
 function checkedList(
   texts: readonly string[] | null,
   field: string,
@@ -65,6 +67,7 @@ function checkedList(
   check: (text: string, field: string) => string,
 ): readonly string[] | null {
   if (texts === null) return null;
+  if (texts.length === 0) throw invalid(field, "must not be empty");
   if (texts.length > most) throw invalid(field, `must have at most ${most} items`);
   return [...new Set(texts.map((text, index) => check(text, `${field}[${index}]`)))];
 }
@@ -82,7 +85,7 @@ function checkedLimits(limits: AccountLimits): AccountLimits {
   for (const [name, least] of Object.entries(MIN_LIMITS) as [keyof AccountLimits, number][]) {
     const value = limits[name];
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= MAX_LIMIT)) continue;
-    throw invalid(`limits.${name}`, `must be a whole number from ${least} to ${MAX_LIMIT}`);
+    throw invalid(`limits.${name}`, `must be a whole number from ${least} to ${MAX_LIMIT}`, String(value));
   }
   return limits;
 }
@@ -92,6 +95,7 @@ function checkedAlert(alert: NonNullable<AccountSettings["alert"]> | null): Mana
   const { below, url } = alert;
   const urlSays = urlProblem(url);
   if (urlSays !== null) throw invalid("alert.url", urlSays);
+  checkText("alert.url", url);
   return { belowMicros: amountIn(below, "alert.below"), url };
 }
 

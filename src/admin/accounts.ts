@@ -5,7 +5,7 @@ import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "..
 import type { AccountChange, AccountKind, ManagedAccount, NewAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { type AccountSettings, checkedSettings } from "./account-settings.ts";
-import { amountIn, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
+import { amountIn, checkText, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { passwordFrom } from "./passwords.ts";
 import { conflict, forbidden, invalid, outdated, unknownAccount } from "./refusal.ts";
 import { checkLimits, checkMayResell, checkNames, creationRefused, type ResellerSettings } from "./reselling.ts";
@@ -118,6 +118,7 @@ function checkKey(key: string | undefined, kind: AccountKind): void {
 
 function checkUsername(username: string): void {
   if (!isUsername(username)) throw invalid("username", "must be 1 to 64 characters without spaces and colons");
+  checkText("username", username);
 }
 
 /** Whoever has an operator's password may do more than any API key, and for longer. */

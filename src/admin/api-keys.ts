@@ -1,7 +1,7 @@
 /** API keys of an account: made, listed and revoked. A key never has more rights than whoever makes it. */
 import { newApiKey, storedForm } from "../auth/api-keys.ts";
 import { areWithin, parseNetwork, storedNetwork } from "../runtime/networks.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
+import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
@@ -18,6 +18,8 @@ export interface ApiKeyParts {
 /** So that the list stays one page. */
 const MAX_KEYS = 1_000;
 export const MAX_KEY_NETWORKS = 100;
+/** As they are named: one that is named twice counts once afterwards. */
+export const MAX_KEY_SCOPES = 100;
 export const MAX_KEY_NAME = 100;
 
 export interface ApiKeyOrder {
@@ -25,7 +27,7 @@ export interface ApiKeyOrder {
   /** All that its maker may give unless given. */
   readonly scopes?: readonly Scope[];
   /** When its maker's key ends unless given, or never. */
-  readonly expiresAtMs?: number;
+  readonly expiresAt?: string;
   readonly allowedAddresses?: readonly string[];
 }
 
@@ -57,7 +59,7 @@ export async function makeApiKey(
   if (name !== null) checkName(name);
   const bounds = {
     scopes: scopesFor(manager, order.scopes, withoutMessages),
-    expiresAtMs: expiryFor(manager, order.expiresAtMs),
+    expiresAtMs: expiryFor(manager, order.expiresAt),
     allowedAddresses: networksFor(manager, order.allowedAddresses),
   };
   if ((await store.apiKeys({ accountKey })).length >= MAX_KEYS)
@@ -83,6 +85,7 @@ function scopesFor({ account }: Manager, wanted: readonly Scope[] | undefined, w
   const own = account?.scopes ?? null;
   const most = (own ?? SCOPES).filter((scope) => scope !== "track" || withoutMessages === null);
   if (wanted === undefined) return most.length === SCOPES.length && own === null ? null : most;
+  if (wanted.length > MAX_KEY_SCOPES) throw invalid("scopes", `must have at most ${MAX_KEY_SCOPES} items`);
   const strange = wanted.find((scope) => !SCOPES.includes(scope));
   if (wanted.length === 0 || strange !== undefined)
     throw invalid("scopes", `must be some of ${SCOPES.join(",")}`, wanted.join(","));
@@ -93,22 +96,23 @@ function scopesFor({ account }: Manager, wanted: readonly Scope[] | undefined, w
   throw forbidden(`the API key that you use is not good for ${beyond}, and makes none that is`, "scopes");
 }
 
-function expiryFor({ account, atMs }: Manager, wanted: number | undefined): number | null {
+function expiryFor({ account, atMs }: Manager, wanted: string | undefined): number | null {
   const most = account?.apiKey?.expiresAtMs ?? null;
   if (wanted === undefined) return most;
-  if (wanted <= atMs) throw invalid("expiresAt", "must be in the future");
-  if (most !== null && wanted > most)
+  const expiresAtMs = parseDateTime(wanted);
+  if (expiresAtMs === null) throw invalid("expiresAt", "is not a date and time like 2027-02-01T00:00:00.000+0000");
+  if (expiresAtMs <= atMs) throw invalid("expiresAt", "must be in the future");
+  if (most !== null && expiresAtMs > most)
     throw forbidden(
       `the API key that you use ends at ${formatDateTime(most)}, and makes none that lasts longer`,
       "expiresAt",
     );
-  return wanted;
+  return expiresAtMs;
 }
 
 function networksFor({ account }: Manager, wanted: readonly string[] | undefined): readonly string[] | null {
   const most = account?.apiKey?.allowedAddresses ?? null;
   if (wanted === undefined) return most;
-  if (wanted.length === 0) throw invalid("allowedAddresses", "must not be empty");
   const texts = checkedNetworks(wanted, MAX_KEY_NETWORKS)!;
   const networks = texts.map((text) => parseNetwork(text)!);
   const own = most?.map(storedNetwork).filter((network) => network !== null) ?? null;

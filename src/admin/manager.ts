@@ -1,8 +1,9 @@
 /** Who manages accounts (an operator or a reseller over the API, or the command line, which is the operator's), and which accounts those are. */
 import { MAX_AMOUNT, parseMicros } from "../money/amounts.ts";
+import { textProblem } from "../runtime/text.ts";
 import type { Account, Actor, ManagedAccount, Tenant } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
-import { conflict, invalid, unknownAccount } from "./refusal.ts";
+import { conflict, invalid, type Refused, unknownAccount } from "./refusal.ts";
 
 export interface Manager {
   /** The account that calls; null for the command line. */
@@ -39,6 +40,10 @@ export async function managedAccount(
   return account;
 }
 
+export function retired(): Refused {
+  return conflict("the account is retired");
+}
+
 /** The same, of one that can still be changed. */
 export async function livingAccount(
   store: AccountReader,
@@ -46,7 +51,7 @@ export async function livingAccount(
   key: string,
 ): Promise<ManagedAccount> {
   const account = await managedAccount(store, manager, key);
-  if (account.retiredAtMs !== null) throw conflict("the account is retired");
+  if (account.retiredAtMs !== null) throw retired();
   return account;
 }
 
@@ -58,4 +63,10 @@ export function amountIn(value: number | string, field: string): bigint {
     throw invalid(field, "must be a decimal number of 0 or more with at most 6 places", text);
   if (micros > MAX_AMOUNT) throw invalid(field, "is too large");
   return micros;
+}
+
+/** A text that every store can hold. */
+export function checkText(field: string, text: string): void {
+  const says = textProblem(text);
+  if (says !== null) throw invalid(field, says);
 }

@@ -3,7 +3,7 @@ import { isTooLong } from "../auth/passwords.ts";
 import { secret } from "../runtime/random.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
-import { livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
+import { checkText, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, unknown, unknownAccount } from "./refusal.ts";
 import { checkMayResell, type ResellerSettings } from "./reselling.ts";
 
@@ -29,6 +29,7 @@ export function passwordFrom(given: string | undefined): Password {
   const length = isTooLong(given) ? Number.POSITIVE_INFINITY : [...given].length;
   if (length < MIN_PASSWORD || length > MAX_PASSWORD)
     throw invalid("password", `must be ${MIN_PASSWORD} to ${MAX_PASSWORD} characters long`);
+  checkText("password", given);
   return { text: given, madeUp: false };
 }
 
@@ -54,6 +55,14 @@ export async function setPassword(
   const done = await store.setPassword({ ...tenantOf(manager), username, passwordHash, ...signed(manager) });
   if (done === "unknown user") throw unknownUser();
   return password;
+}
+
+/** Which of an account's users is meant: whoever is the only one need not be named. */
+export function userIn({ usernames }: Pick<ManagedAccount, "usernames">, wanted: string | undefined): string {
+  const username = wanted ?? (usernames.length === 1 ? usernames[0] : undefined);
+  if (username === undefined || !usernames.includes(username))
+    throw invalid("username", `must be one of the account's users: ${usernames.join(", ")}`);
+  return username;
 }
 
 const unknownUser = () => unknown("the account has no such user");

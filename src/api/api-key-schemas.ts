@@ -1,14 +1,13 @@
 /** API keys as they are asked for and shown. What a key may be is decided in admin/. */
 import { type Static, Type } from "typebox";
-import { type ApiKeyOrder, type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS } from "../admin/api-keys.ts";
-import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
+import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
+import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
-import { badField } from "./errors.ts";
 import { TextOrNull } from "./schemas.ts";
 
-/** What a network or a date is written in. */
-const MAX_NETWORK_LENGTH = 64;
+/** What a date is written in. */
 const MAX_DATE_LENGTH = 40;
 
 const Scopes = Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }));
@@ -19,7 +18,7 @@ export const ApiKeyRequest = Type.Object(
     scopes: Type.Optional(
       Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
         minItems: 1,
-        maxItems: SCOPES.length,
+        maxItems: MAX_KEY_SCOPES,
         description: "What it is good for; all that its maker may give unless given.",
       }),
     ),
@@ -76,12 +75,4 @@ export function keyAnswer(key: Omit<ApiKey, "accountKey">): Static<typeof ApiKey
 
 export function newKeyAnswer({ key, ...made }: CreatedApiKey): Static<typeof NewApiKeyAnswer> {
   return { ...keyAnswer(made), key };
-}
-
-/** The key that is asked for. */
-export function keyOrder({ expiresAt, ...order }: Static<typeof ApiKeyRequest>): ApiKeyOrder {
-  if (expiresAt === undefined) return order;
-  const expiresAtMs = parseDateTime(expiresAt);
-  if (expiresAtMs === null) throw badField("expiresAt", "is not a date and time like 2027-02-01T00:00:00.000+0000");
-  return { ...order, expiresAtMs };
 }

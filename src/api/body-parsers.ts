@@ -1,6 +1,7 @@
 /** Request bodies: JSON as real clients write it, and forms where the contract leaves the encoding open. */
 import { isUtf8 } from "node:buffer";
 import { systemRandom } from "../runtime/random.ts";
+import { textProblem } from "../runtime/text.ts";
 import { ApiError, badField } from "./errors.ts";
 
 /** The contract's deepest body has five levels. */
@@ -90,8 +91,8 @@ interface Fault {
 /** The path is put together only on the way back from a fault: bodies without one pay nothing for it. */
 function clean(value: unknown, depth: number): Fault | null {
   if (typeof value === "string") {
-    if (value.includes("\0")) return { path: "", says: "has a NUL character" };
-    return value.isWellFormed() ? null : { path: "", says: "has half of a surrogate pair" };
+    const says = textProblem(value);
+    return says === null ? null : { path: "", says };
   }
   if (typeof value !== "object" || value === null) return null;
   if (depth >= DEEPEST) return { path: "", says: TOO_DEEP };

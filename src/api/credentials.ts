@@ -6,16 +6,21 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { makeApiKey } from "../admin/api-keys.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
-import { passwordFrom } from "../admin/passwords.ts";
+import {
+  changeOwnPassword,
+  type Owner,
+  type OwnPasswordParts,
+  ownApiKeys,
+  revokeOwnApiKey,
+} from "../admin/own-credentials.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Store } from "../store/port/store.ts";
-import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, keyOrder, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
 import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
-import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { actorOf, managerOf, named } from "./operator/managing.ts";
+import { managerOf, named } from "./operator/managing.ts";
 import { NewPasswords, PasswordAnswer, PasswordText } from "./operator/passwords.ts";
 import { seenAtOnce } from "./seen-at-once.ts";
 
@@ -40,8 +45,6 @@ const TAG = "Account";
 const ANY_KEY = { tag: TAG, auth: "account", scope: null } as const;
 /** For passwords and sessions. */
 const NO_KEY = { tag: TAG, auth: "login" } as const;
-/** An account is its own, whoever its reseller is. */
-const OWN = { resellerId: null } as const;
 
 const PasswordChange = Type.Object(
   {
@@ -61,6 +64,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
   const { clock, settings } = parts;
   const store = seenAtOnce(parts.store, parts.catalogue);
   const passwords = new NewPasswords();
+  const ownerOf = (request: FastifyRequest): Owner => ({ ...managerOf(request, clock), account: accountOf(request) });
 
   api.post(
     "/account/1/api-keys",
@@ -73,17 +77,9 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     async (request) => {
       const maker = accountOf(request);
       const withoutMessages = isWithoutMessages(maker, settings.resellers) ? passwordOfReseller() : null;
-      const order = keyOrder(request.body);
-      return newKeyAnswer(await makeApiKey(store, managerOf(request, clock), maker.key, order, withoutMessages));
+      return newKeyAnswer(await makeApiKey(store, managerOf(request, clock), maker.key, request.body, withoutMessages));
     },
   );
-
-  /** A key knows of itself alone. */
-  const visibleKeys = async (request: FastifyRequest) => {
-    const { key: accountKey, apiKey } = accountOf(request);
-    const keys = await store.apiKeys({ accountKey });
-    return apiKey === null ? keys : keys.filter(({ id }) => id === apiKey.id);
-  };
 
   api.get(
     "/account/1/api-keys",
@@ -92,29 +88,17 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       summary: "List your account's API keys, with when each was last used; with an API key, that one",
       answer: Type.Object({ results: Type.Array(ApiKeyAnswer) }),
     }),
-    async (request) => ({ results: (await visibleKeys(request)).map(keyAnswer) }),
+    async (request) => ({ results: (await ownApiKeys(store, ownerOf(request))).map(keyAnswer) }),
   );
 
   api.delete(
     "/account/1/api-keys/:id",
     operation({ ...ANY_KEY, summary: "Revoke an API key of your account; with an API key, that one" }),
     async (request, reply) => {
-      const id = named(request, "id");
-      const unknown = () => new ApiError("notFound", { description: "There is no such API key for you to revoke." });
-      if (!(await visibleKeys(request)).some((key) => key.id === id)) throw unknown();
-      const revoked = await store.revokeApiKey({ id, by: actorOf(request), atMs: clock.now() });
-      if (revoked === "unknown key") throw unknown();
+      await revokeOwnApiKey(store, ownerOf(request), named(request, "id"));
       return reply.code(204).send();
     },
   );
-
-  /** Which of the account's users it is about. Of others nothing is told. */
-  const userIn = (usernames: readonly string[], wanted: string | undefined): string => {
-    if (wanted === undefined && usernames.length === 1) return usernames[0]!;
-    if (wanted === undefined) throw badField("username", "is required: the account has several users");
-    if (!usernames.includes(wanted)) throw badField("username", "is none of the account's users");
-    return wanted;
-  };
 
   api.put(
     "/account/1/password",
@@ -125,24 +109,13 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
       answer: PasswordAnswer,
     }),
     async (request) => {
-      const { currentPassword } = request.body;
-      const { id, key } = accountOf(request);
-      const { usernames } = (await store.account({ ...OWN, key }))!;
-      const username = userIn(usernames, request.body.username);
-      const password = passwordFrom(request.body.password);
-      // Whoever knows the old one, such as a reseller, must not know the new one.
-      if (password.text === currentPassword) throw badField("password", "must be another one than now");
-      const proven = await checkOwnPassword(parts, { username, password: currentPassword }, request.ip);
-      if (proven?.id !== id)
-        throw new ApiError("forbidden", {
-          variables: ["currentPassword"],
-          description: "currentPassword is wrong.",
-        });
-      const passwordHash = await passwords.hash(password.text);
-      const by = { by: actorOf(request), atMs: clock.now() };
-      const done = await store.setPassword({ ...OWN, username, passwordHash, ...by });
-      if (done === "unknown user") throw new ApiError("conflict", { description: "The account is retired." });
-      return { username, ...(password.madeUp ? { password: password.text } : {}) };
+      const rules: OwnPasswordParts = {
+        store,
+        hashPassword: (password) => passwords.hash(password),
+        accountWith: (username, password) => checkOwnPassword(parts, { username, password }, request.ip),
+      };
+      const { username, text, madeUp } = await changeOwnPassword(rules, ownerOf(request), request.body);
+      return { username, ...(madeUp ? { password: text } : {}) };
     },
   );
 

@@ -1,19 +1,11 @@
 /** `heliograph account password` and `sessions`: who can get in. */
 import { Command } from "commander";
-import { endSessions, removeSecondFactor, setPassword } from "../admin/passwords.ts";
+import { endSessions, removeSecondFactor, setPassword, userIn } from "../admin/passwords.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
 import { counted } from "./show.ts";
-import {
-  accountNamed,
-  CommandFault,
-  type CommonOptions,
-  onStore,
-  say,
-  UsageFault,
-  withStoreOptions,
-} from "./support.ts";
+import { accountNamed, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 interface PasswordOptions extends CommonOptions {
   readonly stdin?: boolean;
@@ -34,7 +26,7 @@ export function passwordCommand(): Command {
     .option("--username <name>", "which of its users, if it has several")
     .action(async (key: string, options: PasswordOptions) => {
       await onStore(options, async (store, settings) => {
-        const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
+        const username = userIn(await accountNamed(store, key), options.username);
         const { text, madeUp } = await setPassword(accountParts(store, settings), commandLine(), {
           accountKey: key,
           username,
@@ -47,15 +39,6 @@ export function passwordCommand(): Command {
         );
       });
     });
-}
-
-function userOf(key: string, usernames: readonly string[], wanted: string | undefined): string {
-  if (wanted === undefined) {
-    if (usernames.length === 1) return usernames[0]!;
-    throw new UsageFault(`say which user of ${key} with --username: ${usernames.join(", ")}`);
-  }
-  if (usernames.includes(wanted)) return wanted;
-  throw new CommandFault(`the account ${key} has no user ${wanted}, only ${usernames.join(", ")}`);
 }
 
 interface FactorOptions extends CommonOptions {
@@ -72,7 +55,7 @@ export function secondFactorCommand(): Command {
     .option("--username <name>", "which of its users, if it has several")
     .action(async (key: string, options: FactorOptions) => {
       await onStore(options, async (store) => {
-        const username = userOf(key, (await accountNamed(store, key)).usernames, options.username);
+        const username = userIn(await accountNamed(store, key), options.username);
         await removeSecondFactor(store, commandLine(), username);
         say(`${username} has no second factor any more, and the user's sessions are ended.`);
       });

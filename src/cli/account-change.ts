@@ -1,6 +1,6 @@
 /** `heliograph account change|suspend|resume|retire`: what an account may do, and whether it may do anything. */
 import { Command } from "commander";
-import { type AccountSettings, MAX_LIMIT, MIN_LIMITS } from "../admin/account-settings.ts";
+import { type AccountSettings, MIN_LIMITS } from "../admin/account-settings.ts";
 import { type AccountChangeOrder, changeAccount, retireAccount } from "../admin/accounts.ts";
 import { livingAccount } from "../admin/manager.ts";
 import { formatMicros } from "../money/amounts.ts";
@@ -18,7 +18,6 @@ import {
   onStore,
   say,
   UsageFault,
-  wholeOf,
   withStoreOptions,
 } from "./support.ts";
 
@@ -89,8 +88,8 @@ function orderOf(before: ManagedAccount, options: ChangeOptions): AccountChangeO
     ...(ratePlan === undefined ? {} : { ratePlan }),
     ...(creditLimit === undefined ? {} : { creditLimit }),
     ...(sender === undefined ? {} : { defaultSender: sender === false ? null : sender }),
-    ...(senders === undefined ? {} : { allowedSenders: senders === false ? null : someOf(senders, "--senders") }),
-    ...(networks === undefined ? {} : { allowedAddresses: networks === false ? null : someOf(networks, "--networks") }),
+    ...(senders === undefined ? {} : { allowedSenders: senders === false ? null : listOf(senders) }),
+    ...(networks === undefined ? {} : { allowedAddresses: networks === false ? null : listOf(networks) }),
     ...(retryMinutes === undefined ? {} : { retryMinutes: retryMinutes === false ? null : readMinutes(retryMinutes) }),
     ...(limits === undefined ? {} : { limits }),
     ...(alert === undefined ? {} : { alert }),
@@ -103,7 +102,9 @@ function limitsOf(before: AccountLimits, options: ChangeOptions): AccountLimits 
   if (named.length === 0 && options.limits !== false) return undefined;
   const values = named.map((name) => {
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return [name, wholeOf(options[name]!, option, MIN_LIMITS[name], MAX_LIMIT)];
+    const text = options[name]!;
+    if (!/^-?\d{1,15}$/.test(text)) throw new UsageFault(`${option} must be a whole number, not "${text}"`);
+    return [name, Number(text)];
   });
   return { ...(options.limits === false ? {} : before), ...Object.fromEntries(values) };
 }
@@ -126,13 +127,6 @@ export function readMinutes(text: string): number[] {
   if (minutes.some((piece) => !/^\d{1,9}$/.test(piece)))
     throw new UsageFault(`--retry-minutes must be whole numbers of minutes such as 1,5,30, not "${text}"`);
   return minutes.map(Number);
-}
-
-/** What stands between commas, if anything does: an empty list would mean none at all. */
-export function someOf(text: string, option: string): string[] {
-  const values = listOf(text);
-  if (values.length === 0) throw new UsageFault(`${option} must name at least one`);
-  return values;
 }
 
 /** Prints what a change has changed. */

@@ -4,7 +4,6 @@ import { type ApiKeyOrder, apiKeysOf, createApiKey, revokeApiKey } from "../admi
 import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
-import { someOf } from "./account-change.ts";
 import { withExample } from "./example.ts";
 import { commandLine } from "./operator.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
@@ -62,8 +61,8 @@ async function createKey(options: KeyOptions): Promise<void> {
   const order: ApiKeyOrder = {
     ...(name === undefined ? {} : { name }),
     ...(scopes === undefined ? {} : { scopes: listOf(scopes) as Scope[] }),
-    ...(expires === undefined ? {} : { expiresAtMs: expiryOf(expires, manager.atMs) }),
-    ...(networks === undefined ? {} : { allowedAddresses: someOf(networks, "--networks") }),
+    ...(expires === undefined ? {} : { expiresAt: formatDateTime(expiryOf(expires, manager.atMs)) }),
+    ...(networks === undefined ? {} : { allowedAddresses: listOf(networks) }),
   };
   const made = await onStore(options, (store, settings) => createApiKey({ store, settings }, manager, account, order));
   const scope = made.scopes === null ? "" : `, which is good for ${made.scopes.join(", ")} only,`;

@@ -37,6 +37,10 @@ export function refusalFault(refusal: Refusal): CommandFault {
       const { field, says } = refusal;
       return new CommandFault(field === null ? says : `${nameOf(field)}: ${says}`);
     }
+    case "unknown": {
+      const hint = refusal.what === "account" ? ': "heliograph account list" shows them all' : "";
+      return new CommandFault(`${refusal.says}${hint}`);
+    }
     default:
       return new CommandFault(refusal.says);
   }

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { type AccountReader, managedAccount } from "../admin/manager.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
@@ -129,10 +130,9 @@ export function byCommandLine(): { by: Actor; atMs: number } {
   return { by: { name: "command line", address }, atMs: systemClock.now() };
 }
 
-export async function accountNamed(store: Store, key: string): Promise<ManagedAccount> {
-  const account = await store.account({ ...EVERYTHING, key });
-  if (account === null) throw new CommandFault(`there is no account ${key}: "heliograph account list" shows them all`);
-  return account;
+/** Any account: the command line may know of them all. */
+export function accountNamed(store: AccountReader, key: string): Promise<ManagedAccount> {
+  return managedAccount(store, { account: null }, key);
 }
 
 /** A day, which begins at midnight UTC, or a moment. */

@@ -2,7 +2,7 @@
  * Networks and addresses of callers: "10.0.0.0/8", "2001:db8::/32", or one address alone. An IPv4 address that comes written as IPv6
  * (::ffff:10.0.0.1, as a socket for both kinds gives it) is the IPv4 address everywhere here. Pure.
  */
-import { BlockList, isIPv4, isIPv6, SocketAddress } from "node:net";
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from "node:net";
 
 export interface Network {
   readonly family: "ipv4" | "ipv6";
@@ -30,10 +30,10 @@ export function plainAddress(written: string): string | null {
   return MAPPED.exec(address)?.[1] ?? address;
 }
 
-/** Null for what is no network. Bits behind the mask do not matter. */
+/** Null for what is no network: an address as it is written by itself, alone or with a width. Bits behind the mask do not matter. */
 export function parseNetwork(text: string): Network | null {
-  const [, name = "", width] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const address = plainAddress(name);
+  const [, name = "", width] = /^([0-9a-fA-F.:]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
+  const address = isIP(name) === 0 ? null : plainAddress(name);
   if (address === null) return null;
   const family = isIPv4(address) ? "ipv4" : "ipv6";
   const mapped = family === "ipv4" && isIPv6(name);
@@ -42,19 +42,23 @@ export function parseNetwork(text: string): Network | null {
 }
 
 /**
- * A network that is stored already. The command line once took spellings in which no address was ever found, so that whoever had them was
- * shut out: an address with a zone (fe80::1%eth0), and an IPv4 network that is written as IPv6 with the width of IPv4 (::ffff:10.0.0.0/8).
- * Each is read as what was meant, and never as more than that.
+ * A network that is stored already, in a spelling that is not taken any more. Two worked: an IPv4 address with a port, and a width with zeros
+ * before it. In two that the command line took no address was ever found, so that whoever had them was shut out: an address with a zone
+ * (fe80::1%eth0), and an IPv4 network that is written as IPv6 with the width of IPv4 (::ffff:10.0.0.0/8). Each is read as what was meant. One
+ * of the last two with the width 0 stays without any address: it would let everybody in who was shut out until now.
  */
 export function storedNetwork(text: string): Network | null {
   const network = parseNetwork(text);
   if (network !== null || text.length > MAX_ADDRESS) return network;
-  const [name = "", width] = text.split("/", 2);
+  const [, name = "", zone, width] = /^([0-9a-fA-F.:]+(%[^/%]+)?)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = plainAddress(name);
   if (address === null) return null;
   const family = isIPv4(address) ? "ipv4" : "ipv6";
-  const bits = width === undefined ? ADDRESS_BITS[family] : Number(width);
-  return bits >= 0 ? { family, address, bits: Math.min(bits, ADDRESS_BITS[family]) } : null;
+  const mapped = family === "ipv4" && isIPv6(name);
+  const written = width === undefined ? ADDRESS_BITS[family] : Number(width);
+  const bits = mapped && written > ADDRESS_BITS.ipv4 ? written - MAPPED_BITS : written;
+  const least = mapped || zone !== undefined ? 1 : 0;
+  return bits < least || bits > ADDRESS_BITS[family] ? null : { family, address, bits };
 }
 
 /** Networks separated by commas; null where one of them is none. An empty text has none. */

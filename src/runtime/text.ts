@@ -1,4 +1,4 @@
-/** Texts of strangers, made so that every database can hold them. Pure. */
+/** Texts of strangers, and what every database can hold of them. Pure. */
 
 /** In place of what has no place: PostgreSQL holds no NUL, and no encoding half a surrogate pair. */
 const REPLACEMENT = "\ufffd";
@@ -8,4 +8,10 @@ export function boundedText(text: string, maxLength = Number.POSITIVE_INFINITY):
   const clipped = text.length > maxLength ? text.slice(0, maxLength) : text;
   const whole = clipped.isWellFormed() ? clipped : clipped.toWellFormed();
   return whole.includes("\0") ? whole.replaceAll("\0", REPLACEMENT) : whole;
+}
+
+/** What a database refuses in a text, as the rest of a sentence about it. Null for what can be kept. */
+export function textProblem(text: string): string | null {
+  if (text.includes("\0")) return "has a NUL character";
+  return text.isWellFormed() ? null : "has half of a surrogate pair";
 }

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { PasswordChecker } from "../../src/auth/passwords.ts";
 import { commandsOn } from "../cli/in-process.ts";
 import { addAccount } from "../support/accounts.ts";
-import { good, operating, refusal } from "../support/operator.ts";
+import { good, operating, refusal, soon } from "../support/operator.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -38,25 +38,70 @@ interface Case {
 }
 
 const NETWORK = "must be an address, or a network such as 192.0.2.0/24";
+const NOBODY = 'there is no account NOBODY: "heliograph account list" shows them all';
 const long = `https://x.example/${"x".repeat(2_048)}`;
 
 const REFUSED: readonly Case[] = [
-  ...["::ffff:10.0.0.0/8", "fe80::1%eth0", "10.0.0.0/33"].flatMap((network): Case[] => [
-    {
-      name: `the network ${network} of an account`,
-      call: () => patch("ACME", { allowedAddresses: [network] }),
-      command: change("ACME", "--networks", network),
-      answer: [400, "allowedAddresses[0]"],
-      says: [2, `--networks ${NETWORK}, not "${network}"`],
-    },
-    {
-      name: `the network ${network} of a key`,
-      call: () => makeKey("ACME", { allowedAddresses: [network] }),
-      command: ["api-key", "create", "--account", "ACME", "--networks", network],
-      answer: [400, "allowedAddresses[0]"],
-      says: [2, `--networks ${NETWORK}, not "${network}"`],
-    },
-  ]),
+  ...["::ffff:10.0.0.0/8", "fe80::1%eth0", "10.0.0.0/33", "10.0.0.1:80", "10.0.0.1:80/8", "10.0.0.0/08"].flatMap(
+    (network): Case[] => [
+      {
+        name: `the network ${network} of an account`,
+        call: () => patch("ACME", { allowedAddresses: [network] }),
+        command: change("ACME", "--networks", network),
+        answer: [400, "allowedAddresses[0]"],
+        says: [2, `--networks ${NETWORK}, not "${network}"`],
+      },
+      {
+        name: `the network ${network} of a key`,
+        call: () => makeKey("ACME", { allowedAddresses: [network] }),
+        command: ["api-key", "create", "--account", "ACME", "--networks", network],
+        answer: [400, "allowedAddresses[0]"],
+        says: [2, `--networks ${NETWORK}, not "${network}"`],
+      },
+    ],
+  ),
+  {
+    name: "an account for no networks",
+    call: () => patch("ACME", { allowedAddresses: [] }),
+    command: change("ACME", "--networks", ""),
+    answer: [400, "allowedAddresses"],
+    says: [2, "--networks must not be empty"],
+  },
+  {
+    name: "an account for no senders",
+    call: () => patch("ACME", { allowedSenders: [] }),
+    command: change("ACME", "--senders", " , "),
+    answer: [400, "allowedSenders"],
+    says: [2, "--senders must not be empty"],
+  },
+  {
+    name: "a key for no networks",
+    call: () => makeKey("ACME", { allowedAddresses: [] }),
+    command: ["api-key", "create", "--account", "ACME", "--networks", ","],
+    answer: [400, "allowedAddresses"],
+    says: [2, "--networks must not be empty"],
+  },
+  {
+    name: "a limit below the lowest",
+    call: () => patch("ACME", { limits: { destinationsPerRequest: 0 } }),
+    command: change("ACME", "--destinations-per-request", "0"),
+    answer: [400, "limits.destinationsPerRequest"],
+    says: [2, '--destinations-per-request must be a whole number from 1 to 1000000000, not "0"'],
+  },
+  {
+    name: "a username with a NUL",
+    call: () => call("POST", "/accounts", { ...NEW, username: "n\0w" }),
+    command: ["account", "create", "--key", "NEW", "--username", "n\0w"],
+    answer: [400, "username"],
+    says: [2, "--username has a NUL character"],
+  },
+  {
+    name: "an alert to a URL with a NUL",
+    call: () => patch("ACME", { alert: { below: 1, url: "https://x.example/\0" } }),
+    command: change("ACME", "--alert-below", "1", "--alert-url", "https://x.example/\0"),
+    answer: [400, "alert.url"],
+    says: [2, "--alert-url has a NUL character"],
+  },
   {
     name: "a limit beyond the highest",
     call: () => patch("ACME", { limits: { messagesPerSecond: 1_000_000_001 } }),
@@ -125,7 +170,21 @@ const REFUSED: readonly Case[] = [
     call: () => call("GET", "/accounts/NOBODY/api-keys"),
     command: ["api-key", "list", "--account", "NOBODY"],
     answer: [404, null],
-    says: [1, "there is no account NOBODY"],
+    says: [1, NOBODY],
+  },
+  {
+    name: "an unknown account",
+    call: () => call("GET", "/accounts/NOBODY"),
+    command: ["account", "show", "NOBODY"],
+    answer: [404, null],
+    says: [1, NOBODY],
+  },
+  {
+    name: "a key for an unknown account",
+    call: () => makeKey("NOBODY", {}),
+    command: ["api-key", "create", "--account", "NOBODY"],
+    answer: [404, null],
+    says: [1, NOBODY],
   },
   {
     name: "a key for a retired account",
@@ -168,6 +227,13 @@ const REFUSED: readonly Case[] = [
     command: change("ACME", "--retry-minutes", "1,10081"),
     answer: [400, "retryMinutes[1]"],
     says: [2, "--retry-minutes must be a whole number from 1 to 10080"],
+  },
+  {
+    name: "a key with more scopes than are read",
+    call: () => makeKey("ACME", { scopes: Array(101).fill("send") }),
+    command: ["api-key", "create", "--account", "ACME", "--scopes", Array(101).fill("send").join()],
+    answer: [400, "scopes"],
+    says: [2, "--scopes must have at most 100 items"],
   },
   {
     name: "a key with a name of two lines",
@@ -222,10 +288,51 @@ test("both take the highest limit, and the longest name of a key", async () => {
   assert.equal((await json("api-key", "list", "--account", "ACME")).length, 2);
 });
 
+test("both take a scope that is named twice for one", async () => {
+  const scopes = ["send", "track", "balance", "manage", "send"];
+  const all = scopes.slice(0, 4);
+  assert.deepEqual(good(await makeKey("ACME", { name: "twice", scopes })).scopes, all);
+  await done("api-key", "create", "--account", "ACME", "--name", "twice", "--scopes", scopes.join());
+  const keys: { name: string; scopes: string[] }[] = await json("api-key", "list", "--account", "ACME");
+  const made = keys.filter(({ name }) => name === "twice");
+  assert.deepEqual(
+    made.map((key) => key.scopes),
+    [all, all],
+  );
+});
+
+test("both say which users an account has, where the one that is named is none of them", async () => {
+  const says = "username must be one of the account's users: ACME";
+  const body = { username: "reseller", currentPassword: "password" };
+  const own = await service.call("PUT", "/account/1/password", { authorization: basic("ACME", "password"), body });
+  assert.deepEqual(refusal(own), [400, ["username"], `${says}.`]);
+  assert.deepEqual(await refused("account", "password", "ACME", "--username", "reseller"), [2, `--${says}`]);
+});
+
+test("an account is looked for before the end of its key is read", async () => {
+  const expiresAt = "soon";
+  assert.equal((await makeKey("NOBODY", { expiresAt })).status, 404);
+  assert.equal((await makeKey("OLD", { expiresAt })).status, 409);
+  const says = "expiresAt is not a date and time like 2027-02-01T00:00:00.000+0000.";
+  assert.deepEqual(refusal(await makeKey("ACME", { expiresAt })), [400, ["expiresAt"], says]);
+});
+
+test("a list that was stored empty still means nobody, and null takes it away", async () => {
+  await addAccount(service.store, { key: "EMPTY", allowedAddresses: [] });
+  const authorization = basic("EMPTY", "password");
+  const status = async () => (await service.call("GET", "/account/1/balance", { authorization })).status;
+  assert.equal(await status(), 403);
+  good(await patch("EMPTY", { allowedAddresses: null }));
+  await soon(async () => (await status()) === 200);
+});
+
 test("both count the characters of a password, and not what they take in memory", async () => {
   const path = "/accounts/ACME/users/ACME/password";
   const set = (input: string) => run(["account", "password", "ACME", "--stdin"], { input: `${input}\n` });
   const says = "password must be 8 to 256 characters long";
+  const nul = "password has a NUL character";
+  assert.deepEqual(refusal(await call("PUT", path, { password: "long\0enough" })), [400, ["password"], `${nul}.`]);
+  assert.equal((await set("long\0enough")).stderr, `heliograph: the ${nul}\n`);
   for (const password of ["short", "🔑".repeat(7), "x".repeat(257), "🔑".repeat(257)]) {
     assert.deepEqual(refusal(await call("PUT", path, { password })), [400, ["password"], sentenceOf(password, says)]);
     const { code, stderr } = await set(password);
@@ -255,5 +362,11 @@ test("networks that the command line took before, and in which nothing was ever 
     (await service.call("GET", "/account/1/balance", { authorization: basic(key, "password") })).status;
   await addAccount(service.store, { key: "MAPPED", allowedAddresses: ["::ffff:127.0.0.0/8"] });
   await addAccount(service.store, { key: "ELSEWHERE", allowedAddresses: ["::ffff:10.0.0.0/8", "fe80::1%eth0"] });
-  assert.deepEqual([await balance("MAPPED"), await balance("ELSEWHERE")], [200, 403]);
+  await addAccount(service.store, {
+    key: "NOBODY4",
+    allowedAddresses: ["::ffff:127.0.0.0/0", "127.0.0.0/", "::1%lo/00"],
+  });
+  await addAccount(service.store, { key: "PORT", allowedAddresses: ["127.0.0.1:80"] });
+  const statuses = ["MAPPED", "ELSEWHERE", "NOBODY4", "PORT"].map(balance);
+  assert.deepEqual(await Promise.all(statuses), [200, 403, 403, 200]);
 });

@@ -50,7 +50,10 @@ test("what cannot be done is told in a line", async (t) => {
     const { code, stderr } = await runProgram(["api-key", ...args, "--data", data]);
     return [code, stderr];
   };
-  assert.deepEqual(await refusal("create", "--account", "NOBODY"), [1, "heliograph: there is no account NOBODY\n"]);
+  assert.deepEqual(await refusal("create", "--account", "NOBODY"), [
+    1,
+    'heliograph: there is no account NOBODY: "heliograph account list" shows them all\n',
+  ]);
   assert.deepEqual(await refusal("revoke", "abc"), [1, "heliograph: there is no key abc\n"]);
   const badName = "heliograph: --name must be 1 to 100 characters that can be printed\n";
   assert.deepEqual(await refusal("create", "--account", "OPERATOR1", "--name", "two\nlines"), [2, badName]);

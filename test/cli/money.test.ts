@@ -106,7 +106,10 @@ test("opt-out lists are shown", async () => {
     ["41790000000", "41790000001"],
   );
   assert.equal(await done("opt-out", "list"), "Nobody is on the list.\n");
-  assert.deepEqual(await refused("opt-out", "list", "--account", "NOBODY"), [1, "there is no account NOBODY"]);
+  assert.deepEqual(await refused("opt-out", "list", "--account", "NOBODY"), [
+    1,
+    'there is no account NOBODY: "heliograph account list" shows them all',
+  ]);
 });
 
 test("what waits for an operator is told as JSON too", async () => {

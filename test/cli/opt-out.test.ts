@@ -32,7 +32,11 @@ test("numbers that opt out get nothing more, from any account or from one, on a 
   assert.deepEqual(ofDemo, { code: 0, stdout: `${NUMBER} is on the list of DEMO0001.\n`, stderr: "" });
   assert.deepEqual(await send(), [14, 7]);
   const ofNobody = await change("remove", NUMBER, "--account", "NOBODY");
-  assert.deepEqual(ofNobody, { code: 1, stdout: "", stderr: "heliograph: there is no account NOBODY\n" });
+  assert.deepEqual(ofNobody, {
+    code: 1,
+    stdout: "",
+    stderr: 'heliograph: there is no account NOBODY: "heliograph account list" shows them all\n',
+  });
   assert.deepEqual(await send(), [14, 7]);
 });
 

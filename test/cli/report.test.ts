@@ -49,5 +49,8 @@ test("a secret is changed in two steps, with both good in between", async (t) =>
   assert.deepEqual(await secrets(), [fresh, old]);
   assert.equal((await rotate("ACME", "--finish")).code, 0);
   assert.deepEqual(await secrets(), [fresh]);
-  assert.equal((await rotate("NOBODY")).stderr, "heliograph: there is no account NOBODY\n");
+  assert.equal(
+    (await rotate("NOBODY")).stderr,
+    'heliograph: there is no account NOBODY: "heliograph account list" shows them all\n',
+  );
 });

@@ -29,7 +29,9 @@ test("a network is an address with or without a width, IPv4 or IPv6", () => {
 test("what is no network is none", () => {
   const WRONG = ["", " ", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8 ", "256.0.0.1", "010.0.0.1"];
   const WRONG6 = ["::/129", "2001:db8::/x", ":::", "fe80::1%eth0", "::ffff:10.0.0.0/95", "[::1]", "localhost", "1/1/1"];
-  for (const text of [...WRONG, ...WRONG6]) assert.equal(parseNetwork(text), null, text);
+  const PORTS = ["10.0.0.1:80", "10.0.0.1:80/8", "[::1]:80"];
+  const WIDTHS = ["10.0.0.0/08", "10.0.0.0/00", "::/00", "10.0.0.0/0x8", "10.0.0.0/1e1", "10.0.0.0/8/9", "10.0.0.0/8/"];
+  for (const text of [...WRONG, ...WRONG6, ...PORTS, ...WIDTHS]) assert.equal(parseNetwork(text), null, text);
 });
 
 test("what was stored when more was taken is read as what was meant, and never as more", () => {
@@ -37,7 +39,12 @@ test("what was stored when more was taken is read as what was meant, and never a
     ["10.0.0.0/8", "10.0.0.0", 8],
     ["::ffff:10.0.0.0/8", "10.0.0.0", 8],
     ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
-    ["::ffff:10.0.0.0/95", "10.0.0.0", 32],
+    ["::ffff:10.0.0.0/96", "10.0.0.0", 0],
+    ["::ffff:10.0.0.1", "10.0.0.1", 32],
+    ["10.0.0.1:80", "10.0.0.1", 32],
+    ["10.0.0.1:80/8", "10.0.0.1", 8],
+    ["10.0.0.0/08", "10.0.0.0", 8],
+    ["0.0.0.0/00", "0.0.0.0", 0],
     ["fe80::1%eth0", "fe80::1", 128],
     ["fe80::1%eth0/64", "fe80::1", 64],
   ];
@@ -45,6 +52,16 @@ test("what was stored when more was taken is read as what was meant, and never a
     assert.deepEqual(storedNetwork(text), { family: address.includes(".") ? "ipv4" : "ipv6", address, bits }, text);
   }
   for (const text of ["", "localhost", "1/1/1", "10.0.0.0/x", `10.0.0.1${"0".repeat(10_000)}`])
+    assert.equal(storedNetwork(text), null, text);
+});
+
+test("what let nobody in when it was stored lets nobody in who was not meant", () => {
+  const EVERYBODY = ["::ffff:10.0.0.0/0", "::ffff:10.0.0.0/00", "fe80::1%a/0", "::1%lo/00", "::ffff:10.0.0.1%lo/96"];
+  const MALFORMED = ["10.0.0.0/", "fe80::1%eth0/", "fe80::1%/64", "[::1]/0", "[::1]:80", "10.0.0.1%a"];
+  const WIDTHS = ["0x8", "1e1", "8/9", "8/", "+8", " 8", "8 ", "-1", "0008", "33", "95", "129"];
+  const NAMES = ["10.0.0.0", "::ffff:10.0.0.0", "10.0.0.0:80"];
+  const widths = WIDTHS.flatMap((width) => NAMES.map((name) => `${name}/${width}`));
+  for (const text of [...EVERYBODY, ...MALFORMED, ...widths, "fe80::1%eth0/129"])
     assert.equal(storedNetwork(text), null, text);
 });
 

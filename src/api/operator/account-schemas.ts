@@ -1,7 +1,14 @@
 /** An account as it is asked for and shown over the API. What it may be is decided in admin/; the schema tells the bounds of that. */
 
 import { type Static, Type } from "typebox";
-import { MAX_ENTRIES, MAX_LIMIT, MAX_RETRIES, MAX_RETRY_MINUTES, MIN_LIMITS } from "../../admin/account-settings.ts";
+import {
+  MAX_ENTRIES,
+  MAX_LIMIT,
+  MAX_NETWORK_LENGTH,
+  MAX_RETRIES,
+  MAX_RETRY_MINUTES,
+  MIN_LIMITS,
+} from "../../admin/account-settings.ts";
 import { microsToNumber } from "../../money/amounts.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
@@ -13,9 +20,8 @@ import { PasswordText } from "./passwords.ts";
 export const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
 /** Two lists of that many entries, and the rest. */
 export const ACCOUNT_OCTETS = 262_144;
-/** A number has at most 15 digits, and an address is written in fewer characters than this. */
+/** A number has at most 15 digits. */
 const MAX_SENDER_LENGTH = 15;
-const MAX_NETWORK_LENGTH = 64;
 const strict = { additionalProperties: false };
 
 const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
@@ -31,7 +37,7 @@ const Limits = Type.Object(
   { ...strict, description: "What it may do at most, where it differs from the service's settings." },
 );
 const Texts = (maxLength: number, description: string) =>
-  Type.Array(Type.String({ maxLength }), { maxItems: MAX_ENTRIES, description });
+  Type.Array(Type.String({ maxLength }), { minItems: 1, maxItems: MAX_ENTRIES, description });
 /** The longest name that anything has here: an account, a user, a rate plan. What is a name is looked at later. */
 const Name = (description: string) => Type.String({ maxLength: 64, description });
 

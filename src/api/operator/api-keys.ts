@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { type ApiKeyParts as ApiKeyRuleParts, apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, keyOrder, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";
+import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";
 import { type Api, operation } from "../operation.ts";
 import { MANAGER, managerOf, named } from "./managing.ts";
 
@@ -22,7 +22,7 @@ export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
       answer: NewApiKeyAnswer,
     }),
     async (request) =>
-      newKeyAnswer(await createApiKey(parts, managerOf(request, clock), named(request, "key"), keyOrder(request.body))),
+      newKeyAnswer(await createApiKey(parts, managerOf(request, clock), named(request, "key"), request.body)),
   );
 
   api.get(

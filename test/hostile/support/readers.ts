@@ -3,6 +3,7 @@
  * missing which takes a text or octets first; those below that take something else are there as well.
  */
 
+import { checkText } from "../../../src/admin/manager.ts";
 import { passwordFrom } from "../../../src/admin/passwords.ts";
 import { readBasic, readToken } from "../../../src/api/auth.ts";
 import { parseForm, parseJson, refuseBadText } from "../../../src/api/body-parsers.ts";
@@ -36,7 +37,7 @@ import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
-import { boundedText } from "../../../src/runtime/text.ts";
+import { boundedText, textProblem } from "../../../src/runtime/text.ts";
 import { MAX_URL_LENGTH, parseHttpUrl, urlProblem } from "../../../src/runtime/urls.ts";
 import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime } from "../../../src/schedule/date-time.ts";
@@ -132,6 +133,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/negotiation.ts checkAccept": (text) => checkAccept(text, "application/json"),
   "src/api/negotiation.ts checkContentType": (text) => checkContentType(text, true),
   "src/admin/passwords.ts passwordFrom": passwordFrom,
+  "src/admin/manager.ts checkText": (text) => checkText("text", text),
   "src/api/parameters.ts headerText": headerText,
   "src/api/paths.ts routedPath": (text) => [routedPath(text), routedPath(`http://${text}`), routedPath(`/%41${text}`)],
   "src/api/query.ts": (text) => {
@@ -153,6 +155,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/secrets.ts sealedBy": (text) => [sealedBy(text), sealedBy(`sealed:1:${text}`)],
   "src/runtime/secrets.ts parseSecretKeys": parseSecretKeys,
   "src/runtime/text.ts boundedText": (text) => [boundedText(text), boundedText(text, 10)],
+  "src/runtime/text.ts textProblem": textProblem,
   "src/runtime/visible.ts visible": visible,
   "src/runtime/visible.ts visibleLine": visibleLine,
   "src/simulator/handsets.ts handsetOf": handsetOf,
