@@ -29,7 +29,7 @@ const SimulatorCarrier = Type.Object(
 );
 
 /** A profile's secret is its "password": it is sealed in the store, it is never shown, and one that is left out of a change stays as it was. */
-export const CARRIER_KINDS = { smpp: SmppCarrier, simulator: SimulatorCarrier } as const;
+export const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
 
 export type CarrierProfile = Static<(typeof CARRIER_KINDS)[keyof typeof CARRIER_KINDS]>;
 

@@ -155,10 +155,20 @@ function meant(operation: Operation, name: string, schema: Schema, making: Makin
   return maker === undefined ? fromSchema(operation, schema, making) : maker(making);
 }
 
+/** The variant that is of the kind which is meant; the first one where it does not matter. */
+function variantOf(operation: Operation, variants: readonly Schema[], making: Making): Schema {
+  const isMeant = ({ properties = {} }: Schema): boolean =>
+    Object.entries(properties).every(([name, { const: fixed }]) => {
+      const maker = MEANINGS[`${operation.name} ${name}`];
+      return fixed === undefined || maker === undefined || maker(making) === fixed;
+    });
+  return variants.find(isMeant) ?? variants[0]!;
+}
+
 function fromSchema(operation: Operation, schema: Schema, making: Making): unknown {
   const { chance } = making;
   if (schema.const !== undefined) return schema.const;
-  if (schema.anyOf !== undefined) return fromSchema(operation, schema.anyOf[0]!, making);
+  if (schema.anyOf !== undefined) return fromSchema(operation, variantOf(operation, schema.anyOf, making), making);
   if (schema.enum !== undefined) return chance.pick(schema.enum);
   switch ([schema.type].flat()[0]) {
     case "object": {
