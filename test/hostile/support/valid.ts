@@ -158,9 +158,9 @@ function meant(operation: Operation, name: string, schema: Schema, making: Makin
 /** The variant that is of the kind which is meant; the first one where it does not matter. */
 function variantOf(operation: Operation, variants: readonly Schema[], making: Making): Schema {
   const isMeant = ({ properties = {} }: Schema): boolean =>
-    Object.entries(properties).every(([name, { const: fixed }]) => {
+    Object.entries(properties).every(([name, { const: fixed, enum: some = fixed === undefined ? [] : [fixed] }]) => {
       const maker = MEANINGS[`${operation.name} ${name}`];
-      return fixed === undefined || maker === undefined || maker(making) === fixed;
+      return some.length === 0 || maker === undefined || some.includes(maker(making) as never);
     });
   return variants.find(isMeant) ?? variants[0]!;
 }
