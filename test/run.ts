@@ -11,8 +11,9 @@ import { join } from "node:path";
 const STORELESS =
   /(addresses|auth-cost|documentation|errors.*|headers|health|login-attempts|preview|sending-parts|tls)\.test\.ts$/;
 
-/** Starts the program, or a PostgreSQL server. */
-const NEEDS_MORE = /(smsc-command|kannel|dispatch\/outcomes|sms\/linear)\.test\.ts$/;
+/** Starts the program or a PostgreSQL server, or takes ten seconds and more. */
+const NEEDS_MORE =
+  /(smsc\/command|kannel|dispatch\/(message-outcomes|scale)|sms\/linear|smpp\/(faults|rate-finder|wrong-octets)|store\/sqlite)\.test\.ts$/;
 
 /** An attack wants the machine for itself: what is measured is the service, not who else is busy. */
 const HOSTILE = globSync("test/hostile/*.test.ts");

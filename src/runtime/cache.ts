@@ -13,12 +13,12 @@ export function boundedCache<Key extends Something, Value extends Something>(max
   return new LRUCache({ max });
 }
 
-/** The bound is on the sum of what its values count for. A value must not change in place. */
+/** The bound is on the sum of what its values count for, 1 at least. A value must not change in place. Places are made as they are needed. */
 export function sizedCache<Key extends Something, Value extends Something>(
   maxSize: number,
   sizeOf: (value: Value) => number,
 ): BoundedCache<Key, Value> {
-  return new LRUCache({ max: maxSize, maxSize, sizeCalculation: sizeOf });
+  return new LRUCache({ maxSize, sizeCalculation: sizeOf });
 }
 
 /** Its entries are gone when they were set so long ago: whole milliseconds, 2 at least. */
