@@ -10,10 +10,13 @@ type Something = NonNullable<unknown>;
 export type BoundedCache<Key extends Something, Value extends Something> = LRUCache<Key, Value>;
 
 export function boundedCache<Key extends Something, Value extends Something>(max: number): BoundedCache<Key, Value> {
-  return new LRUCache({ max });
+  return sizedCache(max, () => 1);
 }
 
-/** The bound is on the sum of what its values count for, 1 at least. A value must not change in place. Places are made as they are needed. */
+/**
+ * The bound is on the sum of what its values count for, 1 at least. A value must not change in place. Places are made as they are needed: with
+ * lru-cache's `max` all of them would be made at the start, 4 MB for 100,000.
+ */
 export function sizedCache<Key extends Something, Value extends Something>(
   maxSize: number,
   sizeOf: (value: Value) => number,
