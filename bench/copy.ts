@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { RULES } from "../src/commands/table.ts";
 import { carriedOf } from "../src/message/carried.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
@@ -29,7 +30,7 @@ const DAYS = 7;
 async function fill(directory: string): Promise<void> {
   let now = systemClock.now() - DAYS * DAY_MS;
   const clock = { ...systemClock, now: () => now };
-  const engine = new SqliteEngine({ directory, clock, lanes: { lane: total, total }, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes: { lane: total, total }, mode: "deliver" });
   const fed: Feed["messages"][number][] = [];
   const store = localStore(engine, (feed) => fed.push(...feed.messages));
   const ids = new IdSource(clock, 0);
@@ -59,6 +60,9 @@ async function fill(directory: string): Promise<void> {
       replay: { key: `key-${done}`, bulk: false, bodyHash: "hash" },
       receivedAtMs: now,
       firstKey: ids.take(count),
+      links: null,
+      conversion: null,
+      speedLimit: null,
       contents: [
         {
           from: "Sender",
@@ -67,7 +71,8 @@ async function fill(directory: string): Promise<void> {
           partCount: 1,
           flash: false,
           notifyUrl: "https://example.com/reports",
-          notifyContentType: "application/json",
+          reportForm: "application/json",
+          regional: null,
           ...carriedOf({ callbackData: "order 4711" }),
           intermediateReport: false,
           sendAtMs: null,

@@ -14,6 +14,12 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
   },
   pace: { file: "./pace.ts", shows: "how a carrier's rate is found from what it throttles, over simulated time" },
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
+  start: { file: "./start.ts", shows: "the CPU of a start with a million messages, by thread and phase" },
+  console: { file: "./console.ts", shows: "the console in a browser: from signing in to the first page" },
+  turns: {
+    file: "./turns.ts",
+    shows: "the full cycle of this clone and of another, by turns: what a message costs in each",
+  },
   copy: { file: "./copy.ts", shows: "moving a store from SQLite to PostgreSQL; --messages says how many" },
 };
 

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { prepareSandbox } from "../src/cli/sandbox.ts";
+import { RULES } from "../src/commands/table.ts";
 import { carriedOf } from "../src/message/carried.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
@@ -23,7 +24,13 @@ const DAY_MS = 86_400_000;
 const PROGRAM = join(import.meta.dirname, "../bin/heliograph.js");
 
 async function fill(directory: string, count: number, dueAtMs: number): Promise<void> {
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 0, total: 0 }, mode: "tool" });
+  const engine = new SqliteEngine({
+    rules: RULES,
+    directory,
+    clock: systemClock,
+    lanes: { lane: 0, total: 0 },
+    mode: "tool",
+  });
   const store = localStore(engine, () => undefined);
   await prepareSandbox(store);
   const { account } = (await store.findLogin({ username: "demo" }))!;
@@ -42,6 +49,9 @@ async function fill(directory: string, count: number, dueAtMs: number): Promise<
       replay: null,
       receivedAtMs: systemClock.now(),
       firstKey: ids.take(size),
+      links: null,
+      conversion: null,
+      speedLimit: null,
       contents: times.map((time) => ({
         from: "Bench",
         text: "Hello",
@@ -49,7 +59,8 @@ async function fill(directory: string, count: number, dueAtMs: number): Promise<
         partCount: 1,
         flash: false,
         notifyUrl: null,
-        notifyContentType: "application/json",
+        reportForm: "application/json",
+        regional: null,
         ...carriedOf({}),
         intermediateReport: false,
         sendAtMs: time,
@@ -78,7 +89,7 @@ async function measure(count: number): Promise<{ startMs: number; memoryMb: numb
   try {
     await fill(directory, count, systemClock.now() - 1_000);
     const startedMs = performance.now();
-    const child = spawn(process.execPath, [PROGRAM, "sandbox", "--port", "0", "--data", directory], {
+    const child = spawn(process.execPath, [PROGRAM, "sandbox", "--quiet", "--port", "0", "--data", directory], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const ended = new Promise((resolve) => child.once("close", resolve));

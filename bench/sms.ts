@@ -55,6 +55,7 @@ function encode(text: string, options: TextOptions = {}, unpacked = false): () =
 const password = "Your verification code is 482913. It is valid for 10 minutes. Do not share it with anyone.";
 const turkish = "Artık Ulusal Dil Tanımlayıcısı ile Türkçe karakterli smslerinizi rahatlıkla iletebilirsiniz.";
 const greek = "Η παραγγελία σας παραδόθηκε στην υπηρεσία ταχυμεταφορών. ";
+const bulgarian = "Вашата поръчка ще бъде доставена утре между 10 и 18 часа в София, България. ";
 const russian = "Уважаемый клиент! Ваш заказ передан в службу доставки и прибудет завтра с 10 до 18 часов. ";
 const emoji = "Ваш заказ уже в пути 🚚 спасибо за покупку 🙂 ";
 const full = flat(password.padEnd(160, "."));
@@ -69,6 +70,12 @@ const cases: Case[] = [
   { name: "prepare, Turkish single shift, 1 part", run: prepare(turkish, { languageCode: "TR" }) },
   { name: "prepare, Turkish transliterated, 1 part", run: prepare(turkish, { transliteration: "TURKISH" }) },
   { name: "prepare, Greek transliterated, 1 part", run: prepare(greek, { transliteration: "GREEK" }) },
+  { name: "prepare, Turkish with ALL, 1 part", run: prepare(turkish, { transliteration: "ALL" }) },
+  { name: "prepare, Turkish with AUTODETECT, 1 part", run: prepare(turkish, { languageCode: "AUTODETECT" }) },
+  {
+    name: "prepare, Bulgarian transliterated, 1 part",
+    run: prepare(bulgarian, { transliteration: "BULGARIAN_CYRILLIC" }),
+  },
   { name: "prepare, Russian in UCS-2, 2 parts", run: prepare(russian) },
   {
     name: `prepare, Russian transliterated, 25 parts (${longRussian.length} characters)`,

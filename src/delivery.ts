@@ -2,6 +2,8 @@
  * The delivery side of the service: carriers, dispatch and the push of reports, fed with what the store commits for this node. A node
  * does as much of it as its roles say; maintenance is done by whichever node leads.
  */
+import { hostname } from "node:os";
+import type { CarrierFacts } from "./carriers/facts.ts";
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
 import type { SentLog } from "./carriers/smpp/sent-log.ts";
@@ -9,17 +11,23 @@ import type { CarrierProfile } from "./catalogue/carrier-kinds.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
+import { CarrierNotes } from "./dispatch/carrier-notes.ts";
 import { Dispatcher, type DispatchSettings } from "./dispatch/dispatcher.ts";
+import { ParkedReceipts, type SpellingCarrier } from "./dispatch/parked-receipts.ts";
 import type { MaintenanceSettings } from "./maintenance/chores.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
 import { Push } from "./reports/pushing/push.ts";
-import { PUSH_DEFAULTS } from "./reports/pushing/push-settings.ts";
+import { pushRules } from "./reports/pushing/push-settings.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Lease } from "./runtime/lease.ts";
+import type { LiveTap } from "./runtime/live-events.ts";
 import type { Log } from "./runtime/log.ts";
 import { counter, gauge, type Metric } from "./runtime/metrics.ts";
 import type { Random } from "./runtime/random.ts";
-import { rolesOf, type Settings } from "./runtime/settings.ts";
+import { rolesOf, type Settings, traceLevelOf } from "./runtime/settings.ts";
+import { TraceRecorder } from "./runtime/trace.ts";
+import { outsideOf, realOf } from "./runtime/travel-clock.ts";
+import { SimulatedNetwork } from "./simulator/network.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
 import type { Feed, LaneName } from "./store/port/delivery.ts";
@@ -35,6 +43,8 @@ export interface DeliveryParts {
   readonly lease: Lease;
   /** In the sandbox reports may go to this very machine. */
   readonly sandbox: boolean;
+  /** Hears of tries to push reports, while somebody watches. */
+  readonly live?: LiveTap;
 }
 
 /** A stop must end within ten seconds altogether: the edge's time-out, and twice this. */
@@ -44,23 +54,39 @@ export class Delivery {
   readonly #parts: DeliveryParts;
   readonly #catalogue: Catalogue;
   readonly #maintenance: Maintenance;
-  readonly #dispatching: { readonly dispatcher: Dispatcher; readonly binds: Binds } | null;
+  readonly #trace: TraceRecorder;
+  readonly #dispatching: {
+    readonly dispatcher: Dispatcher;
+    readonly binds: Binds;
+    readonly notes: CarrierNotes;
+    readonly parked: ParkedReceipts;
+  } | null;
   readonly #push: Push | null;
   readonly #smppCounts: SmppCounts = { unusableIds: 0, problems: 0, mended: 0 };
   readonly #sentLogs = new Map<string, SentLog>();
-  #simulator: SimulatedCarrier | null = null;
+  /** By the carrier's id, and the newest of each. */
+  readonly #simulators = new Map<string, SimulatedCarrier>();
+  /** In the sandbox: the phones and the switches of the simulated network. */
+  readonly network: SimulatedNetwork | null;
 
   constructor(parts: DeliveryParts) {
     const { store, clock, log, settings } = parts;
     this.#parts = parts;
+    this.network = parts.sandbox ? new SimulatedNetwork() : null;
     this.#catalogue = new Catalogue(store, log);
     const roles = rolesOf(settings);
+    this.#trace = new TraceRecorder({
+      clock,
+      log,
+      level: traceLevelOf(settings),
+      write: (notes) => store.keepTrace({ notes }),
+    });
     this.#maintenance = new Maintenance({ store, clock, log, settings: maintenanceSettings(settings) });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }
 
-  #makeDispatching(): { dispatcher: Dispatcher; binds: Binds } {
+  #makeDispatching() {
     const { store, clock, random, log, settings, lease } = this.#parts;
     const dispatcher = new Dispatcher({
       store,
@@ -76,47 +102,51 @@ export class Delivery {
       knows: (carrierId) => this.#catalogue.current.carriers.some(({ id }) => id === carrierId),
       lookAgain: () => this.#catalogue.look(),
       settings: dispatchSettings(settings),
+      trace: this.#trace,
     });
     const binds = new Binds({ store, clock, log, dispatcher });
-    return { dispatcher, binds };
+    const notes = new CarrierNotes({
+      store,
+      clock: realOf(clock),
+      log,
+      dispatcher,
+      node: `${hostname()} ${process.pid}`,
+    });
+    return { dispatcher, binds, notes, parked: new ParkedReceipts({ store, clock, log }) };
   }
 
   #makePush(): Push {
-    const { store, clock, random, log, settings, sandbox, lease } = this.#parts;
-    const {
-      connectionsPerHost,
-      timeoutMs,
-      memoryReports,
-      dangerousAllowPrivateCallbacks: allowPrivate,
-    } = settings.reports;
+    const { store, clock, random, log, settings, sandbox, lease, live } = this.#parts;
+    const rules = pushRules(settings.reports, sandbox);
     return new Push({
       store,
       clock,
+      realClock: realOf(clock),
       random,
       log,
       lease,
       isStoreAway: (error) => error instanceof StoreUnavailable,
-      policy: { allowLoopback: sandbox || allowPrivate, allowPrivate },
-      settings: {
-        ...PUSH_DEFAULTS,
-        connectionsPerHost,
-        connectTimeoutMs: timeoutMs,
-        headersTimeoutMs: timeoutMs,
-        bodyTimeoutMs: timeoutMs,
-        memoryItems: memoryReports,
-        stopMs: REPORT_STOP_MS,
-      },
+      trace: this.#trace,
+      ...(live === undefined ? {} : { live }),
+      policy: rules.policy,
+      settings: { ...rules.settings, stopMs: REPORT_STOP_MS },
     });
   }
 
   async start(overflowed: readonly LaneName[]): Promise<void> {
     this.#maintenance.start();
     if (this.#dispatching !== null) {
-      const { dispatcher, binds } = this.#dispatching;
+      const { dispatcher, binds, notes, parked } = this.#dispatching;
+      await notes.start();
       await this.#catalogue.start(this.#parts.clock);
       await binds.start(this.#carriers(this.#catalogue.current));
-      this.#catalogue.onChange((snapshot) => void binds.set(this.#carriers(snapshot)));
+      this.#catalogue.onChange((snapshot) => {
+        void binds.set(this.#carriers(snapshot));
+        void notes.read();
+        parked.set(spellingsOf(snapshot));
+      });
       dispatcher.start(overflowed);
+      parked.set(spellingsOf(this.#catalogue.current));
     }
     this.#push?.start();
   }
@@ -141,7 +171,7 @@ export class Delivery {
     const { clock, random, log, lease } = this.#parts;
     if (profile.kind === "smpp")
       return new SmppCarrier(profile, {
-        clock,
+        clock: outsideOf(clock),
         random,
         log,
         lease,
@@ -150,35 +180,66 @@ export class Delivery {
       });
     // So that a carrier of a kind that is new here does not compile, and is not simulated by mistake.
     const simulated: Extract<CarrierProfile, { readonly kind: "simulator" }> = profile;
-    this.#simulator = new SimulatedCarrier(simulated, clock, random);
-    return this.#simulator;
+    const simulator = new SimulatedCarrier(simulated, clock, random, this.network);
+    this.#simulators.set(profile.id, simulator);
+    return simulator;
   }
 
-  /** Lets a phone of the simulated network write to a number of ours. False when there is no such network. */
+  /** Lets a phone of the simulated network write to a number of ours. False when there is no such network: no simulator, or one that was deleted. */
   async write(message: PhoneMessage): Promise<boolean> {
-    if (this.#simulator?.isUp() !== true) return false;
-    await this.#simulator.write(message);
+    const simulator = [...this.#simulators.values()].find((each) => each.isUp());
+    if (simulator === undefined) return false;
+    const partCount = await simulator.write(message);
+    const accountKey = this.#catalogue.current.ownerOf(message.to);
+    this.network?.phones.wrote({ ...message, partCount, accountKey, atMs: this.#parts.clock.now() });
     return true;
+  }
+
+  /** How it stands with the carriers that this node serves. */
+  carriers(): CarrierFacts[] {
+    return this.#dispatching?.dispatcher.facts() ?? [];
+  }
+
+  /** Connections of a carrier that wait for their next try are tried at once. False where this node does not serve it. */
+  connectNow(carrierId: string): boolean {
+    return this.#dispatching?.dispatcher.connectNow(carrierId) ?? false;
   }
 
   metrics(): Metric[] {
     const { dispatcher } = this.#dispatching ?? {};
+    const unmatched = this.#maintenance.counts.incomingUnmatched;
     return [
-      ...(dispatcher === undefined ? [] : dispatchMetrics(dispatcher, this.#maintenance.counts.incomingUnmatched)),
+      ...(dispatcher?.metrics() ?? []),
+      ...(dispatcher === undefined ? [] : [unmatchedMetric(dispatcher.counts.incomingUnmatched + unmatched)]),
       ...(dispatcher === undefined ? [] : smppMetrics(this.#smppCounts)),
       ...maintenanceMetrics(this.#maintenance),
-      ...(this.#push === null ? [] : pushMetrics(this.#push)),
+      this.#trace.metric("delivery"),
+      ...(this.#push?.metrics() ?? []),
     ];
+  }
+
+  /** Batches of reports. */
+  get reportsInMemory(): number {
+    return this.#push?.counters.batchesInMemoryNow ?? 0;
   }
 
   /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
   async stop(): Promise<number> {
     // Together: a store that is away keeps each of them waiting.
-    await Promise.all([this.#catalogue.stop(), this.#maintenance.stop(), this.#dispatching?.binds.stop()]);
+    const { binds, notes, parked } = this.#dispatching ?? {};
+    parked?.stop();
+    await Promise.all([this.#catalogue.stop(), this.#maintenance.stop(), binds?.stop(), notes?.stop()]);
     const [inDoubt = 0] = await Promise.all([this.#dispatching?.dispatcher.stop(), this.#push?.stop()]);
-    await this.#dispatching?.binds.settled();
+    await binds?.settled();
+    await this.#trace.stop();
     return inDoubt;
   }
+}
+
+function spellingsOf({ carriers }: Snapshot): SpellingCarrier[] {
+  return carriers.flatMap((profile) =>
+    profile.kind === "smpp" ? [{ id: profile.id, receiptIds: profile.receiptIds ?? "same" }] : [],
+  );
 }
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {
@@ -186,90 +247,40 @@ function dispatchSettings({ dispatch }: Settings): DispatchSettings {
   return { claimCount, laneMessages, sweepEveryMs };
 }
 
-function maintenanceSettings({ dispatch, store, access }: Settings): MaintenanceSettings {
+function maintenanceSettings({ dispatch, store, access, console: { timelineDays } }: Settings): MaintenanceSettings {
   const { receiptWaitMs, sweepEveryMs: everyMs, unmatchedDays, unmatchedRows } = dispatch;
   const { retentionDays } = store;
   const { loginAuditDays } = access;
-  return { everyMs, receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays };
+  return { everyMs, receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays, timelineDays };
 }
 
-function dispatchMetrics({ counts, inMemory, inDoubt }: Dispatcher, unmatched: number): Metric[] {
-  return [
-    counter("dispatch_submitted_total", "Messages that a carrier took", counts.submitted),
-    counter(
-      "dispatch_refused_total",
-      "Messages that a carrier refused, or whose outcome stayed unknown",
-      counts.refused,
-    ),
-    counter("dispatch_later_total", "Answers of a carrier that it is busy", counts.later),
-    counter("dispatch_unknown_total", "Submits whose outcome is unknown", counts.unknown),
-    counter("dispatch_expired_total", "Messages whose validity ended before a carrier took them", counts.expired),
-    counter("dispatch_receipts_total", "Receipts from carriers", counts.receipts),
-    counter(
-      "dispatch_receipts_unmatched_total",
-      "Receipts that matched no message when they came",
-      counts.receiptsUnmatched,
-    ),
-    counter(
-      "dispatch_receipts_foreign_total",
-      "Of those, receipts about another phone than that of the message with their id",
-      counts.receiptsForeign,
-    ),
-    counter(
-      "dispatch_receipts_doubtful_total",
-      "Of those, receipts that could be about several messages to which the carrier gave one id",
-      counts.receiptsDoubtful,
-    ),
-    counter(
-      "dispatch_receipts_later_total",
-      "Receipts that say something else after the last word about their message",
-      counts.receiptsLater,
-    ),
-    counter("dispatch_receipts_repeated_total", "Receipts that had come before", counts.receiptsRepeated),
-    counter(
-      "dispatch_quarantined_total",
-      "What carriers said and the store refused: it is kept aside",
-      counts.quarantined,
-    ),
-    counter("incoming_parts_total", "Messages from phones, and parts of such", counts.incomingParts),
-    counter(
-      "incoming_unmatched_total",
-      "Messages from phones to a number that is nobody's",
-      counts.incomingUnmatched + unmatched,
-    ),
-    gauge("dispatch_messages_in_memory", "Messages in memory, waiting or on the wire", inMemory),
-    gauge(
-      "dispatch_messages_in_doubt",
-      "Messages handed to carriers of which the store does not know yet what became of them",
-      inDoubt,
-    ),
-  ];
+function unmatchedMetric(count: number): Metric {
+  return counter("heliograph_incoming_unmatched_total", "Messages from phones to a number that is nobody's", count);
 }
 
 function smppMetrics({ unusableIds, problems, mended }: SmppCounts): Metric[] {
   return [
-    counter("smpp_unusable_ids_total", "Ids in a carrier's answers under which no part can be kept", unusableIds),
-    counter("smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
-    counter("smpp_mended_total", "What carriers sent that was wrong by an octet, and was read all the same", mended),
+    counter(
+      "heliograph_smpp_unusable_ids_total",
+      "Ids in a carrier's answers under which no part can be kept",
+      unusableIds,
+    ),
+    counter("heliograph_smpp_problems_total", "What carriers sent that could not be read or dealt with", problems),
+    counter(
+      "heliograph_smpp_mended_total",
+      "What carriers sent that was wrong by an octet, and was read all the same",
+      mended,
+    ),
   ];
 }
 
 function maintenanceMetrics({ counts }: Maintenance): Metric[] {
   return [
     counter(
-      "unmatched_dropped_total",
+      "heliograph_unmatched_dropped_total",
       "Receipts and messages from phones that matched nothing, dropped for their age or number",
       counts.unmatchedDropped,
     ),
-    gauge("quarantined_items", "What is kept aside, as the node that leads sees it", counts.quarantined),
+    gauge("heliograph_quarantined_items", "What is kept aside, as the node that leads sees it", counts.quarantined),
   ];
-}
-
-function pushMetrics({ counters }: Push): Metric[] {
-  return Object.entries(counters).map(([name, value]) => {
-    const now = name.endsWith("Now");
-    const words = name.replace(/Now$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const metric = now ? gauge : counter;
-    return metric(`reports_${words}${now ? "" : "_total"}`, `Report push: ${words.replaceAll("_", " ")}`, value);
-  });
 }

@@ -6,28 +6,40 @@
  *                                        ▲──commands──────┘
  */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import type { CarrierFacts } from "./carriers/facts.ts";
 import { Edge } from "./edge.ts";
 import { systemClock } from "./runtime/clock.ts";
+import { neverGuessLives } from "./runtime/compiled-code.ts";
 import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
+import { type LiveBatch, LiveHub } from "./runtime/live-events.ts";
 import { createLog } from "./runtime/log.ts";
 import type { Metric } from "./runtime/metrics.ts";
+import { Phases } from "./runtime/phases.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
+import { keptOffsetMs, TimeTravel } from "./runtime/time-travel.ts";
+import { TravelClock } from "./runtime/travel-clock.ts";
 import { storeOver } from "./store/group.ts";
+import type { Store } from "./store/port/store.ts";
 import { packInput } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
 import { ThreadCaller } from "./threads/rpc.ts";
-import type { StoreGreeting, StoreNews, StoreThreadData } from "./threads/store.ts";
+import type { StoreGreeting, StoreNews, StoreOrder, StoreThreadData } from "./threads/store.ts";
+import { METRICS_CALL } from "./threads/store-metrics.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
   readonly sandbox: boolean;
+  /** Looks at the store, and may put something there, before anything is delivered or served. What it throws is why the service does not start. */
+  readonly prepare: (store: Store) => Promise<void>;
   /** A thread died, or other nodes have taken over (Fenced), or nothing can be kept (StoreLost): nothing works any more, and the process should end. */
   readonly onFailure: (error: Error) => void;
 }
 
 export interface Service {
   readonly url: string;
+  /** What happens to messages, for whoever watches. */
+  readonly live: LiveHub;
   /** Rejects with LeftInDoubt when all is stopped, but what became of some messages is not known. */
   stop(): Promise<void>;
 }
@@ -63,14 +75,26 @@ export function watchStoreThread(thread: Pick<Worker, "on">, lease: Lease, onEnd
   });
 }
 
-export async function startService({ settings, sandbox, onFailure }: ServiceOptions): Promise<Service> {
+export async function startService({ settings, sandbox, prepare, onFailure }: ServiceOptions): Promise<Service> {
   const log = createLog(settings.log.level, { part: "edge" });
+  const phases = new Phases(log);
+  phases.done("modules loaded, settings read");
   const edgeToStore = new MessageChannel();
   const deliveryToStore = new MessageChannel();
   const control = new MessageChannel();
   // The embedded store's is endless: its directory is locked, so there are no other nodes.
   const lease = settings.store.url === "" ? Lease.endless() : new Lease();
   let stopping = false;
+  // Only where this process is the only one that knows what time it is.
+  const travelClock =
+    sandbox && settings.store.url === ""
+      ? new TravelClock(systemClock, TravelClock.memoryAt(keptOffsetMs(settings.store.data)))
+      : null;
+  const clock = travelClock ?? systemClock;
+  const travel = travelClock?.memory ?? null;
+
+  const live = new LiveHub();
+  const takeLive = (batch: unknown): void => live.take(batch as LiveBatch);
 
   const exits: Promise<void>[] = [];
   const startThread = (
@@ -101,6 +125,9 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
       logLevel: settings.log.level,
       edge: edgeToStore.port2,
       delivery: deliveryToStore.port2,
+      travel,
+      live: live.memory,
+      startedAtMs: systemClock.monotonic(),
     },
     [edgeToStore.port2, deliveryToStore.port2],
   );
@@ -120,6 +147,24 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     if (!stopping) onFailure(error);
   });
 
+  phases.done("store opened");
+  const storeCaller = new ThreadCaller(edgeToStore.port1, takeLive);
+  const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
+  const closeStore = async (): Promise<void> => {
+    stopping = true;
+    storeThread.postMessage("close" satisfies StoreOrder);
+    await Promise.all(exits);
+    edgeToStore.port1.close();
+  };
+  try {
+    // By the thread that has the store open: to open it here too would load and compile all of it twice.
+    await prepare(store);
+  } catch (error) {
+    await closeStore();
+    throw error;
+  }
+  phases.done("store looked at");
+
   startThread(
     "delivery",
     {
@@ -129,20 +174,49 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
       lease: lease.memory,
       store: deliveryToStore.port1,
       control: control.port2,
+      travel,
+      live: live.memory,
+      startedAtMs: systemClock.monotonic(),
     },
     [deliveryToStore.port1, control.port2],
   );
-  const delivery = new ThreadCaller(control.port1);
-  const storeCaller = new ThreadCaller(edgeToStore.port1);
-  const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
+  const delivery = new ThreadCaller(control.port1, takeLive);
+  const timeTravel =
+    travelClock === null
+      ? null
+      : new TimeTravel({
+          clock: travelClock,
+          directory: settings.store.data,
+          before: (byMs) => store.moveSessions({ byMs }),
+          rearmOthers: async () => {
+            storeThread.postMessage("rearm" satisfies StoreOrder);
+            await delivery.call("rearm", null);
+          },
+        });
   const edge = new Edge({
     store,
-    clock: systemClock,
+    clock,
     log,
     settings,
-    ids: new IdSource(systemClock, greeting.ids.node, 0n, greeting.ids.memory),
-    write: sandbox ? (message) => delivery.call("write", message) as Promise<boolean> : null,
-    metrics: () => delivery.call("metrics", null) as Promise<Metric[]>,
+    live,
+    ids: new IdSource(clock, greeting.ids.node, 0n, greeting.ids.memory),
+    sandbox: sandbox
+      ? {
+          write: (message) => delivery.call("write", message) as Promise<boolean>,
+          network: (name, input) => delivery.call("network", { name, input }) as Promise<never>,
+          travel: timeTravel,
+        }
+      : null,
+    carriers: {
+      facts: () => delivery.call("carriers", null) as Promise<CarrierFacts[]>,
+      connectNow: (carrierId) => delivery.call("connectNow", carrierId) as Promise<boolean>,
+    },
+    reportsInMemory: () => delivery.call("reportsInMemory", null) as Promise<number>,
+    metrics: {
+      store: () => storeCaller.call(METRICS_CALL, null) as Promise<Metric[]>,
+      delivery: () => delivery.call("metrics", null) as Promise<Metric[]>,
+    },
+    phases,
   });
 
   const stop = async (): Promise<void> => {
@@ -157,15 +231,18 @@ export async function startService({ settings, sandbox, onFailure }: ServiceOpti
     }
     if (failure !== null) log.error({ err: failure }, "delivery did not stop in good order");
     control.port1.close();
-    storeThread.postMessage("close");
-    await Promise.all(exits);
-    edgeToStore.port1.close();
+    await closeStore();
     if (failure !== null) throw failure;
   };
 
   try {
     await delivery.call("start", null);
-    return { url: await edge.start(), stop };
+    // All threads have loaded what they need to start.
+    neverGuessLives();
+    phases.done("delivery started");
+    const url = await edge.start();
+    storeThread.postMessage("serving" satisfies StoreOrder);
+    return { url, live, stop };
   } catch (error) {
     await stop();
     throw new StartFault(startReason(error as NodeJS.ErrnoException, settings));

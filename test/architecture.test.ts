@@ -82,6 +82,15 @@ test("inside the store every room imports only what the second map allows", () =
   assert.deepEqual(strays, []);
 });
 
+test("a command knows tables, and never an engine", () => {
+  const strays = SOURCES.filter((file) => file.startsWith("src/commands/")).flatMap((file) =>
+    importsOf(file)
+      .filter((target) => target.startsWith("src/store/") && !["files", "port", "schema"].includes(roomInStore(target)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(strays, []);
+});
+
 /**
  * Tarjan's search. Each file is visited once and gets a number; `reach` is the lowest number on the trail that can be reached from it. A file that
  * reaches nothing before itself ends a group, and a group of several files is a circle.
@@ -169,9 +178,10 @@ test("names that a file exports again are seen as exported", () => {
   assert.deepEqual(namesExportedBy(text), ["one", "two", "Three", "five", "Six", "seven", "nine", "ten"]);
 });
 
-test("what is exported is imported: by another file of src, or by a test that looks at a part of what its file does", () => {
+test("what is exported is imported: by another file of src, by a page of the console, or by a test that looks at a part of what its file does", () => {
   const users = (pattern: string) => new Set(globSync(pattern, { cwd: ROOT }).flatMap(namesImportedBy));
-  const inSource = users("src/**/*.ts");
+  // The pages of the console and the pictures of the docs use some of it too.
+  const inSource = users("{src,console/src,scripts}/**/*.{ts,tsx}");
   const elsewhere = users("{test,bench}/**/*.ts");
   const idle = SOURCES.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
@@ -186,6 +196,15 @@ test("what is exported is imported: by another file of src, or by a test that lo
     });
   });
   assert.deepEqual(idle, []);
+});
+
+test("TypeBox is imported for its types alone: what it makes is made by src/runtime/type.ts, and loads no seven hundred files", () => {
+  const strays = SOURCES.flatMap((file) =>
+    readFileSync(join(ROOT, file), "utf8")
+      .split("\n")
+      .flatMap((line) => (/^(import|export) (?!type )[^"]*"typebox(\/\w+)?"/.test(line) ? [`${file}: ${line}`] : [])),
+  );
+  assert.deepEqual(strays, []);
 });
 
 test("the clock and chance are read in src/runtime only", () => {

@@ -141,7 +141,7 @@ export function sqliteFillable(directory: string): Fillable {
 export async function postgresFillable(url: string): Promise<Fillable> {
   // Read only where it is wanted: the embedded store is measured without any of it.
   const { default: pg } = await import("pg");
-  const { PostgresPool } = await import("../../src/store/postgres/pool.ts");
+  const { PostgresPool } = await import("../../src/drivers/postgres/pool.ts");
   const { Partitions, partitionDays } = await import("../../src/store/postgres/partitions.ts");
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -51,7 +51,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
   const config = join(directory, "heliograph.toml");
-  writeFileSync(config, settings(data, database));
+  writeFileSync(config, settings(data, database, options));
   const catalogue = join(directory, "catalogue.toml");
   writeFileSync(catalogue, catalogueOf(options, smscPort));
   const command = async (...args: string[]): Promise<string> => {
@@ -216,7 +216,7 @@ function partOf(thread: string, unnamed: string[]): string {
 }
 
 /** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
-function settings(data: string, database: Database | null): string {
+function settings(data: string, database: Database | null, { timeline }: Options): string {
   return `
 [server]
 port = 0
@@ -235,6 +235,9 @@ ${database === null ? "" : `url = ${JSON.stringify(database.url)}`}
 
 [reports]
 dangerousAllowPrivateCallbacks = true
+
+[console]
+timeline = ${JSON.stringify(timeline)}
 
 [log]
 level = "warn"

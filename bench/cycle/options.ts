@@ -5,6 +5,7 @@ import { MODES, type ModeName } from "./requests.ts";
 const UNTIL = ["accept", "submit", "report"] as const;
 const STORES = ["sqlite", "postgres"] as const;
 const PEERS = ["kannel"] as const;
+const TIMELINES = ["all", "trouble", "off"] as const;
 const PEER_STORES = ["memory", "spool"] as const;
 
 export type StoreName = (typeof STORES)[number];
@@ -56,6 +57,10 @@ const OPTIONS = {
   },
   "parts-per-second": { value: "N", means: "the limit that the service itself keeps with the carrier (none)" },
   "receipt-delay": { value: "MS", means: "how long after the submit its receipt comes (0)" },
+  timeline: {
+    value: "all|trouble|off",
+    means: "which steps of messages are kept for the console (trouble)",
+  },
   profile: { means: "where the time goes in each thread of the service; the figures are then those of a slower one" },
   "profile-dir": { value: "DIRECTORY", means: "keeps the profiles there; Chrome's developer tools read them" },
   peer: { value: "kannel", means: "the same job on Kannel, in turn" },
@@ -115,6 +120,7 @@ export interface Options {
   readonly carrierRate: number | null;
   readonly partsPerSecond: number | null;
   readonly receiptDelayMs: number;
+  readonly timeline: (typeof TIMELINES)[number];
   readonly profile: boolean;
   readonly profileDirectory: string | null;
   readonly peer: (typeof PEERS)[number] | null;
@@ -198,6 +204,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
     partsPerSecond: number("parts-per-second", null, 100_000),
     receiptDelayMs: number("receipt-delay", 0, 60_000, 0),
+    timeline: word("timeline", TIMELINES, "trouble"),
     profile: values.profile === true || values["profile-dir"] !== undefined,
     profileDirectory: text("profile-dir"),
     peer: values.peer === undefined ? null : word("peer", PEERS, "kannel"),

@@ -4,6 +4,7 @@ import { publicId, webhookSecret } from "../runtime/random.ts";
 import { ACCOUNT_KEY_SAYS, isAccountKey, isUsername, MAX_RESELLER_KEY } from "../store/names.ts";
 import type { AccountChange, AccountKind, ManagedAccount, NewAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
+import { checkedSettlement, type RetireOrder, settlementRefused } from "./account-funds.ts";
 import { type AccountSettings, checkedSettings } from "./account-settings.ts";
 import { amountIn, checkText, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { passwordFrom } from "./passwords.ts";
@@ -208,16 +209,18 @@ export async function changeAccount(
   );
 }
 
-/** For good: nobody can use it any more, and what it did stays on record. */
+/** For good: nobody can use it any more, and what it did stays on record. If it has money, `order` says where that goes. */
 export async function retireAccount(
   parts: Pick<AccountParts, "store">,
   manager: Manager,
   { key, version }: SeenAccount,
+  order: RetireOrder = {},
 ): Promise<ManagedAccount> {
+  const settlement = checkedSettlement(order);
   checkNotOwnKey(manager, key);
   await livingAccount(parts.store, manager, key);
   checkNotSelf(manager, key);
-  return changed(parts, manager, { key, version }, { retired: true });
+  return changed(parts, manager, { key, version }, { retired: true, ...(settlement === null ? {} : { settlement }) });
 }
 
 export interface SeenAccount {
@@ -241,6 +244,9 @@ async function changed(
       throw outdated(`account ${seen.key}`, outcome.account);
     case "owes more":
       throw conflict("the account owes more than this credit limit allows", "creditLimit");
+    case "holds money":
+    case "no heir":
+      throw settlementRefused(outcome, change.settlement ?? null, await managedAccount(store, manager, seen.key));
   }
 }
 

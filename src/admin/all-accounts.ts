@@ -8,6 +8,8 @@ const PAGE_ACCOUNTS = 200;
 interface Filter {
   readonly kind: ManagedAccount["kind"] | null;
   readonly suspended: boolean | null;
+  /** A reseller's clients; null for all accounts. */
+  readonly resellerId?: number | null;
 }
 
 /** Page by page. */
@@ -16,7 +18,7 @@ export async function* allAccounts(
   filter: Filter = { kind: null, suspended: null },
 ): AsyncGenerator<ManagedAccount> {
   for (let afterKey: string | null = null; ; ) {
-    const range = { ...filter, resellerId: null, afterKey, limit: PAGE_ACCOUNTS };
+    const range = { resellerId: null, ...filter, afterKey, limit: PAGE_ACCOUNTS };
     const page: ManagedAccount[] = await store.accounts(range);
     yield* page;
     if (page.length < PAGE_ACCOUNTS) return;

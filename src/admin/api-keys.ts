@@ -16,7 +16,7 @@ export interface ApiKeyParts {
 }
 
 /** So that the list stays one page. */
-const MAX_KEYS = 1_000;
+export const MAX_KEYS = 1_000;
 export const MAX_KEY_NETWORKS = 100;
 /** As they are named: one that is named twice counts once afterwards. */
 export const MAX_KEY_SCOPES = 100;

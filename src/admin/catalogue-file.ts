@@ -1,9 +1,9 @@
 /** The rules for the whole catalogue as one file: what putting it in force would do, that it may be done, and the file that says what is in force. */
 import { isDeepStrictEqual } from "node:util";
-import { type ItemFields, readCatalogueFile, writeCatalogueFile } from "../catalogue/file.ts";
+import { examineCatalogueFile, type ItemFields, writeCatalogueFile } from "../catalogue/file.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import type { Store } from "../store/port/store.ts";
-import { refuseLostPlans, type SignedBy } from "./catalogue.ts";
+import { lostPlans, refuseLostPlans, type SignedBy } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
 import { conflict } from "./refusal.ts";
 
@@ -16,16 +16,22 @@ export interface CataloguePlan {
   readonly deleted: readonly CatalogueItem[];
 }
 
+type Prepare = NonNullable<Parameters<typeof examineCatalogueFile>[2]>;
+
 /**
- * Reads a file, and says what it would change. The file does not know which accounts there are, so a number's account may be made later; but no account
+ * Reads a file, which is called `name` where something is wrong in it, and says what it would change. The file does not know which accounts there are, so a number's account may be made later; but no account
  * may lose the rate plan that it pays by.
  */
 export async function planCatalogue(
   store: Pick<Store, "catalogue" | "accounts">,
   text: string,
+  name: string,
 ): Promise<CataloguePlan> {
   const inForce = await store.catalogue();
-  const read = readCatalogueFile(text, (file) => withKeptPasswords(file, inForce));
+  const file = examineCatalogueFile(text, name, (written, tell) => withKeptPasswords(written, inForce, tell));
+  // Beside other faults it is one of them, so that all are told at once.
+  if (!file.isRight) for (const says of await lostPlans(store, inForce, file.currencies)) file.tell(says);
+  const read = file.items();
   await refuseLostPlans(store, inForce, read);
   const keyOf = ({ kind, id }: ItemName): string => `${kind} ${id}`;
   const known = new Map(inForce.map((item) => [keyOf(item), item]));
@@ -65,16 +71,21 @@ export async function exportCatalogue(
 }
 
 /** Carriers whose password is to be kept get that of the catalogue in force. */
-function withKeptPasswords(file: ItemFields, inForce: readonly CatalogueItem[]): ItemFields {
+function withKeptPasswords(
+  file: ItemFields,
+  inForce: readonly CatalogueItem[],
+  tell: Parameters<Prepare>[1],
+): ItemFields {
   if (!Array.isArray(file.carrier)) return file;
-  const carrier = (file.carrier as readonly ItemFields[]).map((profile) => {
+  const carrier = (file.carrier as readonly ItemFields[]).map((profile, index) => {
     if (profile?.password !== KEEP) return profile;
     const known = inForce.find(({ kind, id }) => kind === "carrier" && id === profile.id);
     const password = known === undefined ? undefined : fieldsOf(known).password;
     if (password !== undefined) return { ...profile, password };
-    throw conflict(
-      `carrier "${profile.id}" has the password "${KEEP}", and there is none in force to keep: write its password in the file`,
-    );
+    const says = `has the password "${KEEP}", and there is none in force to keep: write its password in the file`;
+    tell(["carrier", index, "password"], `carrier ${JSON.stringify(profile.id)} ${says}`);
+    // One that is not too long: what is wrong with it has been told.
+    return { ...profile, password: "" };
   });
   return { ...file, carrier };
 }

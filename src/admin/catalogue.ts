@@ -3,8 +3,10 @@
  * was seen. A change after which the catalogue would not fit together is refused, and says with what. A whole file has its rules in catalogue-file.ts.
  */
 import { carrierSchema } from "../catalogue/carrier-kinds.ts";
-import { CatalogueFault, carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
+import { CatalogueFault } from "../catalogue/faults.ts";
+import { carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
+import { didYouMean } from "../runtime/near.ts";
 import type { Actor } from "../store/port/accounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import type { Store } from "../store/port/store.ts";
@@ -117,7 +119,9 @@ async function checkReferences(
     const route = fieldsOf<Route>(item);
     const missing = carriersOf(route).find((id) => find(items, { kind: "carrier", id }) === null);
     const field = route.groups === undefined ? "carrier" : "groups";
-    if (missing !== undefined) throw invalid(field, `names "${missing}", which is not there`);
+    const known = items.filter(({ kind }) => kind === "carrier").map(({ id }) => id);
+    if (missing !== undefined)
+      throw invalid(field, `names "${missing}", which is not there${didYouMean(missing, known)}`);
   }
   if (item.kind === "number") {
     const { account: key } = fieldsOf<IncomingNumber>(item);
@@ -142,20 +146,36 @@ export async function refuseLostPlans(
   before: readonly CatalogueItem[],
   after: readonly CatalogueItem[],
 ): Promise<void> {
-  const currencies = (items: readonly CatalogueItem[]) =>
-    new Map(
-      items.filter(({ kind }) => kind === "ratePlan").map((item) => [item.id, fieldsOf<RatePlan>(item).currency]),
-    );
-  const wanted = currencies(after);
-  const lost = new Map([...currencies(before)].filter(([id, currency]) => wanted.get(id) !== currency));
-  if (lost.size === 0) return;
+  const lost = await lostPlans(store, before, currenciesOf(after));
+  if (lost.length > 0) throw conflict(lost.join("; "));
+}
+
+/** The same as sentences, one for each such plan, with an account that pays by it. `wanted` has the plans that there are to be, with their currencies; null for one that is not known. */
+export async function lostPlans(
+  store: Pick<Store, "accounts">,
+  before: readonly CatalogueItem[],
+  wanted: ReadonlyMap<string, string | null>,
+): Promise<string[]> {
+  const lost = new Map(
+    [...currenciesOf(before)].filter(([id, currency]) => wanted.get(id) !== null && wanted.get(id) !== currency),
+  );
+  const told: string[] = [];
+  if (lost.size === 0) return told;
   for await (const { key, ratePlanId, retiredAtMs } of allAccounts(store)) {
-    if (retiredAtMs !== null || !lost.has(ratePlanId)) continue;
-    const currency = lost.get(ratePlanId);
-    throw conflict(
+    const currency = retiredAtMs === null ? lost.get(ratePlanId) : undefined;
+    if (currency === undefined) continue;
+    lost.delete(ratePlanId);
+    told.push(
       wanted.has(ratePlanId)
         ? `rate plan "${ratePlanId}" is paid in ${currency} by account ${key}`
         : `account ${key} pays by rate plan "${ratePlanId}": give it another one first`,
     );
+    if (lost.size === 0) break;
   }
+  return told;
+}
+
+function currenciesOf(items: readonly CatalogueItem[]): Map<string, string> {
+  const plans = items.filter(({ kind }) => kind === "ratePlan");
+  return new Map(plans.map((item) => [item.id, fieldsOf<RatePlan>(item).currency]));
 }

@@ -7,27 +7,55 @@ import { invalid, unknownAccount } from "./refusal.ts";
 
 const MAX_DESCRIPTION = 255;
 
-/** Fields as they came: nothing is known of their values. */
-interface FundsFields {
-  readonly accountKey?: unknown;
-  readonly ammount?: unknown;
-  readonly currencycode?: unknown;
-  readonly description?: unknown;
-}
+/** Fields as they came: nothing is known of their names or values. */
+type FundsFields = Readonly<Record<string, unknown>>;
 
 type Funds = Pick<Funding, "accountKey" | "amountMicros" | "currency" | "description">;
 
-export function checkFunds({ accountKey, ammount, currencycode, description }: FundsFields): Funds {
+/** Both spellings of the currency are on the wire: the contract's, and that of a client of the older family. */
+const CURRENCY_NAMES = ["currencycode", "currencyCode"] as const;
+/** Some clients put who they are beside every request. It is not read here. */
+const CREDENTIALS = ["username", "password"];
+const KNOWN = new Set(["accountKey", "ammount", "description", ...CURRENCY_NAMES, ...CREDENTIALS]);
+/** What people write who do not know how the field is spelled. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ["amount", "ammount"],
+  ["currency", "currencycode"],
+]);
+
+/** A field that nobody reads could have said what the amount is an amount of. So it is refused, and nothing is booked. */
+function refuseUnknown(fields: FundsFields): void {
+  const name = Object.keys(fields).find((each) => !KNOWN.has(each));
+  if (name === undefined) return;
+  const meant = MEANT.get(name);
+  throw invalid(name, meant === undefined ? "is not known here" : `is not known here: the field is spelled ${meant}`);
+}
+
+export function checkFunds(fields: FundsFields): Funds {
+  refuseUnknown(fields);
+  const { accountKey, ammount, description } = fields;
   if (accountKey === undefined) throw invalid("accountKey", "is required");
   if (typeof accountKey !== "string" || !isAccountKey(accountKey)) throw invalid("accountKey", ACCOUNT_KEY_SAYS);
   if (ammount === undefined || ammount === "") throw invalid("ammount", "is required");
   const amountMicros = amountOf(ammount);
-  if (currencycode !== undefined && (typeof currencycode !== "string" || !/^[A-Za-z]{3}$/.test(currencycode)))
-    throw invalid("currencycode", "must be an ISO 4217 code of three letters");
+  const currency = currencyOf(fields);
   if (description === undefined) throw invalid("description", "is required");
   if (typeof description !== "string" || description.length === 0 || [...description].length > MAX_DESCRIPTION)
     throw invalid("description", `must be 1 to ${MAX_DESCRIPTION} characters long`);
-  return { accountKey, amountMicros, currency: currencycode?.toUpperCase() ?? null, description };
+  return { accountKey, amountMicros, currency, description };
+}
+
+/** The currency in which the amount is, or null for the account's own. */
+function currencyOf(fields: FundsFields): string | null {
+  const codes = CURRENCY_NAMES.filter((name) => fields[name] !== undefined).map((name) => {
+    const code = fields[name];
+    if (typeof code !== "string" || !/^[A-Za-z]{3}$/.test(code))
+      throw invalid(name, "must be an ISO 4217 code of three letters");
+    return code.toUpperCase();
+  });
+  const [first = null, second = first] = codes;
+  if (first !== second) throw invalid("currencyCode", "is another one than currencycode: give one of them");
+  return first;
 }
 
 function amountOf(value: unknown): Micros {

@@ -1,8 +1,9 @@
 /** A message by the id that its client has, for whoever operates the service: with what its carrier said after its last word. */
-import { searchLogs } from "../store/log-search.ts";
+
 import type { LaterReceipt } from "../store/port/receipts.ts";
 import type { Store } from "../store/port/store.ts";
 import type { LoggedMessage } from "../store/port/tracking.ts";
+import { searchLogs } from "./log-search.ts";
 
 /** The filter that every message passes, also one that is scheduled: up to the end of the calendar. */
 export const ALL_MESSAGES = {

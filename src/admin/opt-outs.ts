@@ -1,5 +1,5 @@
 /** Opt-out lists: numbers to which nothing is sent, by the whole service or by one account. */
-import { isDestination } from "../sms/addresses.ts";
+import { isDestination, plainPhone } from "../sms/addresses.ts";
 import type { Store } from "../store/port/store.ts";
 import { livingAccount, type Manager, managedAccount, signed } from "./manager.ts";
 import { invalid, unknownAccount } from "./refusal.ts";
@@ -11,6 +11,8 @@ export type ListOwner = string | null;
 
 export interface OptOutPage {
   readonly after: string;
+  /** How the numbers begin. */
+  readonly prefix?: string;
   readonly limit: number;
 }
 
@@ -26,16 +28,18 @@ export async function optOuts(
   return numbers;
 }
 
-/** Puts a number on a list, or takes it off. */
+/** Puts a number on a list, or takes it off, and gives it in the form in which it stands there. */
 export async function setOptOut(
   store: OptOutStore,
   manager: Manager,
   accountKey: ListOwner,
-  { number, listed }: { readonly number: string; readonly listed: boolean },
-): Promise<void> {
-  if (!isDestination(number)) throw invalid("number", "must be 4 to 15 digits", number);
+  { number: written, listed }: { readonly number: string; readonly listed: boolean },
+): Promise<string> {
+  const number = plainPhone(written);
+  if (!isDestination(number)) throw invalid("number", "must be 4 to 15 digits", written);
   if (accountKey !== null) await livingAccount(store, manager, accountKey);
   const change = { accountKey, number, ...signed(manager) };
   const done = await (listed ? store.optOut(change) : store.optIn(change));
   if (done === "unknown account") throw unknownAccount(accountKey ?? "");
+  return number;
 }

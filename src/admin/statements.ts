@@ -1,14 +1,15 @@
 /**
  * An account's statement for a period: what it had, every posting with the balance after it, and what it had at the end. The beginning is in the period,
- * the end is not. The API gives it in pages or as CSV, the command line whole; both have the same balances and the same CSV.
+ * the end is not. The API gives it in pages or as CSV, the command line whole; both have the same balances and the same CSV. A statement over several
+ * accounts has the sums of each; its CSV is that of one account after the other.
  */
 
 import { formatMicros, type Micros } from "../money/amounts.ts";
-import { type CsvValue, csvLine } from "../money/csv.ts";
+import { csvRow } from "../money/csv.ts";
+import type { Posting, PostingPosition } from "../money/postings.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
-import type { Posting, PostingPosition } from "../store/port/money.ts";
 import type { Store } from "../store/port/store.ts";
 import { busy, invalid } from "./refusal.ts";
 
@@ -87,34 +88,85 @@ export function withBalances(postings: readonly Posting[], balanceMicros: Micros
   });
 }
 
-/** All of it as one CSV file, a page in memory at a time. */
+/** What a period came to. */
+export interface Sums extends Balances {
+  /** Below zero: what the balance changed by. */
+  readonly chargedMicros: Micros;
+  readonly refundedMicros: Micros;
+  /** What was given, without what was taken back; with corrections, transfers and what was written off. */
+  readonly fundedMicros: Micros;
+  readonly smsCount: number;
+  readonly postings: number;
+}
+
+/** The sums of one account, out of the lines that its own statement has. */
+export async function sumsOf(source: StatementSource, period: Period): Promise<Sums> {
+  const { openingMicros } = await balancesOf(source, period);
+  const sums = { charge: 0n, refund: 0n, funds: 0n };
+  let closingMicros = openingMicros;
+  let smsCount = 0;
+  let postings = 0;
+  for await (const lines of linesOf(source, period, openingMicros)) {
+    for (const { kind, amountMicros, partCount } of lines) {
+      sums[kind === "charge" || kind === "refund" ? kind : "funds"] += amountMicros;
+      if (kind === "charge") smsCount += partCount ?? 0;
+    }
+    postings += lines.length;
+    closingMicros = lines.at(-1)?.balanceMicros ?? closingMicros;
+  }
+  const { charge, refund, funds } = sums;
+  const moved = { chargedMicros: charge, refundedMicros: refund, fundedMicros: funds };
+  return { openingMicros, closingMicros, ...moved, smsCount, postings };
+}
+
+/** The same added up. Amounts of one currency can be. */
+export function totalOf(all: readonly Sums[]): Sums {
+  const sum = (amountOf: (sums: Sums) => Micros): Micros => all.reduce((total, sums) => total + amountOf(sums), 0n);
+  return {
+    openingMicros: sum(({ openingMicros }) => openingMicros),
+    closingMicros: sum(({ closingMicros }) => closingMicros),
+    chargedMicros: sum(({ chargedMicros }) => chargedMicros),
+    refundedMicros: sum(({ refundedMicros }) => refundedMicros),
+    fundedMicros: sum(({ fundedMicros }) => fundedMicros),
+    smsCount: all.reduce((total, { smsCount }) => total + smsCount, 0),
+    postings: all.reduce((total, { postings }) => total + postings, 0),
+  };
+}
+
+export type StatementAccount = Pick<ManagedAccount, "id" | "key" | "currency">;
+type Accounts = Iterable<StatementAccount> | AsyncIterable<StatementAccount>;
+
+const COLUMNS = ["date", "kind", "amount", "balance", "currency", "messageId", "smsCount", "description", "account"];
+
+/** All of it as one CSV file, a page in memory at a time; of several accounts, one after the other. */
 export async function* statementCsv(
   source: StatementSource,
-  { currency }: Pick<ManagedAccount, "currency">,
-  period: Period,
+  accounts: Accounts,
+  { sinceMs, untilMs }: Pick<Period, "sinceMs" | "untilMs">,
 ): AsyncGenerator<string> {
-  const edge = (kind: string, atMs: number, balance: Micros): string =>
-    row([formatDateTime(atMs), kind, "", formatMicros(balance), currency, "", "", ""]);
-  let { openingMicros: balance } = await balancesOf(source, period);
-  yield row(["date", "kind", "amount", "balance", "currency", "messageId", "smsCount", "description"]);
-  yield edge("opening", period.sinceMs, balance);
-  for await (const lines of linesOf(source, period, balance)) {
-    if (lines.length === 0) continue;
-    yield lines.map((line) => csvOf(line, currency)).join("");
-    balance = lines.at(-1)!.balanceMicros;
+  // It goes out with the first balance: until then what fails can still be told with a status.
+  let head = csvRow(COLUMNS);
+  for await (const { id: accountId, key, currency } of accounts) {
+    const period = { accountId, sinceMs, untilMs };
+    const edge = (kind: string, atMs: number, balance: Micros): string =>
+      csvRow([formatDateTime(atMs), kind, "", formatMicros(balance), currency, "", "", "", key]);
+    let { openingMicros: balance } = await balancesOf(source, period);
+    yield head + edge("opening", sinceMs, balance);
+    head = "";
+    for await (const lines of linesOf(source, period, balance)) {
+      if (lines.length === 0) continue;
+      yield lines.map((line) => csvOf(line, currency, key)).join("");
+      balance = lines.at(-1)!.balanceMicros;
+    }
+    yield edge("closing", untilMs, balance);
   }
-  yield edge("closing", period.untilMs, balance);
+  if (head !== "") yield head;
 }
 
-/** RFC 4180 ends lines so, on every system. */
-function row(cells: readonly CsvValue[]): string {
-  return `${csvLine(cells)}\r\n`;
-}
-
-function csvOf(line: StatementLine, currency: string): string {
+function csvOf(line: StatementLine, currency: string, accountKey: string): string {
   const { atMs, kind, amountMicros, balanceMicros, messageKey, partCount, description } = line;
   const amounts = [formatMicros(amountMicros), formatMicros(balanceMicros), currency];
-  return row([formatDateTime(atMs), kind, ...amounts, messageKey, partCount, description]);
+  return csvRow([formatDateTime(atMs), kind, ...amounts, messageKey, partCount, description, accountKey]);
 }
 
 async function turnover({ store, take }: StatementSource, period: Period, limit = PAGE_POSTINGS): Promise<Micros> {

@@ -6,14 +6,27 @@ import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Networks } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
-import { AUTHENTICATION, type Auth, type AuthParts, checkAddress, checkScope } from "./auth.ts";
+import {
+  AUTHENTICATION,
+  type Auth,
+  type AuthParts,
+  authenticatePair,
+  checkAddress,
+  checkScope,
+  type NamedPassword,
+  type RequestCaller,
+} from "./auth.ts";
 import { MAX_PIPELINED, RequestProgress, type Site } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
+import { checkShownAccount, takeCookie } from "./console/cookie.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
-import { checkHome } from "./headers.ts";
+import { showAsHead } from "./head.ts";
+import { checkHome, checkHost } from "./headers.ts";
+import { loginOf } from "./kannel/login.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import type { KnownPaths } from "./paths.ts";
+import { checkQuery } from "./query.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 export interface AdmissionParts {
@@ -24,28 +37,37 @@ export interface AdmissionParts {
   readonly paths: KnownPaths;
   readonly trustedProxies: Networks;
   readonly isSandbox: boolean;
-  /** From then on every new request is told that the service stops. */
-  readonly isDraining: () => boolean;
 }
 
-export function admitRequests(api: Api, parts: AdmissionParts): void {
-  const { auth: authParts, settings, rateLimits, connections, paths, trustedProxies, isDraining } = parts;
+/** Lets a request in whose caller is named in its body. */
+export type AdmitNamed = (request: FastifyRequest, pair: NamedPassword) => Promise<void>;
+
+export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
+  const { auth: authParts, settings, rateLimits, connections, paths, trustedProxies } = parts;
 
   /** What is checked of a request whose caller is known, if it has to be. */
   const admit = (request: FastifyRequest, account: Account | null, config: FastifyContextConfig): void => {
-    const { scope = null, form = false, csv = false, json = false } = config;
+    const { auth, scope = null, form = false, csv = false, json = false } = config;
     const progress = request.progress!;
     if (account !== null) {
       request.account = account;
       progress.identified();
+      checkShownAccount(request, account);
       if (connections.isCrowded(null, "caller")) throw busy();
       checkAddress(account, request.ip);
-      checkScope(account, scope, settings.resellers);
+      // Nothing but the end of a session asks for one.
+      checkScope(account, scope, settings.resellers, auth === "session");
       progress.holds(rateLimits.takeRequest(account));
     }
+    if (json) checkQuery(request.url);
     if (json) checkAccept(request.headers.accept, csv && isCsvWanted(request.query) ? "text/csv" : "application/json");
     if (json && request.method !== "GET" && request.method !== "HEAD")
-      checkContentType(request.headers["content-type"], form);
+      checkContentType(request.headers["content-type"], form !== false);
+  };
+  /** Whoever is wrong about who it is stays a stranger. */
+  const wasWrong = (error: unknown, site: Site): never => {
+    if (error instanceof ApiError && error.kind.status === 401) rateLimits.takeStranger(site.name);
+    throw error;
   };
   /** What is checked of any request, whoever sends it. */
   const checkStranger = (request: FastifyRequest, site: Site, auth: Auth): void => {
@@ -60,12 +82,13 @@ export function admitRequests(api: Api, parts: AdmissionParts): void {
     if (auth === "none") rateLimits.takeStranger(site.name);
     if (parts.isSandbox) checkHome(request, settings.server.host);
     // Before its body is read: whatever that is, nobody wants it.
-    if (request.is404) throw paths.unknown(request);
+    if (request.is404 || !paths.takes(request)) throw paths.unknown(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
       throw new ApiError("badRequest", { description: "The Host header is missing." });
   };
   // The hooks call back and return no promise: each promise costs every request a microsecond.
   api.addHook("onRequest", (request, reply, done) => {
+    showAsHead(request.raw);
     const { config } = request.routeOptions;
     const { auth = "none", always = false } = config;
     const connection = connections.of(request.raw.socket);
@@ -79,11 +102,6 @@ export function admitRequests(api: Api, parts: AdmissionParts): void {
     // Nobody reads a body of these.
     const bodiless = request.method === "GET" || request.method === "HEAD";
     if (bodiless && request.headers["transfer-encoding"] !== undefined) connection.dropRest(request.raw);
-    if (isDraining())
-      throw new ApiError("unavailable", {
-        description: "The service is stopping.",
-        headers: { ...RETRY_SOON, connection: "close" },
-      });
     if (connection.underWay.length > MAX_PIPELINED) {
       connection.overran();
       throw new ApiError("unavailable", {
@@ -91,21 +109,23 @@ export function admitRequests(api: Api, parts: AdmissionParts): void {
         headers: { ...RETRY_SOON, connection: "close" },
       });
     }
+    checkHost(request);
     // A service that is busy is still up: whoever watches it gets an answer.
     if (always) {
       done();
       return;
     }
     checkStranger(request, site, auth);
-    const caller = { header: request.headers.authorization, address: request.ip, connection };
-    const account = AUTHENTICATION[auth](authParts, caller, request.query);
+    // The console's cookie is a session token like any other: from here on it stands where that stands.
+    const hasCookie = request.headers.authorization === undefined && request.headers.cookie !== undefined;
+    const choice = hasCookie && auth !== "none" ? takeCookie(request, authParts.sessions) : null;
+    const account =
+      choice === null
+        ? identify(authParts, auth, request, connection)
+        : choice.then(() => identify(authParts, auth, request, connection));
     if (account instanceof Promise) {
       account
-        .catch((error: unknown) => {
-          // Whoever is wrong about who it is stays a stranger.
-          if (error instanceof ApiError && error.kind.status === 401) rateLimits.takeStranger(site.name);
-          throw error;
-        })
+        .catch((error: unknown) => wasWrong(error, site))
         .then((found) => admit(request, found, config))
         .then(() => done(), done);
       return;
@@ -113,6 +133,18 @@ export function admitRequests(api: Api, parts: AdmissionParts): void {
     admit(request, account, config);
     done();
   });
+  return async (request, pair) => {
+    const account = await authenticatePair(authParts, pair, request.ip).catch((error: unknown) =>
+      wasWrong(error, request.progress!.site),
+    );
+    admit(request, account, request.routeOptions.config);
+  };
+}
+
+function identify(parts: AuthParts, auth: Auth, request: FastifyRequest, connection: RequestCaller["connection"]) {
+  const { authorization } = request.headers;
+  const caller = { header: authorization, address: request.ip, connection, route: request.routeOptions.url };
+  return AUTHENTICATION[auth](parts, caller, auth === "kannel" ? loginOf(request) : request.query);
 }
 
 function busy(): ApiError {

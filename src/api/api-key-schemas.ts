@@ -1,7 +1,8 @@
 /** API keys as they are asked for and shown. What a key may be is decided in admin/. */
-import { type Static, Type } from "typebox";
+
 import { MAX_NETWORK_LENGTH } from "../admin/account-settings.ts";
 import { type CreatedApiKey, MAX_KEY_NAME, MAX_KEY_NETWORKS, MAX_KEY_SCOPES } from "../admin/api-keys.ts";
+import { type Static, Type } from "../runtime/type.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
@@ -36,7 +37,7 @@ export const ApiKeyRequest = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "ApiKeyRequest" },
 );
 
 const shown = {
@@ -52,11 +53,14 @@ const shown = {
   createdAt: Type.String(),
   usedAt: TextOrNull("When it was last used, to the minute."),
 };
-export const ApiKeyAnswer = Type.Object(shown);
-export const NewApiKeyAnswer = Type.Object({
-  ...shown,
-  key: Type.String({ description: "For Authorization: App …; shown only now." }),
-});
+export const ApiKeyAnswer = Type.Object(shown, { title: "ApiKey" });
+export const NewApiKeyAnswer = Type.Object(
+  {
+    ...shown,
+    key: Type.String({ description: "For Authorization: App …; shown only now." }),
+  },
+  { title: "NewApiKey" },
+);
 
 const momentOrNull = (atMs: number | null): string | null => (atMs === null ? null : formatDateTime(atMs));
 

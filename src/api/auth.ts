@@ -13,14 +13,37 @@ import { boundedCache } from "../runtime/cache.ts";
 import { Networks, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port/accounts.ts";
+import {
+  EXPIRED_KEY,
+  NOT_ENOUGH,
+  suspended,
+  unauthorized,
+  unreadable,
+  WRONG_KEY,
+  WRONG_PASSWORD,
+  WRONG_TOKEN,
+  withoutToken,
+} from "./auth-reasons.ts";
 import { ApiError } from "./errors.ts";
+import { wrongAccount } from "./wrong-account.ts";
 
 /**
- * "account": Basic, an API key or a token. "query": the same, or a password in the query. "session": a token. "login": Basic or a token. "user": the
+ * "account": Basic, an API key or a token. "query": the same, or a password in the query. "kannel": the same, or a password in its headers or in a form. "session": a token. "login": Basic or a token. "user": the
  * same, also of a user who lacks the second factor that is required. "reseller": a token of a reseller. "operator": as account, of an operator.
- * "manager": the same, or of a reseller.
+ * "manager": the same, or of a reseller. "known": as account, also of a user who lacks the second factor that is required.
  */
-export type Auth = "none" | "account" | "query" | "session" | "login" | "user" | "reseller" | "operator" | "manager";
+export type Auth =
+  | "none"
+  | "account"
+  | "query"
+  | "kannel"
+  | "session"
+  | "login"
+  | "user"
+  | "reseller"
+  | "operator"
+  | "manager"
+  | "known";
 
 export interface AuthParts {
   readonly credentials: Credentials;
@@ -37,6 +60,8 @@ export interface RequestCaller {
   readonly address: string;
   /** Where it came on. */
   readonly connection: { caller: SeenCaller | null };
+  /** The path of the operation that it asks for. */
+  readonly route?: string | undefined;
 }
 
 /** Who has shown an API key on a connection. The same header from the same address is taken there for as long as the account is remembered. */
@@ -45,8 +70,6 @@ export interface SeenCaller {
   readonly address: string;
   readonly account: Account;
 }
-
-const BASIC_CHALLENGE = 'Basic realm="heliograph", charset="UTF-8"';
 
 export interface NamedPassword {
   readonly username: string;
@@ -67,12 +90,15 @@ export function readBasic(header: string | undefined): NamedPassword | null {
   return colon < 0 ? null : { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
+/** The schemes under which a token comes: a session's, a program's, and an older word for the same. */
+const TOKEN_SCHEMES: readonly string[] = ["ibsso", "bearer", "oauth"];
+
 export function readToken(header: string | undefined): string | null {
   const { scheme, value } = readHeader(header);
-  return scheme === "ibsso" ? value : null;
+  return TOKEN_SCHEMES.includes(scheme) ? value : null;
 }
 
-function readApiKey(header: string | undefined): string | null {
+export function readApiKey(header: string | undefined): string | null {
   const { scheme, value } = readHeader(header);
   return scheme === "app" ? value : null;
 }
@@ -90,7 +116,10 @@ export async function attemptAs<Result>(
   check: () => Promise<Result | null>,
 ): Promise<Result | null> {
   // Nobody's name, and nobody's password: nothing is done with them. The second is a guess all the same.
-  if (username === "" || username.length > MAX_USERNAME_CHARACTERS) return null;
+  if (username === "" || username.length > MAX_USERNAME_CHARACTERS) {
+    attempts.wrong(username, address);
+    return null;
+  }
   const attempted = { username, address, password: isTooLong(password) ? "" : proof };
   return within(() => attempts.attempt(attempted, isTooLong(password) ? async () => null : check));
 }
@@ -110,14 +139,6 @@ export function checkPassword(parts: AuthParts, pair: NamedPassword, address: st
 /** Checks the password of somebody who is in already, by a session: a second factor was shown with that. */
 export function checkOwnPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
   return attemptAs(parts, pair, address, () => parts.credentials.verify(pair.username, pair.password));
-}
-
-const NOT_ENOUGH =
-  "The user has a second factor, so the password alone is not enough: log in with a code for a session, or use an API key.";
-
-function unauthorized(description?: string): ApiError {
-  const headers = { "www-authenticate": BASIC_CHALLENGE };
-  return new ApiError("unauthorized", description === undefined ? { headers } : { description, headers });
 }
 
 async function within<Result>(check: () => Promise<Result>): Promise<Result> {
@@ -145,8 +166,20 @@ function checkSecret(
   return within(() => attempts.attempt({ secret, address }, () => find(secret)));
 }
 
-function checkToken(parts: AuthParts, token: string, address: string): Promise<Account | null> {
-  return checkSecret(parts, token, address, (secret) => parts.sessions.find(secret));
+async function checkToken(parts: AuthParts, token: string, address: string): Promise<Account> {
+  return active(await checkSecret(parts, token, address, (secret) => parts.sessions.find(secret)), WRONG_TOKEN);
+}
+
+/** One that has expired counts as wrong. Whoever has it may know: nobody guesses a key. */
+async function checkKey(parts: AuthParts, key: string, address: string): Promise<Account> {
+  let why = WRONG_KEY;
+  const account = await checkSecret(parts, key, address, async (secret) => {
+    const found = await parts.apiKeys.find(secret);
+    if (found !== "expired") return found;
+    why = EXPIRED_KEY;
+    return null;
+  });
+  return active(account, why);
 }
 
 /** The accounts whose users must have a second factor. */
@@ -168,9 +201,10 @@ function enrolled(parts: AuthParts, account: Account): Account {
   });
 }
 
-function active(account: Account | null, challenge: string): Account {
-  if (account === null) throw new ApiError("unauthorized", { headers: { "www-authenticate": challenge } });
-  if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
+/** `why` is told where it is nobody's. */
+function active(account: Account | null, why: string): Account {
+  if (account === null) throw unauthorized(why);
+  if (account.suspended) throw suspended();
   return account;
 }
 
@@ -194,11 +228,12 @@ async function identify(
   const basic = readBasic(header);
   const key = readApiKey(header);
   const token = readToken(header);
-  let account: Account | null = null;
-  if (basic !== null) account = await checkPassword(parts, basic, address);
-  else if (key !== null) account = await checkSecret(parts, key, address, (secret) => parts.apiKeys.find(secret));
+  let account: Account;
+  if (basic !== null) account = active(await checkPassword(parts, basic, address), WRONG_PASSWORD);
+  else if (key !== null) account = await checkKey(parts, key, address);
   else if (token !== null) account = await checkToken(parts, token, address);
-  const found = check(parts, active(account, BASIC_CHALLENGE));
+  else throw unreadable(header);
+  const found = check(parts, account);
   if (key !== null) connection.caller = { header: header!, address, account: found };
   return found;
 }
@@ -207,13 +242,31 @@ async function identify(
 async function authenticateQuery(parts: AuthParts, caller: RequestCaller, query: unknown): Promise<Account> {
   const { username, password } = query as Record<string, unknown>;
   if (typeof username !== "string" || typeof password !== "string") return authenticate(parts, caller);
-  return enrolled(parts, active(await checkPassword(parts, { username, password }, caller.address), BASIC_CHALLENGE));
+  return authenticatePair(parts, { username, password }, caller.address);
+}
+
+/** By a password that stands wherever its operation says. */
+export async function authenticatePair(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account> {
+  return enrolled(parts, active(await checkPassword(parts, pair, address), WRONG_PASSWORD));
+}
+
+/** The same with Kannel's names. Whoever says nothing before the body may say it there. */
+function authenticateKannel(parts: AuthParts, caller: RequestCaller, query: unknown): Promise<Account> | null {
+  const { mayComeLater, ...pair } = query as KannelLogin;
+  if (pair.username === undefined && caller.header === undefined && mayComeLater) return null;
+  return authenticateQuery(parts, caller, pair);
+}
+
+/** What a request to Kannel's door says before its body. */
+export interface KannelLogin extends Partial<NamedPassword> {
+  readonly mayComeLater: boolean;
 }
 
 /** Where only a session token counts. */
 async function authenticateSession(parts: AuthParts, { header, address }: RequestCaller): Promise<Account> {
   const token = readToken(header);
-  return active(token === null ? null : await checkToken(parts, token, address), 'IBSSO realm="heliograph"');
+  if (token !== null) return checkToken(parts, token, address);
+  throw header === undefined ? unreadable(header) : withoutToken();
 }
 
 /** For reseller operations: a session token, of an account that is a reseller. */
@@ -224,30 +277,43 @@ async function authenticateReseller(parts: AuthParts, caller: RequestCaller): Pr
   return account;
 }
 
-/** For what is a user's own: a password or a session token, and no API key. */
-async function authenticateUser(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  const account = await identify(parts, caller, (_, found) => found);
-  if (account.user === null)
+/** For what asks for more later, of each thing that it is asked for. */
+function authenticateKnown(parts: AuthParts, caller: RequestCaller): Promise<Account> {
+  return identify(parts, caller, (_, found) => found);
+}
+
+/** What is asked of a caller that is known, for each kind of operation that pages of the console watch: it throws for one that may not. */
+export const DEMANDS = {
+  account: enrolled,
+  /** For what is a user's own: a password or a session token, and no API key. */
+  user: (_: AuthParts, account: Account): Account => {
+    if (account.user !== null) return account;
     throw new ApiError("forbidden", {
       description: "This is for a user with a password or a session, not for an API key.",
     });
-  return account;
+  },
+  operator: (parts: AuthParts, account: Account, route?: string): Account => {
+    if (enrolled(parts, account).kind === "operator") return account;
+    throw wrongAccount("operators", account, route);
+  },
+  manager: (parts: AuthParts, account: Account, route?: string): Account => {
+    if (enrolled(parts, account).kind !== "client") return account;
+    throw wrongAccount("operators and resellers", account, route);
+  },
+} as const;
+
+async function authenticateUser(parts: AuthParts, caller: RequestCaller): Promise<Account> {
+  return DEMANDS.user(parts, await authenticateKnown(parts, caller));
 }
 
 /** For operators: as for messaging, and the account must be an operator's. */
 async function authenticateOperator(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  const account = await authenticate(parts, caller);
-  if (account.kind !== "operator")
-    throw new ApiError("forbidden", { description: "The account is not an operator's." });
-  return account;
+  return DEMANDS.operator(parts, await authenticate(parts, caller), caller.route);
 }
 
 /** For whoever manages accounts: as for messaging, and the account must be an operator's or a reseller's. */
 async function authenticateManager(parts: AuthParts, caller: RequestCaller): Promise<Account> {
-  const account = await authenticate(parts, caller);
-  if (account.kind === "client")
-    throw new ApiError("forbidden", { description: "The account is neither an operator's nor a reseller's." });
-  return account;
+  return DEMANDS.manager(parts, await authenticate(parts, caller), caller.route);
 }
 
 /** For what a program must not do: as for messaging, but no API key. */
@@ -267,21 +333,36 @@ export const AUTHENTICATION: Readonly<
   none: () => null,
   account: authenticate,
   query: authenticateQuery,
+  kannel: authenticateKannel,
   session: authenticateSession,
   user: authenticateUser,
   login: authenticateLogin,
   reseller: authenticateReseller,
   operator: authenticateOperator,
   manager: authenticateManager,
+  known: authenticateKnown,
 };
 
 /** An API key may be made for some things only; and what a client wrote is not for the reseller who knows its password. */
-export function checkScope(account: Account, scope: Scope | null, resellers: Settings["resellers"]): void {
+export function checkScope(
+  account: Account,
+  scope: Scope | null,
+  resellers: Settings["resellers"],
+  isLogout = false,
+): void {
   const { scopes } = account;
   if (scope === "track" && isWithoutMessages(account, resellers)) throw passwordOfReseller();
-  if (scope === null || scopes === null || scopes.includes(scope)) return;
+  if (scopes === null) return;
+  const isToken = account.apiKey === null;
+  // A key may be made good for less than its maker, and ends when that does. Nothing ends with a token's hour.
+  // Whoever holds a token may end it.
+  if (scope === null && isToken && !isLogout)
+    throw new ApiError("forbidden", { description: "A token with scopes is not enough for this." });
+  if (scope === null || scopes.includes(scope)) return;
   const good = scopes.length === 0 ? "nothing" : scopes.join(", ");
-  throw new ApiError("forbidden", { description: `The API key is good for ${good}; this needs the scope ${scope}.` });
+  throw new ApiError("forbidden", {
+    description: `The ${isToken ? "token" : "API key"} is good for ${good}; this needs the scope ${scope}.`,
+  });
 }
 
 /** Whether its password is known to a reseller who may not read its messages. */

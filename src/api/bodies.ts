@@ -36,7 +36,7 @@ export class Bodies {
   }
 
   metrics(): Metric[] {
-    return [gauge("http_body_octets", "Octets of request bodies in memory", this.#budget.held)];
+    return [gauge("heliograph_http_body_bytes", "Request bodies in memory", this.#budget.held)];
   }
 
   /** Reads a body of at most `limit` octets. Calls back once, whatever becomes of the request. */

@@ -3,6 +3,8 @@ import { isUtf8 } from "node:buffer";
 import { systemRandom } from "../runtime/random.ts";
 import { textProblem } from "../runtime/text.ts";
 import { ApiError, badField } from "./errors.ts";
+import { jsonFault } from "./json-fault.ts";
+import { decodeText, isWestern } from "./kannel/charsets.ts";
 
 /** The contract's deepest body has five levels. */
 const DEEPEST = 32;
@@ -21,13 +23,17 @@ const MAX_FORM_FIELDS = 100;
  */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
-  if (!isUtf8(body)) throw new ApiError("badRequest", { description: "The body is not valid UTF-8." });
+  if (!isUtf8(body)) throw notUtf8();
   if (body.length > SMALL_BYTES) refuseHeavy(body);
+  const text = body.toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(body.toString("utf8"));
+    value = JSON.parse(text);
   } catch {
-    throw new ApiError("badRequest", { description: "The body is not valid JSON." });
+    const where = jsonFault(text);
+    throw new ApiError("badRequest", {
+      description: `The body is not valid JSON${where === null ? "" : `: ${where}`}.`,
+    });
   }
   refuseBadText(value);
   return value;
@@ -74,6 +80,7 @@ function refuseHeavy(body: Buffer): void {
   }
 }
 
+const notUtf8 = (): ApiError => new ApiError("badRequest", { description: "The body is not valid UTF-8." });
 const heavy = (says: string): ApiError => new ApiError("badRequest", { description: `The body ${says}.` });
 
 /** Takes nulls out of objects, and refuses text that cannot be kept. */
@@ -113,15 +120,56 @@ function clean(value: unknown, depth: number): Fault | null {
   return null;
 }
 
-/** A form body as an object; of a name that stands twice, the first counts. */
-export function parseForm(body: Buffer): Record<string, string> {
+/** Where a name may stand again and again: as often as a request has recipients, and some more. */
+const MAX_LIST_FIELDS = 20_000;
+
+/** Whether every escape in it, "%C3%BC", stands for octets that are UTF-8. */
+export function isDecodable(text: string): boolean {
+  if (!text.includes("%")) return true;
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A form's text in UTF-8, whatever charset it came in. */
+function formText(body: Buffer, contentType: string): string {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]{1,40})/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
+  const text = isWestern(charset) ? fromWestern(body, charset) : body.toString("utf8");
+  if (!isWestern(charset) && !UNICODE.has(charset))
+    throw new ApiError("unsupportedMediaType", { description: "The charset of a form must be UTF-8 or ISO-8859-1." });
+  if ((!isWestern(charset) && !isUtf8(body)) || !isDecodable(text)) throw notUtf8();
+  return text;
+}
+
+const UNICODE: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
+
+/** Each octet above ASCII, as it is or as an escape, becomes the escape of its character. */
+function fromWestern(body: Buffer, charset: string): string {
+  const escaped = Array.from({ length: 0x80 }, (_, index) =>
+    encodeURIComponent(decodeText(Buffer.of(0x80 + index), charset) ?? ""),
+  );
+  return body.toString("latin1").replace(/%([89a-f][\da-f])|[\x80-\xff]/gi, (found, digits?: string) => {
+    const octet = digits === undefined ? found.charCodeAt(0) : Number.parseInt(digits, 16);
+    return escaped[octet - 0x80]!;
+  });
+}
+
+/** A form body as an object; of a name that stands twice, the first counts, unless it may be a list. */
+export function parseForm(body: Buffer, lists = false, contentType = ""): Record<string, string | string[]> {
+  const most = lists ? MAX_LIST_FIELDS : MAX_FORM_FIELDS;
   // Before they are taken apart: what takes time is the number of pairs, which a million times "&" would make a million.
   let pairs = 1;
   for (const octet of body) if (octet === AMPERSAND) pairs++;
-  if (pairs > MAX_FORM_FIELDS) throw heavy(`has more than ${MAX_FORM_FIELDS} fields`);
-  const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(body.toString("utf8"))) {
-    if (!fields.has(name)) fields.set(name, value);
+  if (pairs > most) throw heavy(`has more than ${most} fields`);
+  const fields = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(formText(body, contentType))) {
+    const before = fields.get(name);
+    if (before === undefined) fields.set(name, value);
+    else if (lists && typeof before === "string") fields.set(name, [before, value]);
+    else if (lists) (before as string[]).push(value);
   }
   // Every name is a field of its own, "__proto__" too.
   const form = Object.fromEntries(fields);

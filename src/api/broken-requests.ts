@@ -1,8 +1,10 @@
 /** What cannot be read as HTTP, or does not come in time, is told so, and the connection ends: by itself, or destroyed. */
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ClientConnections } from "./client-connections.ts";
 import { ApiError, type ErrorName } from "./errors.ts";
+
+// Not imported: an import of this module reads all that it offers, and with it loads Node's WebSocket and fetch, a tenth of a second at each start.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 const BROKEN_REQUESTS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: "headersTooLarge",
@@ -39,7 +41,10 @@ export function tellLate(socket: Socket, answered: boolean): void {
  * For what the parser objects to. Our side of the connection ends once the requests before are answered, the client's when it has written what it
  * had to say (what is reset while it writes, it cannot read) or when its time is over: then it is destroyed.
  */
-export function brokenRequestAnswerer(connections: ClientConnections) {
+export function brokenRequestAnswerer(
+  connections: ClientConnections,
+  onBroken: (code: string, socket: Socket) => void,
+) {
   const told = new WeakSet<Socket>();
   return (error: ParserError, socket: Socket): void => {
     const connection = connections.find(socket);
@@ -52,6 +57,7 @@ export function brokenRequestAnswerer(connections: ClientConnections) {
     // Each further piece of the same broken request comes here again.
     if (told.has(socket) && error.code !== TOO_LATE && !socket.readableEnded) return;
     told.add(socket);
+    onBroken(error.code ?? "", socket);
     const before = connection.newest;
     const code = error.code ?? "";
     if (before?.req.complete && !before.closed) before.once("close", () => tell(code, socket));

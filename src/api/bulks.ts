@@ -8,6 +8,7 @@ import type { Store } from "../store/port/store.ts";
 import { ApiError, badField } from "./errors.ts";
 import { Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import { readStatusNumber } from "./ordinals.ts";
 import * as schemas from "./schemas.ts";
 
 export interface BulkParts {
@@ -28,6 +29,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     "/sms/1/bulks",
     operation({
       tag: TAG,
+      id: "getBulk",
       summary: "When a bulk is to be sent",
       auth: "account",
       scope: "track",
@@ -45,6 +47,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     "/sms/1/bulks",
     operation({
       tag: TAG,
+      id: "moveBulk",
       summary: "Move a bulk to another time",
       auth: "account",
       scope: "send",
@@ -68,6 +71,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
     "/sms/1/bulks/status",
     operation({
       tag: TAG,
+      id: "getBulkStatus",
       summary: "How far a bulk is",
       auth: "account",
       scope: "track",
@@ -83,14 +87,18 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
 
   api.put(
     "/sms/1/bulks/status",
-    operation({
-      tag: TAG,
-      summary: "Pause a bulk, resume it or call it off",
-      auth: "account",
-      scope: "send",
-      schema: { querystring: schemas.BulkQuery, body: schemas.BulkStatusChange },
-      answer: schemas.BulkState,
-    }),
+    {
+      ...operation({
+        tag: TAG,
+        id: "setBulkStatus",
+        summary: "Pause a bulk, resume it or call it off",
+        auth: "account",
+        scope: "send",
+        schema: { querystring: schemas.BulkQuery, body: schemas.BulkStatusChange },
+        answer: schemas.BulkState,
+      }),
+      preValidation: readStatusNumber,
+    },
     async (request) => {
       const { bulkId } = request.query;
       const { status } = request.body;

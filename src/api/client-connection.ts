@@ -16,10 +16,11 @@ const MAX_TINY_CHUNKS = 1_000;
 
 /**
  * Who sends a request: somebody who looks whether the service is well, somebody who need not show who it is (a login, the documentation, a path that
- * is not there), somebody who has yet to show it, somebody who has; and somebody who was refused, and whose body is still to be dropped.
+ * is not there), somebody who has yet to show it, somebody who has; somebody who has and now watches an answer without end, of which there is a
+ * bound of its own (console/live.ts); and somebody who was refused, and whose body is still to be dropped.
  */
-export type Who = "watcher" | "visitor" | "stranger" | "caller" | "refused";
-const nobody = (): Record<Who, number> => ({ watcher: 0, visitor: 0, stranger: 0, caller: 0, refused: 0 });
+export type Who = "watcher" | "visitor" | "stranger" | "caller" | "stream" | "refused";
+const nobody = (): Record<Who, number> => ({ watcher: 0, visitor: 0, stranger: 0, caller: 0, stream: 0, refused: 0 });
 
 /** What one address has here. */
 export class Site {
@@ -61,7 +62,7 @@ export class RequestProgress {
     site: Site,
     response: ServerResponse,
     route: string | undefined,
-    who: Exclude<Who, "caller" | "refused">,
+    who: Exclude<Who, "caller" | "stream" | "refused">,
   ) {
     this.#table = table;
     this.connection = connection;
@@ -76,13 +77,24 @@ export class RequestProgress {
 
   /** Whether its caller has shown who it is. */
   get isCaller(): boolean {
-    return this.#who === "caller";
+    return this.#who === "caller" || this.#who === "stream";
+  }
+
+  get isStream(): boolean {
+    return this.#who === "stream";
   }
 
   /** Its caller has shown who it is. */
   identified(): void {
     this.#becomes("caller");
     this.connection.known = true;
+  }
+
+  /** Its answer goes on and on: from here on it takes no place of a request, neither the service's nor its account's. */
+  streams(): void {
+    this.#becomes("stream");
+    this.#release?.();
+    this.#release = null;
   }
 
   /** It gets an error. Until its body is dropped it takes nobody's place, unless its caller has one. */
@@ -145,7 +157,7 @@ export class ClientConnection {
   caller: SeenCaller | null = null;
   /** It has had a request whose caller showed who it is. */
   known = false;
-  /** It has more requests under way than it may, and gets no more answers. */
+  /** It has more requests under way than it may, or was told its last answer: it gets no more. */
   overrun = false;
   /** It was told why it is closed, and is destroyed then. */
   doomedAtMs = Number.POSITIVE_INFINITY;
@@ -199,7 +211,7 @@ export class ClientConnection {
     return stalled;
   }
 
-  /** It has more requests under way than it may: whatever follows on it is dropped, and the connection ends with the answer to this one. */
+  /** Whatever follows on it is dropped, and the connection ends with the answer that is its newest. */
   overran(): void {
     this.overrun = true;
     // What was read is parsed to its end, thousands of requests in a piece of 64 KiB, each with an answer that Node would end one by one with an

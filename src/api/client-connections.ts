@@ -38,8 +38,19 @@ const EVICTED_SHARE = 8;
 const RELIEF_EVERY_MS = 100;
 /** After it was told why it is closed, a client may still write for so long: what is reset while it writes, it cannot read. */
 const MAX_LINGER_MS = 5_000;
+/** The same at the end of the service, when nobody is told anything but to come again elsewhere. */
+const END_LINGER_MS = 1_000;
 /** Visitors may have one in so many of the places for requests, so that they never keep out whoever shows who it is. */
 const VISITORS_SHARE = 4;
+
+interface SeenIdle {
+  /** With TLS another one after the handshake. */
+  readonly socket: Socket;
+  /** Another one after each request. */
+  readonly sinceMs: number;
+  readonly octetsRead: number;
+  readonly atMs: number;
+}
 
 export class ClientConnections {
   readonly #bounds: ConnectionBounds;
@@ -56,6 +67,8 @@ export class ClientConnections {
   readonly #tellLate: (connection: ClientConnection) => void;
   /** Connections that had to make room. */
   #evicted = 0;
+  /** What was seen when they were first found idle, at the end of the service. */
+  readonly #idle = new WeakMap<ClientConnection, SeenIdle>();
 
   constructor(bounds: ConnectionBounds, clock: Clock, tellLate: (connection: ClientConnection) => void) {
     this.#bounds = bounds;
@@ -70,12 +83,13 @@ export class ClientConnections {
   }
 
   metrics(): Metric[] {
-    const { visitor, stranger, caller } = this.everybody.requests;
+    const { visitor, stranger, caller, stream } = this.everybody.requests;
     return [
-      gauge("http_connections", "Connections", this.#all.size),
-      gauge("http_strangers", "Requests in progress whose caller is not known", visitor + stranger),
-      gauge("http_callers", "Requests in progress whose caller is known", caller),
-      counter("http_evicted_total", "Connections that had to make room for others", this.#evicted),
+      gauge("heliograph_http_connections", "Connections", this.#all.size),
+      gauge("heliograph_http_strangers", "Requests in progress whose caller is not known", visitor + stranger),
+      gauge("heliograph_http_callers", "Requests in progress whose caller is known", caller),
+      gauge("heliograph_http_streams", "Streams on which the console watches", stream),
+      counter("heliograph_http_evicted_total", "Connections that had to make room for others", this.#evicted),
     ];
   }
 
@@ -138,7 +152,7 @@ export class ClientConnections {
     return this.#bySocket.get(socket);
   }
 
-  /** The connection of a request; null where no more is heard of it. Under the name localhost a second server listens, whose sockets come here first. */
+  /** The connection of a request; null where no more is heard of it. */
   of(socket: Socket): ClientConnection | null {
     if (socket.destroyed) return null;
     if (!this.#bySocket.has(socket)) this.open(socket);
@@ -158,13 +172,13 @@ export class ClientConnections {
 
   /** Forgets an address that has nothing here. */
   tidy(site: Site): void {
-    const { watcher, visitor, stranger, caller, refused } = site.requests;
-    const isIdle = watcher + visitor + stranger + caller + refused + site.connections.size === 0;
+    const { watcher, visitor, stranger, caller, stream, refused } = site.requests;
+    const isIdle = watcher + visitor + stranger + caller + stream + refused + site.connections.size === 0;
     if (isIdle && this.#sites.get(site.name) === site) this.#sites.delete(site.name);
   }
 
   /** Whether there are more requests of that kind than may be, of an address or of all, and none of them can make room. */
-  isCrowded(site: Site | null, who: Exclude<Who, "watcher" | "refused">): boolean {
+  isCrowded(site: Site | null, who: Exclude<Who, "watcher" | "stream" | "refused">): boolean {
     const { maxRequests, requestsPerAddress } = this.#bounds;
     const most = site === null ? maxRequests : requestsPerAddress;
     const { requests } = site ?? this.everybody;
@@ -244,11 +258,44 @@ export class ClientConnections {
     return this.#bounds.tls && !(socket instanceof TLSSocket);
   }
 
-  /** Nobody new is waited for: browsers open connections in advance, and Node closes those that have been used. */
-  closeUnused(): void {
+  /**
+   * Ends the connections that have nothing under way, and on which nothing has come for so long, as far as looks like this one have seen. Where
+   * something has, a request is on its way.
+   */
+  endIdle(idleMs: number): void {
+    const nowMs = this.nowMs();
     for (const connection of this.#all) {
-      if (connection.socket.bytesRead === 0 || this.#isHandshaking(connection)) connection.socket.destroy();
+      const { socket, sinceMs, underWay, overrun } = connection;
+      if (underWay.length > 0 || overrun) continue;
+      let seen = this.#idle.get(connection);
+      if (seen?.socket !== socket || seen.sinceMs !== sinceMs) {
+        seen = { socket, sinceMs, octetsRead: socket.bytesRead, atMs: nowMs };
+        this.#idle.set(connection, seen);
+      }
+      if (nowMs - seen.atMs < idleMs) continue;
+      if (this.#isHandshaking(connection)) socket.destroy();
+      else if (socket.bytesRead === seen.octetsRead) {
+        connection.overran();
+        this.#endSoftly(connection);
+      }
     }
+  }
+
+  /** The answer that is being sent is the last one on this connection: whatever follows is dropped. */
+  lastAnswer(connection: ClientConnection): void {
+    connection.overran();
+    // What Node calls when such an answer is written; its own would destroy the connection at once.
+    connection.socket.destroySoon = () => this.#endSoftly(connection);
+  }
+
+  /** Our side ends, and theirs is read until it does too, or for a moment: what is destroyed while they write resets them. */
+  #endSoftly(connection: ClientConnection): void {
+    connection.socket.end();
+    this.doom(connection, Math.min(END_LINGER_MS, this.#bounds.headersTimeoutMs));
+  }
+
+  destroyAll(): void {
+    for (const { socket } of this.#all) socket.destroy();
   }
 
   async stop(): Promise<void> {

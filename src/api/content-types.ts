@@ -12,9 +12,9 @@ type Done = (error: Error | null, body?: unknown) => void;
 export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies, connections: ClientConnections): void {
   api.removeAllContentTypeParsers();
   const parsedBy =
-    (parse: (body: Buffer) => unknown) =>
+    (parse: (body: Buffer, request: FastifyRequest) => unknown) =>
     (request: FastifyRequest, raw: IncomingMessage, done: Done): void => {
-      const { bodyOctets = SMALL_BODY } = request.routeOptions.config;
+      const { bodyOctets = SMALL_BODY, octets = false } = request.routeOptions.config;
       const limit = bodyOctets === "large" ? limits.bodyBytes : Math.min(bodyOctets, limits.bodyBytes);
       const progress = request.progress!;
       const owner = {
@@ -27,10 +27,14 @@ export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies,
           done(error);
           return;
         }
+        if (octets) {
+          done(null, body!);
+          return;
+        }
         request.rawBody = body!;
         let value: unknown;
         try {
-          value = parse(body!);
+          value = parse(body!, request);
         } catch (fault) {
           done(fault as Error);
           return;
@@ -39,7 +43,12 @@ export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies,
       });
     };
   api.addContentTypeParser("application/json", parsedBy(parseJson));
-  api.addContentTypeParser("application/x-www-form-urlencoded", parsedBy(parseForm));
+  api.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    parsedBy((body, { routeOptions, headers }) =>
+      parseForm(body, routeOptions.config.form === "lists", headers["content-type"]),
+    ),
+  );
   // Only what has no Content-Type comes here: the others were refused before their body was read.
   api.addContentTypeParser("*", parsedBy(parseJson));
 }

@@ -3,7 +3,6 @@
  * all of it. An API key may replace itself: make another of no more rights, and then revoke itself.
  */
 import type { FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import { makeApiKey } from "../admin/api-keys.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
+import { Type } from "../runtime/type.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
 import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";
@@ -70,6 +70,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     "/account/1/api-keys",
     operation({
       ...ANY_KEY,
+      id: "makeOwnApiKey",
       summary: "Make an API key for your account; with an API key, one of no more rights than it has",
       schema: { body: ApiKeyRequest },
       answer: NewApiKeyAnswer,
@@ -85,6 +86,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     "/account/1/api-keys",
     operation({
       ...ANY_KEY,
+      id: "listOwnApiKeys",
       summary: "List your account's API keys, with when each was last used; with an API key, that one",
       answer: Type.Object({ results: Type.Array(ApiKeyAnswer) }),
     }),
@@ -93,7 +95,11 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
 
   api.delete(
     "/account/1/api-keys/:id",
-    operation({ ...ANY_KEY, summary: "Revoke an API key of your account; with an API key, that one" }),
+    operation({
+      ...ANY_KEY,
+      id: "revokeOwnApiKey",
+      summary: "Revoke an API key of your account; with an API key, that one",
+    }),
     async (request, reply) => {
       await revokeOwnApiKey(store, ownerOf(request), named(request, "id"));
       return reply.code(204).send();
@@ -104,6 +110,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     "/account/1/password",
     operation({
       ...NO_KEY,
+      id: "changeOwnPassword",
       summary: "Change your password; the account's sessions end",
       schema: { body: PasswordChange },
       answer: PasswordAnswer,
@@ -123,6 +130,7 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
     "/account/1/callback-secret",
     operation({
       ...NO_KEY,
+      id: "rotateCallbackSecret",
       summary: "Get a new secret for the signatures of reports; the one before stays good until it is dropped",
       answer: CallbackSecretAnswer,
     }),
@@ -134,7 +142,11 @@ export function credentialOperations(api: Api, parts: CredentialParts): void {
 
   api.delete(
     "/account/1/callback-secret/old",
-    operation({ ...NO_KEY, summary: "Drop the secret before the newest: reports are signed with that one alone" }),
+    operation({
+      ...NO_KEY,
+      id: "dropOldCallbackSecret",
+      summary: "Drop the secret before the newest: reports are signed with that one alone",
+    }),
     async (request, reply) => {
       await dropOldCallbackSecret(store, managerOf(request, clock), accountOf(request).key);
       return reply.code(204).send();

@@ -3,13 +3,18 @@
  * given out as it is; requests for it have a bound of their own.
  */
 import { hash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { once } from "node:events";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import { gzip } from "node:zlib";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
+import { once as lazily } from "../runtime/lazy.ts";
+import { describe } from "./description/describe.ts";
+import { pageOptions } from "./description/page.ts";
 import { ApiError } from "./errors.ts";
-import { PAGE_POLICY } from "./headers.ts";
 import type { Api } from "./operation.ts";
 import { Buckets } from "./rate-limits.ts";
 
@@ -25,9 +30,18 @@ interface Document {
   readonly etag: string;
 }
 
-function documentOf(type: string, text: string): Document {
+async function documentOf(type: string, text: string): Promise<Document> {
   const plain = Buffer.from(text);
-  return { type, plain, zipped: gzipSync(plain), etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"` };
+  const zipped = await promisify(gzip)(plain);
+  return { type, plain, zipped, etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"` };
+}
+
+async function yamlOf(json: string): Promise<string> {
+  const worker = new Worker(new URL("./description/yaml.ts", import.meta.url), { name: "yaml", workerData: json });
+  // A stop does not wait for it.
+  worker.unref();
+  const [text] = (await once(worker, "message")) as [string];
+  return text;
 }
 
 /** Whether the caller takes it compressed: not a full reading of RFC 9110, and whoever is misread gets it plain. */
@@ -35,39 +49,59 @@ function takesGzip(header: string | string[] | undefined): boolean {
   return typeof header === "string" && /\bgzip\b(?!\s*;\s*q=0(?:[\s,.]|$))/.test(header.slice(0, 200));
 }
 
-export async function documentApi(api: Api, clock: Clock): Promise<void> {
+export interface DocumentationParts {
+  /** The service's, for examples of what is to be later. */
+  readonly clock: Clock;
+  readonly isSandbox: boolean;
+}
+
+const ABOUT =
+  "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.\n\nBeside the errors that an operation lists, any request can be answered " +
+  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for) or 431 (its headers are too large).";
+const ABOUT_SANDBOX =
+  "\n\n**This is a sandbox.** The account `demo` with the password `demo-password` is filled in, so that what is for clients can be tried as it stands: its phones are simulated. Some examples need an id that another answer gives, and say so. " +
+  "Under *Authorize* log in as `operator` with `operator-password` to try what operators do.";
+
+export async function documentApi(api: Api, { clock, isSandbox }: DocumentationParts): Promise<void> {
+  uniqueIds(api);
   await api.register(swagger, {
     openapi: {
       openapi: "3.1.0",
       info: {
-        title: "Heliograph",
+        title: "Heliograph API",
         version: "1",
-        description:
-          "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.",
+        description: isSandbox ? ABOUT + ABOUT_SANDBOX : ABOUT,
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
+      servers: [{ url: "/", description: "This service" }],
       components: {
         securitySchemes: {
-          basic: { type: "http", scheme: "basic" },
+          basic: {
+            type: "http",
+            scheme: "basic",
+            description: `Username and password${isSandbox ? "; in the sandbox `demo` and `demo-password`" : ""}.`,
+          },
           apiKey: {
             type: "apiKey",
             in: "header",
             name: "Authorization",
-            description: "App and the key",
+            description: `\`App\` and the API key${isSandbox ? ": `App demo-api-key` in the sandbox" : ""}.`,
           },
           session: {
             type: "apiKey",
             in: "header",
             name: "Authorization",
-            description: "IBSSO and the token from login",
+            description: "`IBSSO` and the token of a login.",
           },
         },
       },
     },
+    transformObject: (given) =>
+      "openapiObject" in given ? (describe(given.openapiObject, clock.now()) as object) : given.swaggerObject,
   });
 
   let readers = 0;
-  const rate = new Buckets<"all">(clock);
+  const rate = new Buckets<"all">(systemClock);
   const enter = (request: FastifyRequest): void => {
     if (readers >= MAX_READERS || rate.take("all", MAX_PER_SECOND, 1) !== null)
       throw new ApiError("unavailable", {
@@ -78,23 +112,25 @@ export async function documentApi(api: Api, clock: Clock): Promise<void> {
     request.progress!.holds(() => readers--);
   };
 
-  const made = new Map<string, Document>();
-  const documents: Readonly<Record<string, () => Document>> = {
-    json: () => documentOf("application/json; charset=utf-8", JSON.stringify(api.swagger())),
-    yaml: () => documentOf("application/yaml; charset=utf-8", api.swagger({ yaml: true })),
+  const made = new Map<string, Promise<Document>>();
+  const json = lazily(() => JSON.stringify(api.swagger()));
+  const documents: Readonly<Record<string, () => Promise<Document>>> = {
+    json: () => documentOf("application/json; charset=utf-8", json()),
+    yaml: async () => documentOf("application/yaml; charset=utf-8", await yamlOf(json())),
   };
-  const send = (name: keyof typeof documents, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    let document = made.get(name);
-    if (document === undefined) {
-      document = documents[name]!();
-      made.set(name, document);
+  const send = async (name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    let making = made.get(name);
+    if (making === undefined) {
+      making = documents[name]!();
+      made.set(name, making);
+      making.catch(() => made.delete(name));
     }
-    const { type, plain, zipped, etag } = document;
+    const { type, plain, zipped, etag } = await making;
     reply.headers({ "cache-control": CACHE_CONTROL, etag, vary: "accept-encoding" });
     if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-    const gzip = takesGzip(request.headers["accept-encoding"]);
-    if (gzip) reply.header("content-encoding", "gzip");
-    return reply.type(type).send(gzip ? zipped : plain);
+    const isZipped = takesGzip(request.headers["accept-encoding"]);
+    if (isZipped) reply.header("content-encoding", "gzip");
+    return reply.type(type).send(isZipped ? zipped : plain);
   };
 
   const pages = async (scope: FastifyInstance): Promise<void> => {
@@ -103,19 +139,26 @@ export async function documentApi(api: Api, clock: Clock): Promise<void> {
       // The page asks for the document here; the plugin would write it anew each time.
       const name = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url ?? "")?.[1];
       if (name === undefined) next();
-      else send(name, request, reply);
+      else send(name, request, reply).catch(next);
     });
-    await scope.register(swaggerUi, {
-      routePrefix: "/docs",
-      theme: { title: "Heliograph API" },
-      staticCSP: PAGE_POLICY,
-      // No validator: it would be told, on a server of its own, where this service is.
-      uiConfig: { docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null },
-    });
+    await scope.register(swaggerUi, pageOptions(isSandbox));
   };
   await api.register(pages);
   api.get("/openapi.json", { schema: { hide: true } }, async (request, reply) => {
     enter(request);
     return send("json", request, reply);
+  });
+}
+
+/** Clients that are generated from the description call their functions by the ids of the operations: a service with two of a name does not start. */
+function uniqueIds(api: Api): void {
+  const operations = new Map<string, string>();
+  api.addHook("onRoute", ({ method, url, schema }) => {
+    const id = (schema as { readonly operationId?: string } | undefined)?.operationId;
+    if (id === undefined) return;
+    const name = `${method} ${url}`;
+    const other = operations.get(id);
+    if (other !== undefined) throw new Error(`${name} and ${other} have the same id: ${id}`);
+    operations.set(id, name);
   });
 }

@@ -3,20 +3,22 @@ import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Refused } from "../admin/refusal.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log, LogLimiter } from "../runtime/log.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
+import { isConsole } from "./console/cookie.ts";
+import { errorAnswer } from "./error-forms.ts";
 import { ApiError, type ErrorName, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { refusalError } from "./refusals.ts";
 
 /** Answers what an operation, or a check before it, throws. */
-export function answerErrors(api: Api, log: Log): void {
+export function answerErrors(api: Api, log: Log, limiter: LogLimiter): void {
   api.setErrorHandler(async (error: FastifyError, request, reply) => {
     request.progress?.refused();
     if (!request.raw.complete) request.progress?.connection.dropRest(request.raw);
     // The answer ends this connection, and a client that still writes would see that end and not the answer.
     if (!reply.raw.shouldKeepAlive) await dropRest(request.raw);
-    return sendError(toApiError(error, request, log), reply);
+    return sendError(toApiError(error, request.routeOptions.url, log, limiter), reply);
   });
 }
 
@@ -26,32 +28,62 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, [ErrorName, string]>> = {
   FST_ERR_BAD_URL: ["notFound", "The path is not a valid URL."],
 };
 
-export function toApiError(error: FastifyError, request: FastifyRequest, log: Log): ApiError {
+/** While the store is away every request fails alike: the limiter bounds the lines that say so. */
+export function toApiError(
+  error: Error & Partial<FastifyError>,
+  route: string | undefined,
+  log: Log,
+  limiter: LogLimiter | null = null,
+): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Refused) return refusalError(error.refusal);
-  const known = FRAMEWORK_ERRORS[error.code];
+  const known = FRAMEWORK_ERRORS[error.code ?? ""];
   if (known !== undefined) return new ApiError(known[0], { description: known[1] });
   if (error instanceof StoreUnavailable) {
-    log.error({ err: error, route: request.routeOptions.url }, "the store did not answer");
+    const write = (more: object): void =>
+      log.error({ route, reason: error.message, ...more }, "the store did not answer; a request was refused");
+    if (limiter === null) write({});
+    else limiter.write("away", write);
     return new ApiError("unavailable", { headers: RETRY_SOON });
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new ApiError("badRequest");
-  log.error({ err: error, route: request.routeOptions.url }, "a request failed");
+  log.error({ err: error, route }, "a request failed");
   return new ApiError("general");
 }
 
+const REALM = 'realm="heliograph"';
+/** Every scheme that is understood, a line each. Old clients read the first and no further, and know Basic. */
+const CHALLENGES = {
+  "www-authenticate": [
+    `Basic ${REALM}, charset="UTF-8"`,
+    ...["App", "IBSSO", "Bearer"].map((scheme) => `${scheme} ${REALM}`),
+  ],
+};
+/** At the name of Basic a browser opens a dialog of its own, over the page that asks already. */
+const CONSOLE_CHALLENGE = { "www-authenticate": `IBSSO ${REALM}` };
+
 export function sendError(error: ApiError, reply: FastifyReply): FastifyReply {
+  reply.request.refusal = error;
+  const { status, contentType, body } = errorAnswer(error, reply.request.originalUrl);
   return (
     reply
-      .code(error.kind.status)
+      .code(status)
       // Not closed: the rest of a body that is too large is read and dropped, so that the client gets to see the answer.
       .removeHeader("connection")
       .headers(error.details.headers ?? {})
-      .type("application/json; charset=utf-8")
-      .serializer(JSON.stringify)
-      .send(error.body())
+      .headers(error.kind.status === 401 ? challengesFor(reply.request) : {})
+      .type(contentType)
+      .serializer(asItIs)
+      .send(body)
   );
+}
+
+/** The answer is written already. */
+const asItIs = (body: unknown): string => body as string;
+
+function challengesFor(request: FastifyRequest): Readonly<Record<string, string | string[]>> {
+  return isConsole(request) ? CONSOLE_CHALLENGE : CHALLENGES;
 }
 
 /** Reads what is left of a body and drops it. The time-out of requests is the bound. */

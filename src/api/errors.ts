@@ -32,11 +32,19 @@ export type ErrorName = keyof typeof ERROR_KINDS;
 /** The header of an error that is over soon. */
 export const RETRY_SOON = { "retry-after": "1" };
 
+export interface Violation {
+  readonly field: string;
+  /** What is wrong with it; a sentence whose subject is the field. */
+  readonly says: string;
+}
+
 export interface ErrorDetails {
   /** The offending fields. */
   readonly variables?: readonly string[];
   /** What is wrong, in one sentence. */
   readonly description?: string;
+  /** The same of each field, where it can be told apart. */
+  readonly violations?: readonly Violation[];
   readonly headers?: Readonly<Record<string, string>>;
   /** What is there now, for whoever wanted to change an older version of it. */
   readonly current?: unknown;
@@ -56,6 +64,7 @@ function clip(text: string, length: number): string {
 }
 
 export class ApiError extends Error {
+  readonly kindName: ErrorName;
   readonly kind: ErrorKind;
   readonly details: ErrorDetails;
   /** Where the framework looks for the status; it also writes it, so it cannot be a getter. */
@@ -63,6 +72,7 @@ export class ApiError extends Error {
 
   constructor(name: ErrorName, details: ErrorDetails = {}) {
     super(details.description ?? ERROR_KINDS[name].text);
+    this.kindName = name;
     this.kind = ERROR_KINDS[name];
     this.details = details;
     this.statusCode = this.kind.status;
@@ -88,5 +98,30 @@ export class ApiError extends Error {
 
 /** One field is wrong; the sentence begins with its name. */
 export function badField(field: string, says: string): ApiError {
-  return new ApiError("badRequest", { variables: [field], description: `${clip(field, MAX_NAME)} ${says}.` });
+  return badFields([{ field, says }]);
+}
+
+/** Fields are wrong, and the sentence names each. */
+export function badFields(violations: readonly Violation[]): ApiError {
+  const shown = violations.slice(0, MAX_VARIABLES);
+  const sentence = shown.map(({ field, says }) => `${clip(field, MAX_NAME)} ${says}`).join("; ");
+  return new ApiError("badRequest", {
+    variables: shown.map(({ field }) => field),
+    description: sentence.endsWith("?") ? sentence : `${sentence}.`,
+    violations: shown,
+  });
+}
+
+/** What is wrong in one sentence, as callers may see it. */
+export function shownDescription({ details: { description } }: ApiError): string | null {
+  return description === undefined ? null : clip(description, MAX_DESCRIPTION);
+}
+
+/** What is wrong with each field, as callers may see it. */
+export function shownViolations({ details, kind }: ApiError): Violation[] {
+  const { variables = [], description } = details;
+  const violations = details.violations ?? variables.map((field) => ({ field, says: description ?? kind.text }));
+  return violations
+    .slice(0, MAX_VARIABLES)
+    .map(({ field, says }) => ({ field: clip(field, MAX_NAME), says: clip(says, MAX_DESCRIPTION) }));
 }

@@ -44,3 +44,21 @@ export function checkHome({ headers }: FastifyRequest, ownHost: string): void {
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
     throw new ApiError("forbidden", { description: "The sandbox does not answer the pages of other sites." });
 }
+
+/** A name or an address, and a port. It comes back in URLs that the service gives. */
+const HOST = /^(?:[\w.-]{0,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
+
+/** The last one that was fine: nearly all requests name the same. */
+let goodHost: string | undefined;
+
+export function checkHost({ headers: { host }, raw }: FastifyRequest): void {
+  if (host !== undefined && host !== goodHost) {
+    if (!HOST.test(host)) throw new ApiError("badRequest", { description: "The Host header names no host." });
+    goodHost = host;
+  }
+  let hosts = 0;
+  const { rawHeaders } = raw;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === "host") hosts++;
+  if (hosts > 1) throw new ApiError("badRequest", { description: "The Host header must be given once." });
+}

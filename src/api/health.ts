@@ -1,28 +1,43 @@
-/** For whoever watches the service: is the process up, can it take work, and its metrics. */
-import { type TSchema, Type } from "typebox";
+/** For whoever watches the service: is the process up, can it take work, what it finds wrong with itself, and its metrics. */
+import type { FastifyRequest } from "fastify";
+import type { CarrierFacts } from "../carriers/facts.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
+import { type TSchema, Type } from "../runtime/type.ts";
+import { carrierFindings } from "./console/carrier-findings.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
-import { ErrorResponse, HealthResponse } from "./schemas.ts";
+import { HealthResponse, StatusResponse } from "./schemas.ts";
 
 export interface HealthParts {
   /** Resolves when the service can take work, and rejects with the reason when it cannot. */
   readonly ready: () => Promise<void>;
+  /** The service is about to stop. */
+  readonly isLeaving: () => boolean;
   /** The metrics page, in Prometheus' text form. */
   readonly metrics: () => Promise<string>;
+  /** What delivery knows of its carriers. */
+  readonly carrierFacts: () => Promise<readonly CarrierFacts[]>;
   readonly settings: Settings;
 }
 
-export function healthOperations(api: Api, { ready, metrics, settings }: HealthParts): void {
+const MAX_FINDINGS = 100;
+
+export function healthOperations(api: Api, parts: HealthParts): void {
+  const { ready, isLeaving, metrics, carrierFacts, settings } = parts;
   const readers = networksOf(settings, "metricsNetworks");
-  const open = <Answer extends TSchema>(summary: string, answer: Answer) => ({
+  const forReaders = (what: string) => async (request: FastifyRequest) => {
+    if (!readers.has(request.ip)) throw new ApiError("forbidden", { description: `${what} not for this address.` });
+  };
+  const open = <Answer extends TSchema>(operationId: string, summary: string, answer: Answer) => ({
     config: { auth: "none" as const, always: true },
-    schema: { tags: ["Health"], summary, security: [], response: { 200: answer, "5xx": ErrorResponse } },
+    schema: { operationId, tags: ["Health"], summary, security: [], response: { 200: answer } },
   });
 
-  api.get("/healthz", open("Is the process up", HealthResponse), async () => ({ status: "ok" }));
+  api.get("/healthz", open("getHealth", "Is the process up", HealthResponse), async () => ({ status: "ok" }));
 
-  api.get("/readyz", open("Can it take work", HealthResponse), async () => {
+  api.get("/readyz", open("getReadiness", "Can it take work", HealthResponse), async () => {
+    if (isLeaving())
+      throw new ApiError("unavailable", { description: "The service is stopping.", headers: RETRY_SOON });
     try {
       await ready();
     } catch {
@@ -35,22 +50,34 @@ export function healthOperations(api: Api, { ready, metrics, settings }: HealthP
   });
 
   api.get(
+    "/statusz",
+    {
+      ...open("getStatus", "What the service finds wrong with its carriers, for heliograph doctor", StatusResponse),
+      onRequest: forReaders("The status is"),
+    },
+    async () => {
+      const isReady = await ready().then(
+        () => true,
+        () => false,
+      );
+      const findings = carrierFindings(await carrierFacts())
+        .slice(0, MAX_FINDINGS)
+        .map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? "" }));
+      return { status: isReady ? "ready" : "the store does not answer", findings };
+    },
+  );
+
+  api.get(
     "/metrics",
     {
       config: { auth: "none", always: true },
-      onRequest: async (request) => {
-        if (!readers.has(request.ip))
-          throw new ApiError("forbidden", { description: "The metrics are not for this address." });
-      },
+      onRequest: forReaders("The metrics are"),
       schema: {
+        operationId: "getMetrics",
         tags: ["Health"],
         summary: "Metrics for Prometheus",
         security: [],
-        response: {
-          200: { content: { "text/plain": { schema: Type.String() } } },
-          "4xx": ErrorResponse,
-          "5xx": ErrorResponse,
-        },
+        response: { 200: { content: { "text/plain": { schema: Type.String() } } } },
       },
       serializerCompiler: () => String,
     },

@@ -8,10 +8,30 @@ import { ApiError } from "./errors.ts";
 
 const MAX_IDEMPOTENCY_KEY = 255;
 
-/** The Idempotency-Key header, if there is one. */
+/** The operations that heed the header, by their ids. The others do not look at it, and their descriptions do not name it. */
+export const HEEDS_KEY: ReadonlySet<string> = new Set([
+  ...["Text", "Binary"].flatMap((kind) =>
+    ["Advanced", "Multi", "Single"].flatMap((form) => [`send${kind}${form}`, `send${kind}${form}V2`]),
+  ),
+  "sendTextSingleByQuery",
+  "sendMessages",
+  "sendTextByQuery",
+  "oneApiSend",
+  "kannelSend",
+  "kannelPost",
+  "addFunds",
+  "moveFunds",
+]);
+
+function heedsKey(request: FastifyRequest): boolean {
+  const { operationId = "" } = (request.routeOptions.schema ?? {}) as { readonly operationId?: string };
+  return HEEDS_KEY.has(operationId);
+}
+
+/** The Idempotency-Key header, if there is one and the operation heeds it. */
 export function idempotencyKey(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
-  if (key === undefined) return null;
+  if (key === undefined || !heedsKey(request)) return null;
   if (typeof key !== "string" || key.length === 0 || key.length > MAX_IDEMPOTENCY_KEY) {
     throw new ApiError("badRequest", {
       variables: ["Idempotency-Key"],

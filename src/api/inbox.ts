@@ -1,13 +1,17 @@
 /** Messages that phones sent to an account's numbers, for whoever fetches them. Those of a number with a forwardUrl are pushed instead. */
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
+import { Type } from "../runtime/type.ts";
 import type { Store } from "../store/port/store.ts";
 import { AGAIN_AFTER_MS, Confirmations } from "./confirmation.ts";
+import { InboxResponse } from "./incoming-schemas.ts";
 import { FETCHES_AT_A_TIME, Mutex } from "./mutex.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
-import { readLimit } from "./query.ts";
-import * as schemas from "./schemas.ts";
+import { fieldsOf, readLimit, readPlatform } from "./query.ts";
+import { LimitQuery } from "./schemas.ts";
+import { platform } from "./tracking-schemas.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "fetchIncoming" | "confirmIncoming">;
@@ -15,33 +19,48 @@ export interface InboxParts {
   readonly log: Log;
 }
 
-export function inboxOperations(api: Api, { store, clock, log }: InboxParts): void {
+/** Takes messages that are to be fetched for good, with the answer that has them: oldest first, and how many more there are. */
+export type FetchIncoming = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limit: number,
+) => ReturnType<Store["fetchIncoming"]>;
+
+/** One for all families, which share its turns. */
+export function incomingFetcher(api: Api, { store, clock, log }: InboxParts): FetchIncoming {
   const confirmations = new Confirmations(api, log);
   const mutex = new Mutex(FETCHES_AT_A_TIME);
+  return async (request, reply, limit) => {
+    const nowMs = clock.now();
+    const fetch = { accountId: accountOf(request).id, limit, nowMs, againAtMs: nowMs + AGAIN_AFTER_MS };
+    const fetched = await mutex.search(fetch.accountId, (take) => take(() => store.fetchIncoming(fetch)));
+    const keys = fetched.messages.map(({ messageId }) => messageId);
+    if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmIncoming({ keys }));
+    return fetched;
+  };
+}
 
+export function inboxOperations(api: Api, fetchIncoming: FetchIncoming): void {
   api.get(
     "/sms/1/inbox/reports",
     {
       ...operation({
         tag: "Receiving",
+        id: "fetchInbox",
         summary: "Fetch messages from phones that were not fetched before",
         auth: "account",
         scope: "track",
-        query: schemas.LimitQuery,
-        answer: schemas.InboxResponse,
+        query: Type.Object({ ...LimitQuery.properties, ...platform }),
+        answer: InboxResponse,
       }),
       // A HEAD would fetch the messages and show them to nobody.
       exposeHeadRoute: false,
     },
     async (request, reply) => {
       const limit = readLimit(request.query);
-      const nowMs = clock.now();
-      const fetch = { accountId: accountOf(request).id, limit, nowMs, againAtMs: nowMs + AGAIN_AFTER_MS };
-      const { messages, pending } = await mutex.search(fetch.accountId, (take) =>
-        take(() => store.fetchIncoming(fetch)),
-      );
-      const keys = messages.map(({ messageId }) => messageId);
-      if (keys.length > 0) confirmations.whenWritten(reply, () => store.confirmIncoming({ keys }));
+      // No message from a phone has such ids: nothing matches, and nothing is handed out.
+      if (readPlatform(fieldsOf(request.query)) !== null) return incomingResults([], 0);
+      const { messages, pending } = await fetchIncoming(request, reply, limit);
       return incomingResults(messages, pending);
     },
   );

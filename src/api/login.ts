@@ -6,10 +6,11 @@ import type { FastifyRequest } from "fastify";
 import type { LoginLog } from "../auth/login-log.ts";
 import { MAX_CODE_CHARACTERS, proofOf } from "../auth/second-factor.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Account, User } from "../store/port/accounts.ts";
+import type { Account, Scope, User } from "../store/port/accounts.ts";
 import type { FactorProof } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
-import { type AuthParts, attemptAs, type NamedPassword } from "./auth.ts";
+import { type AuthParts, attemptAs, checkAddress, type NamedPassword } from "./auth.ts";
+import { suspended, WRONG_PASSWORD } from "./auth-reasons.ts";
 import { ApiError, badField } from "./errors.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
 
@@ -19,7 +20,7 @@ export interface LoginParts extends AuthParts {
   readonly logins: LoginLog;
 }
 
-export interface LoggedIn {
+interface LoggedIn {
   readonly account: Account;
   readonly user: User;
   /** Null where no second factor is in force. */
@@ -39,17 +40,44 @@ export function readCode(request: FastifyRequest): string | null {
   return null;
 }
 
-export function loginError(description?: string): ApiError {
-  const headers = { "www-authenticate": 'Basic realm="heliograph"' };
-  return new ApiError("loginError", description === undefined ? { headers } : { description, headers });
+export function loginError(description: string): ApiError {
+  return new ApiError("loginError", { description });
 }
 
 export const WRONG_CODE = "The code is wrong, or was used before.";
 
-/** Null for a wrong password. What the second factor has to say is told to whoever knows the password. */
-export async function checkLogin(
+export interface Login extends NamedPassword {
+  readonly code: string | null;
+}
+
+/** Opens a session for whoever may log in from there, and gives its token; with scopes, or null for all, one of a program. */
+export async function openSession(
   parts: LoginParts,
-  { username, password, code }: NamedPassword & { readonly code: string | null },
+  login: Login,
+  address: string,
+  scopes?: readonly Scope[] | null,
+): Promise<LoggedIn & { readonly token: string }> {
+  const found = await checkLogin(parts, login, address);
+  if (found === null) throw loginError(WRONG_PASSWORD);
+  const { account, user, shownWith } = found;
+  if (account.suspended) throw suspended();
+  checkAddress(account, address);
+  const event = parts.logins.opened(user.username, address, shownWith);
+  const token = await parts.sessions.open({
+    account,
+    user,
+    withFactor: shownWith !== null,
+    event,
+    ...(scopes === undefined ? {} : { scopes }),
+  });
+  parts.attempts.knows(token, address);
+  return { ...found, token };
+}
+
+/** Null for a wrong password. What the second factor has to say is told to whoever knows the password. */
+async function checkLogin(
+  parts: LoginParts,
+  { username, password, code }: Login,
   address: string,
 ): Promise<LoggedIn | null> {
   let wrongCode = false;

@@ -7,6 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Store } from "../store/port/store.ts";
 import { bodyHash, idempotencyKey, keyReused } from "./idempotency.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import { actorOf } from "./operator/managing.ts";
 import { bodyFields, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 
@@ -28,6 +29,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
     "/account/1/balance",
     operation({
       tag: "Account",
+      id: "getBalance",
       summary: "Ask for the balance",
       auth: "account",
       scope: "balance",
@@ -43,10 +45,12 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
     "/1/customerProfile/payments/funds",
     operation({
       tag: "Reseller",
+      id: "addFunds",
       summary: "Add funds to a client account, or take them with a negative amount",
       auth: "reseller",
       scope: "manage",
-      form: true,
+      // A name that stands twice is a list, which is refused: of two amounts nobody can know which was meant.
+      form: "lists",
       takes: schemas.FundsRequest,
       answer: schemas.FundsResponse,
     }),
@@ -58,6 +62,7 @@ export function moneyOperations(api: Api, parts: MoneyParts): void {
         ...funds,
         resellerId: accountOf(request).id,
         ratesMicros: funds.currency === null ? {} : catalogue.current.exchangeRates(funds.currency),
+        by: actorOf(request),
         replay: key === null ? null : { key, bulk: false, bodyHash: bodyHash(request, queryOf(request)) },
         atMs: clock.now(),
       });

@@ -67,9 +67,12 @@ export class Mutex {
     const run = this.#running < this.#atATime ? this.#waiting.shift() : undefined;
     if (run === undefined) return;
     this.#running++;
-    void run().finally(() => {
-      this.#running--;
-      this.#next();
-    });
+    // What was read is written as an answer first. Between two that take long, others of the same thread have their turn.
+    void run().finally(() =>
+      setImmediate(() => {
+        this.#running--;
+        this.#next();
+      }),
+    );
   }
 }

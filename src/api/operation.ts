@@ -8,11 +8,13 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from "fastify";
-import type { TSchema } from "typebox";
+import type { TSchema } from "../runtime/type.ts";
 import type { Account, Scope } from "../store/port/accounts.ts";
 import type { Auth } from "./auth.ts";
 import type { RequestProgress } from "./client-connection.ts";
-import { Done, ErrorResponse } from "./schemas.ts";
+import { ErrorResponse } from "./error-schemas.ts";
+import type { ApiError } from "./errors.ts";
+import { Done } from "./schemas.ts";
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -31,14 +33,18 @@ declare module "fastify" {
     auth?: Auth;
     /** What an API key must be good for; null where there is nothing to ask for. */
     scope?: Scope | null;
-    /** Takes a form body too. */
-    form?: boolean;
+    /** Takes a form body too; "lists" where a name may stand in it more than once. */
+    form?: boolean | "lists";
     /** Speaks JSON, and so refuses a caller that wants anything else. */
     json?: boolean;
+    /** Reads its body itself, whatever that is: it gets the octets. */
+    octets?: boolean;
     /** Gives CSV to whoever asks for that format in the query. */
     csv?: boolean;
     /** The largest body that it takes, in octets; "large" is what the settings allow. */
     bodyOctets?: BodyOctets;
+    /** Other spellings that it takes of its own fields. */
+    alsoTakes?: readonly string[];
     /** For whoever watches the service: answered however busy it is. */
     always?: boolean;
   }
@@ -46,17 +52,35 @@ declare module "fastify" {
     account: Account | null;
     rawBody: Buffer | null;
     progress: RequestProgress | null;
+    /** The error that it is answered with. */
+    refusal: ApiError | null;
+    /** What became of its messages, where some were rejected though the request was not. */
+    rejections: Rejections | null;
+    /** What is odd about it though it was done, a sentence each. */
+    odd: readonly string[] | null;
   }
 }
 
+export interface Rejections {
+  readonly rejected: number;
+  /** How many messages it had. */
+  readonly messages: number;
+  /** Of the first that was rejected. */
+  readonly statusId: number;
+}
+
 export interface OperationOptions<Schema> {
+  /** The operationId, by which generated clients call it. No two have the same. */
+  readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly auth: Auth;
   /** What an API key must be good for; null where any will do. Whatever takes API keys says so. */
   readonly scope?: Scope | null;
-  readonly form?: boolean;
+  readonly form?: boolean | "lists";
   readonly csv?: boolean;
+  /** Other spellings that it takes of its own fields. */
+  readonly alsoTakes?: readonly string[];
   /** The largest body; 64 KiB unless given. */
   readonly bodyOctets?: BodyOctets;
   /** The parameters of an operation that reads them itself, wherever they stand: for the page at /docs, not checked. */
@@ -66,31 +90,38 @@ export interface OperationOptions<Schema> {
   readonly schema?: Schema;
   /** Without one it is 204. */
   readonly answer?: TSchema;
+  /** It makes something: the answer has the status 201. */
+  readonly makes?: boolean;
+  /** The body of its errors (error-forms.ts), unless it is the contract's. */
+  readonly errors?: TSchema;
 }
 
 const SECURITY: Readonly<Record<Auth, Record<string, string[]>[]>> = {
   none: [],
   account: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   query: [{ basic: [] }, { apiKey: [] }, { session: [] }],
+  kannel: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   session: [{ session: [] }],
   login: [{ basic: [] }, { session: [] }],
   user: [{ basic: [] }, { session: [] }],
   reseller: [{ session: [] }],
   operator: [{ basic: [] }, { apiKey: [] }, { session: [] }],
   manager: [{ basic: [] }, { apiKey: [] }, { session: [] }],
+  known: [{ basic: [] }, { apiKey: [] }, { session: [] }],
 };
 
 /** The options of a route, for the router, the validator and the page at /docs alike. */
 export function operation<const Schema extends { body?: TSchema; querystring?: TSchema }>(
   options: OperationOptions<Schema>,
 ) {
-  const { tag, summary, auth, scope, form = false, csv = false, takes, query, schema, answer } = options;
+  const { id, tag, summary, auth, scope, form = false, csv = false, takes, query, schema, answer } = options;
+  const { errors = ErrorResponse, makes, alsoTakes = [] } = options;
   const { bodyOctets = SMALL_BODY } = options;
-  if (scope === undefined && SECURITY[auth].some((choice) => "apiKey" in choice))
-    throw new Error(`${summary}: no scope`);
-  const good: { 200?: TSchema; 204?: TSchema } = answer === undefined ? { 204: Done } : { 200: answer };
+  if (scope === undefined && SECURITY[auth].some((choice) => "apiKey" in choice)) throw new Error(`${id}: no scope`);
+  const good: { 200?: TSchema; 201?: TSchema; 204?: TSchema } =
+    answer === undefined ? { 204: Done } : makes === true ? { 201: answer } : { 200: answer };
   return {
-    config: { auth, scope: scope ?? null, form, csv, bodyOctets, json: true },
+    config: { auth, scope: scope ?? null, form, csv, bodyOctets, json: true, alsoTakes },
     ...(takes === undefined && query === undefined ? {} : { validatorCompiler: () => () => true }),
     schema: {
       ...(schema as Schema),
@@ -98,10 +129,12 @@ export function operation<const Schema extends { body?: TSchema; querystring?: T
         ? {}
         : { body: takes, consumes: ["application/json", "application/x-www-form-urlencoded"] }),
       ...(query === undefined ? {} : { querystring: query }),
+      operationId: id,
       tags: [tag],
       summary,
       security: SECURITY[auth],
-      response: { ...good, "4xx": ErrorResponse, "5xx": ErrorResponse },
+      // Which errors it gives is worked out for its description (description/errors.ts).
+      response: { ...good, "4xx": errors },
     },
   };
 }

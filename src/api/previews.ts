@@ -16,6 +16,7 @@ export function previewOperations(api: Api): void {
     "/sms/1/preview",
     operation({
       tag: "Sending",
+      id: "previewText",
       summary: "See how a text would be sent",
       auth: "account",
       scope: "send",
@@ -24,9 +25,10 @@ export function previewOperations(api: Api): void {
       answer: schemas.PreviewResponse,
     }),
     async (request) => {
-      const { text, ...options } = request.body;
+      // As a message says it: where both forms of the language are given the nested one counts.
+      const { text, language, ...options } = request.body;
       if (text.length > SHORT_TEXT_LENGTH) await slices.turn(accountOf(request).id);
-      return preview(text, options as PreviewOptions);
+      return preview(text, { ...options, ...language } as PreviewOptions);
     },
   );
 }

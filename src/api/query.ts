@@ -1,7 +1,9 @@
 /** What operations read from the query. */
-import { parseDateTime } from "../schedule/date-time.ts";
-import { refuseBadText } from "./body-parsers.ts";
-import { badField } from "./errors.ts";
+import { parseDateTime, parseDayOrMoment } from "../schedule/date-time.ts";
+import { plainPhone } from "../sms/addresses.ts";
+import type { PlatformFilter } from "../store/port/tracking.ts";
+import { isDecodable, refuseBadText } from "./body-parsers.ts";
+import { ApiError, badField } from "./errors.ts";
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1_000;
@@ -11,6 +13,13 @@ const MAX_IDS = 500;
 const MAX_TEXT = 2_048;
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** What cannot be decoded would be taken as it is written, and so be sent, looked for or kept with its percent signs. */
+export function checkQuery(url: string): void {
+  const mark = url.indexOf("?");
+  if (mark < 0 || url.indexOf("%", mark) < 0) return;
+  if (!isDecodable(url.slice(mark))) throw new ApiError("badRequest", { description: "The query is not valid UTF-8." });
+}
 
 /** The query's fields, as texts or, where a name stands more than once, arrays of texts. */
 export function fieldsOf(query: unknown): Fields {
@@ -26,6 +35,12 @@ export function readText(fields: Fields, name: string): string | null {
   if (value === "") throw badField(name, "must not be empty");
   if (value.length > MAX_TEXT) throw badField(name, `must be at most ${MAX_TEXT} characters long`);
   return value;
+}
+
+/** A phone's number. A plus sign that was not escaped arrives as a space. */
+export function readPhone(fields: Fields, name: string): string | null {
+  const value = readText(fields, name);
+  return value === null ? null : plainPhone(value.trim());
 }
 
 /** One of these words. */
@@ -52,14 +67,45 @@ export function readMoment(fields: Fields, name: string): number | null {
   return atMs;
 }
 
-/** Ids, given again and again (as `name` or, by some clients, as `name[]`) or separated by commas; null if there are none. */
+/** A moment, or a day, which is its beginning in UTC. */
+export function readDay(fields: Fields, name: string): number | null {
+  const value = readText(fields, name);
+  if (value === null) return null;
+  const atMs = parseDayOrMoment(value.replace(" ", "+"));
+  if (atMs === null)
+    throw badField(name, "is not a day like 2026-02-12, or a moment like 2026-02-12T09:58:20.323+0000");
+  return atMs;
+}
+
+function valuesOf(fields: Fields, name: string): string[] {
+  return [fields[name] ?? [], fields[`${name}[]`] ?? []].flat().map(String);
+}
+
+/** Ids, as a list. An id of a client's may have a comma itself, so what has one stands for itself, too. */
 export function readIds(fields: Fields, name: string): string[] | null {
-  const values = [fields[name] ?? [], fields[`${name}[]`] ?? []].flat();
+  const pieces = readList(fields, name);
+  if (pieces === null) return null;
+  const whole = valuesOf(fields, name).filter((value) => value.includes(",") && value.length <= MAX_TEXT);
+  return whole.length === 0 ? pieces : [...new Set([...pieces, ...whole])];
+}
+
+/** A list, given again and again (as `name` or, by some clients, as `name[]`) or separated by commas; null if there is none. */
+export function readList(fields: Fields, name: string): string[] | null {
+  const values = valuesOf(fields, name);
   if (values.length === 0) return null;
-  const ids = values.flatMap((value) => String(value).split(","));
+  const ids = values.flatMap((value) => value.split(","));
   if (ids.includes("")) throw badField(name, "must not be empty");
   if (ids.length > MAX_IDS) throw badField(name, `must have at most ${MAX_IDS} items`);
   return ids;
+}
+
+/** What the client has said of its messages, as filters; null if none is there. */
+export function readPlatform(fields: Fields): PlatformFilter | null {
+  const entityId = readText(fields, "entityId");
+  const applicationId = readText(fields, "applicationId");
+  const campaignReferenceIds = readIds(fields, "campaignReferenceId");
+  if (entityId === null && applicationId === null && campaignReferenceIds === null) return null;
+  return { entityId, applicationId, campaignReferenceIds };
 }
 
 /** How many items an answer may have at most. */

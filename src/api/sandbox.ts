@@ -1,32 +1,111 @@
-/** What only the sandbox has: phones that write to a number when they are told to. */
-import { isDestination } from "../sms/addresses.ts";
+/** What only the sandbox has: its phones, which show what they got and write when they are told to; the faults of their network; and its clock. */
+import type { AskNetwork } from "../simulator/network.ts";
+import { NO_FAULTS } from "../simulator/network-faults.ts";
+import type { Viewer } from "../simulator/phones.ts";
+import { isDestination, plainPhone } from "../sms/addresses.ts";
+import type { Account } from "../store/port/accounts.ts";
+import { seesAll } from "./beyond.ts";
 import { ApiError, badField } from "./errors.ts";
-import { type Api, operation } from "./operation.ts";
+import { type Api, accountOf, operation } from "./operation.ts";
+import { type ClockParts, clockOperations } from "./sandbox-clock.ts";
+import * as sandboxSchemas from "./sandbox-schemas.ts";
 import * as schemas from "./schemas.ts";
 
-export interface SandboxParts {
+/** What the other side of the service does for the sandbox. */
+export interface SandboxPort {
   /** Resolves when the message is in the store; false when no simulated network runs. */
   readonly write: (message: { from: string; to: string; text: string }) => Promise<boolean>;
+  readonly network: AskNetwork;
+  readonly travel: ClockParts["travel"];
 }
 
-export function sandboxOperations(api: Api, { write }: SandboxParts): void {
+export interface SandboxParts extends SandboxPort, ClockParts {}
+
+/** An account sees what is its own; the operator sees all. */
+export function viewerOf(caller: Account): Viewer {
+  return seesAll(caller) ? null : { accountId: caller.id, accountKey: caller.key };
+}
+
+export function sandboxOperations(api: Api, parts: SandboxParts): void {
+  const { write, network } = parts;
+  clockOperations(api, parts);
+
   api.post(
     "/sandbox/1/incoming",
     operation({
       tag: "Sandbox",
+      id: "writeFromPhone",
       summary: "Let a simulated phone write to a number",
       auth: "account",
       scope: "send",
       schema: { body: schemas.WriteRequest },
     }),
     async ({ body }, reply) => {
-      const { from, to, text } = body;
-      if (!isDestination(from)) throw badField("from", "must be 4 to 15 digits");
+      const { to, text } = body;
+      const from = readNumber("from", body.from);
       if (!/^\d{3,15}$/.test(to)) throw badField("to", "must be 3 to 15 digits");
       if (!(await write({ from, to, text }))) {
+        const { connectionLost } = await network("faults", null);
+        if (connectionLost)
+          throw new ApiError("conflict", {
+            description: "The network has no connection: PUT /sandbox/1/network mends it.",
+          });
         throw new ApiError("unavailable", { description: "The catalogue has no simulated carrier." });
       }
       return reply.code(204).send();
     },
   );
+
+  api.put(
+    "/sandbox/1/phones/:number",
+    operation({
+      tag: "Sandbox",
+      id: "setPhone",
+      summary: "Switch a simulated phone on or off, or let it be full, abroad or unknown",
+      auth: "account",
+      scope: "send",
+      schema: { body: sandboxSchemas.PhoneChange },
+      answer: sandboxSchemas.PhoneSetting,
+    }),
+    async (request) => {
+      const number = readNumber("number", (request.params as { number: string }).number);
+      const { state = null } = request.body;
+      const phone = await network("setPhone", { number, state, viewer: viewerOf(accountOf(request)) });
+      return { number, state: phone.state };
+    },
+  );
+
+  api.get(
+    "/sandbox/1/network",
+    operation({
+      tag: "Sandbox",
+      id: "getNetwork",
+      summary: "The faults of the simulated network",
+      auth: "account",
+      scope: "track",
+      answer: sandboxSchemas.Network,
+    }),
+    () => network("faults", null),
+  );
+
+  api.put(
+    "/sandbox/1/network",
+    operation({
+      tag: "Sandbox",
+      id: "setNetwork",
+      summary: "Set the faults of the simulated network; what is left out is off",
+      auth: "account",
+      scope: "send",
+      schema: { body: sandboxSchemas.NetworkChange },
+      answer: sandboxSchemas.Network,
+    }),
+    ({ body }) => network("setFaults", { ...NO_FAULTS, ...body }),
+  );
+}
+
+/** A phone's number, in the form in which numbers are kept. */
+export function readNumber(field: string, written: string): string {
+  const number = plainPhone(written.trim());
+  if (!isDestination(number)) throw badField(field, "must be 4 to 15 digits");
+  return number;
 }

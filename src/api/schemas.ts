@@ -1,38 +1,55 @@
-/** The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. */
-import { type TProperties, type TSchema, Type } from "typebox";
+/**
+ * The shapes of the API. One schema gives the type, the validation, the answer's serializer and the page at /docs. One with a `title` stands once in the
+ * description, under that name (description/shared-schemas.ts).
+ */
+import { type TProperties, type TSchema, Type } from "../runtime/type.ts";
+import { MAX_URL_LENGTH } from "../runtime/urls.ts";
+import { TIME_UNITS } from "../schedule/pace.ts";
 import { DAYS } from "../schedule/window.ts";
-import { LANGUAGE_CODES, TRANSLITERATIONS } from "../sms/text.ts";
+import { LANGUAGE_CHOICES, TRANSLITERATIONS } from "../sms/text.ts";
 import { BULK_STATUSES } from "../store/port/bulks.ts";
+import { UrlOptions } from "./link-options.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./query.ts";
 
 /** One of a list of words: as `enum`, which gives a clear error and a readable page. */
-function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
+export function OneOf<const Words extends readonly string[]>(words: Words, description: string) {
   return Type.Unsafe<Words[number]>({ type: "string", enum: words, description });
 }
 
-const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 
-const TimeOfDay = Type.Object({
-  hour: Type.Integer({ minimum: 0, maximum: 23 }),
-  minute: Type.Integer({ minimum: 0, maximum: 59 }),
-});
+const TimeOfDay = Type.Object(
+  {
+    hour: Type.Integer({ minimum: 0, maximum: 23 }),
+    minute: Type.Integer({ minimum: 0, maximum: 59 }),
+  },
+  { title: "TimeOfDay" },
+);
 
-const DeliveryTimeWindow = Type.Object(
+export const DeliveryTimeWindow = Type.Object(
   {
     days: Type.Array(OneOf(DAYS, "A day on which sending is allowed."), { minItems: 1, maxItems: 7 }),
     from: optional(TimeOfDay),
     to: optional(TimeOfDay),
   },
   {
+    title: "DeliveryTimeWindow",
     description:
       "When sending is allowed, in UTC. from and to are given both or not at all; from later than to goes over midnight.",
   },
 );
 
-const LanguageCode = OneOf(LANGUAGE_CODES, "Turkish, Spanish or Portuguese letters in the 7 bit alphabet.");
+const LanguageCode = OneOf(
+  LANGUAGE_CHOICES,
+  "Turkish, Spanish or Portuguese letters in the 7 bit alphabet; AUTODETECT: of these the one that takes the fewest parts.",
+);
 const Text = Type.String({ minLength: 1, description: "The message." });
-const From = Type.String({ description: "Sender: 3 to 15 digits, or 1 to 11 characters with a letter." });
-const To = Type.String({ description: "Recipient in international form without a plus sign: 4 to 15 digits." });
+const From = Type.String({
+  description: "Sender: 3 to 15 digits, or 1 to 11 characters with a letter.",
+});
+const To = Type.String({
+  description: "Recipient in international form: 4 to 15 digits. A plus sign or 00 before it is taken off.",
+});
 /** A number, or several: real clients of the family send both. */
 const ToOneOrMany = Type.Unsafe<string | string[]>({
   type: ["string", "array"],
@@ -41,16 +58,58 @@ const ToOneOrMany = Type.Unsafe<string | string[]>({
   description: "Recipient, or an array of recipients.",
 });
 
+export const CampaignReferenceId = optional(
+  Type.String({ maxLength: 255, description: "The campaign that it is part of. Comes back in reports and logs." }),
+);
+
 /** The optional fields of a message, the same in every sending operation. */
-const messageOptions = {
-  flash: optional(Type.Boolean({ description: "Shown on the phone at once and not kept. Default false." })),
-  language: optional(
-    Type.Object({
+export const Regional = Type.Object(
+  {
+    indiaDlt: optional(
+      Type.Object({
+        principalEntityId: Type.String({ minLength: 1, maxLength: 255, description: "The registered sender." }),
+        contentTemplateId: optional(Type.String({ maxLength: 255, description: "The registered template." })),
+        telemarketerId: optional(Type.String({ maxLength: 255, description: "Of an aggregator." })),
+      }),
+    ),
+    turkeyIys: optional(
+      Type.Object({
+        recipientType: OneOf(["BIREYSEL", "TACIR"], "A person or a merchant."),
+        brandCode: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+      }),
+    ),
+    southKorea: optional(
+      Type.Object({
+        resellerCode: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+        title: optional(Type.String({ maxLength: 66 })),
+      }),
+    ),
+  },
+  { description: "What the rules of a country ask for. It is handed to carriers whose profile names a place for it." },
+);
+
+const PlatformId = (description: string) => optional(Type.String({ maxLength: 255, description }));
+
+/** Kept with a message, told in its reports and logs, and a filter there. */
+export const platformIds = {
+  entityId: PlatformId("The business for which it is sent. Comes back in reports and logs."),
+  applicationId: PlatformId("The application that sends it. Comes back in reports and logs."),
+};
+
+const Language = optional(
+  Type.Object(
+    {
       languageCode: optional(LanguageCode),
       singleShift: optional(Type.Boolean()),
       lockingShift: optional(Type.Boolean()),
-    }),
+    },
+    { title: "Language" },
   ),
+);
+
+const messageOptions = {
+  flash: optional(Type.Boolean({ description: "Shown on the phone at once and not kept. Default false." })),
+  language: Language,
   languageCode: optional(LanguageCode),
   transliteration: optional(
     OneOf(TRANSLITERATIONS, "Turns letters of a script into the closest ones of the 7 bit alphabet."),
@@ -59,56 +118,96 @@ const messageOptions = {
   notifyUrl: optional(Type.String({ description: "Where delivery reports are posted: absolute, http or https." })),
   notifyContentType: optional(OneOf(["application/json", "application/xml"], "The form of the delivery reports.")),
   callbackData: optional(Type.String({ maxLength: 200, description: "Comes back in the delivery report." })),
-  campaignReferenceId: optional(
-    Type.String({ maxLength: 255, description: "The campaign that it is part of. Comes back in reports and logs." }),
+  campaignReferenceId: CampaignReferenceId,
+  ...platformIds,
+  regional: optional(Regional),
+  validityPeriod: optional(
+    Type.Integer({ minimum: 1, description: "Minutes, or what validityPeriodTimeUnit says; at most 48 hours." }),
   ),
-  validityPeriod: optional(Type.Integer({ minimum: 1, description: "Minutes; more than 2880 is taken as 2880." })),
+  validityPeriodTimeUnit: optional(OneOf(["SECONDS", "MINUTES", "HOURS"], "The unit of validityPeriod.")),
   sendAt: optional(
     Type.String({ description: "When to send, as 2026-02-12T09:58:20.323+0000; at most 180 days ahead." }),
   ),
   deliveryTimeWindow: optional(DeliveryTimeWindow),
 };
 
-const MessageId = Type.String({
+export const MessageId = Type.String({
   maxLength: 200,
   description: "An id of your own for this message; unique in your account.",
 });
-const BulkId = Type.String({
+export const BulkId = Type.String({
   maxLength: 100,
   description: "An id of your own for this request. The same request again is not sent twice.",
 });
 
 const Octet = (description: string) => optional(Type.Integer({ minimum: 0, maximum: 255, description }));
-const Binary = Type.Object({
-  hex: Type.String({ minLength: 1, description: "The octets, two digits each, with or without spaces." }),
-  dataCoding: Octet("The data coding scheme. Default 0."),
-  esmClass: Octet("SMPP's esm_class; 64 where the octets begin with a user data header. Default 0."),
+const Binary = Type.Object(
+  {
+    hex: Type.String({ minLength: 1, description: "The octets, two digits each, with or without spaces." }),
+    dataCoding: Octet("The data coding scheme. Default 0."),
+    esmClass: Octet("SMPP's esm_class; 64 where the octets begin with a user data header. Default 0."),
+  },
+  { title: "BinaryContent" },
+);
+const Destination = Type.Object({ to: To, messageId: optional(MessageId) }, { title: "Destination" });
+
+export const SendingSpeedLimit = optional(
+  Type.Object(
+    {
+      amount: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "How many messages." }),
+      timeUnit: optional(OneOf(TIME_UNITS, "In which time. MINUTE unless given.")),
+    },
+    { description: "At most so many messages of this request in any such time, spread evenly." },
+  ),
+);
+
+const TrackingText = (description: string) => optional(Type.String({ maxLength: 255, description }));
+
+/** Conversion tracking as the first two versions write it. */
+const Tracking = Type.Object({
+  track: TrackingText("SMS or URL."),
+  type: TrackingText("A name of your own for what is counted."),
+  baseUrl: optional(Type.String({ maxLength: MAX_URL_LENGTH, description: "The domain of short links." })),
+  processKey: TrackingText("A key of your own, told as trackingProcessKey in the answer. Made up unless given."),
 });
 
 /** The bodies of the sending operations, where a message says a text, or octets. */
-function sendingRequests<Says extends TProperties>(says: Says) {
-  const advanced = Type.Object({
-    from: optional(From),
-    destinations: Type.Array(Type.Object({ to: To, messageId: optional(MessageId) }), { minItems: 1 }),
-    ...says,
-    ...messageOptions,
-  });
+function sendingRequests<Says extends TProperties>(name: string, says: Says) {
+  const advanced = Type.Object(
+    {
+      from: optional(From),
+      destinations: Type.Array(Destination, { minItems: 1 }),
+      ...says,
+      ...messageOptions,
+    },
+    { title: `Advanced${name}` },
+  );
   const simple = { from: optional(From), to: ToOneOrMany, ...says, ...messageOptions };
-  const several = { bulkId: optional(BulkId), messages: Type.Array(advanced, { minItems: 1 }) };
+  const several = {
+    bulkId: optional(BulkId),
+    tracking: optional(Tracking),
+    messages: Type.Array(advanced, { minItems: 1 }),
+    urlOptions: optional(UrlOptions),
+  };
+  const plain = Type.Object(simple, { title: `Plain${name}` });
   return {
-    advanced: Type.Object(several),
+    advanced: Type.Object({ ...several, sendingSpeedLimit: SendingSpeedLimit }),
     advancedV2: Type.Object({
       ...several,
+      sendingSpeedLimit: SendingSpeedLimit,
       includeSmsCountInResponse: optional(Type.Boolean({ description: "Put smsCount into the answer." })),
     }),
-    multi: Type.Object({ bulkId: optional(BulkId), messages: Type.Array(Type.Object(simple), { minItems: 1 }) }),
+    multi: Type.Object({ bulkId: optional(BulkId), messages: Type.Array(plain, { minItems: 1 }) }),
     single: Type.Object({ ...simple, bulkId: optional(BulkId), messageId: optional(MessageId) }),
   };
 }
 
-export const SendingRequests = { text: sendingRequests({ text: Text }), binary: sendingRequests({ binary: Binary }) };
+export const SendingRequests = {
+  text: sendingRequests("Text", { text: Text }),
+  binary: sendingRequests("Binary", { binary: Binary }),
+};
 
-const { language: _, deliveryTimeWindow: __, ...flatOptions } = messageOptions;
+const { language: _, deliveryTimeWindow: __, regional: ___, ...flatOptions } = messageOptions;
 export const TextQuery = Type.Object({
   username: optional(Type.String({ description: "With password, in place of an Authorization header." })),
   password: optional(Type.String()),
@@ -118,10 +217,14 @@ export const TextQuery = Type.Object({
   ...flatOptions,
   bulkId: optional(BulkId),
   messageId: optional(MessageId),
+  track: optional(Type.String({ description: "SMS: it will be told whether the message brought what it is for." })),
+  trackingType: optional(Type.String({ maxLength: 255, description: "What that is called." })),
+  processKey: optional(Type.String({ maxLength: 255, description: "A key of your own for it." })),
 });
 
 export const PreviewRequest = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 10_000 }),
+  language: Language,
   languageCode: optional(LanguageCode),
   transliteration: messageOptions.transliteration,
 });
@@ -136,7 +239,7 @@ const Code = Type.String({ maxLength: 16, description: "Six digits of the second
 
 export const LoginRequest = Type.Object(
   { username: Type.String(), password: Type.String(), code: optional(Code) },
-  { description: "Or in headers of these names, in the query, or in a Basic header." },
+  { title: "Login", description: "Or in headers of these names, in the query, or in a Basic header." },
 );
 
 export const FactorRequest = Type.Object({
@@ -144,7 +247,7 @@ export const FactorRequest = Type.Object({
 });
 export const CodeRequest = Type.Object(
   { code: Code },
-  { description: "Or in a header of this name, or in the query." },
+  { title: "SecondFactorCode", description: "Or in a header of this name, or in the query." },
 );
 
 export const FundsRequest = Type.Object(
@@ -152,9 +255,10 @@ export const FundsRequest = Type.Object(
     accountKey: Type.String({ description: "A client account of yours." }),
     ammount: Type.Number({ description: "What to add, with at most 6 places; a negative amount is taken away." }),
     currencycode: optional(Type.String({ description: "ISO 4217; the account's own currency unless given." })),
+    currencyCode: optional(Type.String({ description: "Another spelling of currencycode." })),
     description: Type.String({ minLength: 1, maxLength: 255 }),
   },
-  { description: "Or in the query." },
+  { additionalProperties: false, description: "Or in the query. A field beside these is refused." },
 );
 
 export const LimitQuery = Type.Object({
@@ -184,65 +288,50 @@ export const BulkStatusChange = Type.Object({
 
 // --- Answers ---------------------------------------------------------------------------------------------------------------
 
-export const Status = Type.Object({
-  groupId: Type.Integer(),
-  groupName: Type.String(),
-  id: Type.Integer(),
-  name: Type.String(),
-  description: Type.String(),
-});
-
-const MessageResults = Type.Array(
-  Type.Object({
-    to: Type.String(),
-    status: Status,
-    smsCount: optional(Type.Integer({ description: "Number of parts; absent for a message that waits for its time." })),
-    messageId: optional(Type.String()),
-  }),
+export const Status = Type.Object(
+  {
+    groupId: Type.Integer(),
+    groupName: Type.String(),
+    id: Type.Integer(),
+    name: Type.String(),
+    description: Type.String(),
+  },
+  { title: "Status" },
 );
 
-export const AdvancedResponse = Type.Object({
-  bulkId: Type.String(),
-  trackingProcessKey: Type.String(),
-  messages: MessageResults,
-});
-export const BulkResponse = Type.Object({ bulkId: Type.String(), messages: MessageResults });
-export const SingleResponse = Type.Object({ bulkId: optional(Type.String()), messages: MessageResults });
+const MessageResults = Type.Array(
+  Type.Object(
+    {
+      to: Type.String(),
+      status: Status,
+      smsCount: optional(
+        Type.Integer({ description: "Number of parts; absent for a message that waits for its time." }),
+      ),
+      messageId: optional(Type.String()),
+    },
+    { title: "SentMessage" },
+  ),
+);
+
+export const AdvancedResponse = Type.Object(
+  {
+    bulkId: Type.String(),
+    trackingProcessKey: Type.String(),
+    messages: MessageResults,
+  },
+  { title: "SentAdvanced" },
+);
+export const BulkResponse = Type.Object({ bulkId: Type.String(), messages: MessageResults }, { title: "SentBulk" });
+export const SingleResponse = Type.Object(
+  { bulkId: optional(Type.String()), messages: MessageResults },
+  { title: "SentSingle" },
+);
 
 export const TextOrNull = (description: string) =>
   Type.Unsafe<string | null>({ type: ["string", "null"], description });
 
-export const IncomingBinary = Type.Object(
-  {
-    hex: Type.String({ description: "The octets, two digits each." }),
-    dataCoding: Type.Integer({ description: "The data coding scheme." }),
-    esmClass: Type.Integer({ description: "64 where the octets begin with a user data header, else 0." }),
-  },
-  { description: "Only of a message that is no text. Its text is the same hex." },
-);
-
-export const InboxResponse = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      messageId: Type.String(),
-      from: Type.String({ description: "The phone." }),
-      to: Type.String({ description: "Your number." }),
-      text: Type.String(),
-      cleanText: Type.String({ description: "The text without its keyword." }),
-      keyword: TextOrNull("The first word, in capitals, where it is a keyword of the number."),
-      receivedAt: Type.String({ description: "As 2026-02-12T09:58:20.323+0000." }),
-      smsCount: Type.Integer({ description: "Number of parts that came." }),
-      price: Type.Object({ pricePerMessage: Type.Number(), currency: Type.String() }),
-      callbackData: TextOrNull("Always null."),
-      binary: optional(IncomingBinary),
-    }),
-  ),
-  messageCount: Type.Integer({ description: "How many are in this answer." }),
-  pendingMessageCount: Type.Integer({ description: "How many more can be fetched; counted up to 10,000." }),
-});
-
-export const BulkSchedule = Type.Object({ bulkId: Type.String(), sendAt: SendAt });
-export const BulkState = Type.Object({ bulkId: Type.String(), status: BulkStatus });
+export const BulkSchedule = Type.Object({ bulkId: Type.String(), sendAt: SendAt }, { title: "BulkSchedule" });
+export const BulkState = Type.Object({ bulkId: Type.String(), status: BulkStatus }, { title: "BulkState" });
 
 export const BalanceResponse = Type.Object({ balance: Type.Number(), currency: Type.String() });
 export const LoginResponse = Type.Object({
@@ -278,51 +367,56 @@ export const PreviewResponse = Type.Object({
 });
 
 export const Done = Type.Null({ description: "Done; there is nothing to say." });
-export const HealthResponse = Type.Object({ status: Type.String() });
+export const HealthResponse = Type.Object({ status: Type.String() }, { title: "Health" });
 
-const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
-export const ErrorResponse = Type.Object(
+export const StatusResponse = Type.Object(
   {
-    requestError: Type.Object({
-      clientCorrelator: nullable(Type.String()),
-      serviceException: Type.Object({
-        messageId: Type.String(),
-        text: Type.String(),
-        variables: nullable(Type.Array(Type.String())),
-        additionalDescription: nullable(Type.String()),
-      }),
-      variables: nullable(Type.Array(Type.String())),
-    }),
-    current: optional(
-      Type.Unsafe<object>({
-        type: "object",
-        description: "What is there now, after a change to an older version of it.",
+    status: Type.String({ description: "ready, or why it is not." }),
+    findings: Type.Array(
+      Type.Object({
+        area: Type.String(),
+        about: Type.String({ description: "The carrier." }),
+        state: Type.String({ description: "warning or wrong." }),
+        says: Type.String(),
+        mend: Type.String({ description: "What to do." }),
       }),
     ),
   },
-  { description: "What went wrong." },
+  { title: "ServiceStatus" },
 );
 
-export const DeadLettersResponse = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "Also the webhook-id." }),
-      accountKey: Type.String(),
-      url: Type.String(),
-      itemCount: Type.Integer(),
-      attempts: Type.Integer(),
-      deadAt: Type.String(),
-      reason: Type.String(),
-      history: Type.Array(
-        Type.Object({
-          at: Type.String(),
-          status: Type.Union([Type.Integer(), Type.Null()]),
-          durationMs: Type.Integer(),
+export const DeadLettersResponse = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ description: "Also the webhook-id." }),
+          accountKey: Type.String(),
+          url: Type.String(),
+          itemCount: Type.Integer(),
+          attempts: Type.Integer(),
+          deadAt: Type.String(),
           reason: Type.String(),
-          excerpt: Type.String({ description: "The first bytes of the answer." }),
-        }),
+          history: Type.Array(
+            Type.Object({
+              at: Type.String(),
+              status: optional(Type.Integer({ description: "The HTTP status, where there was an answer." })),
+              durationMs: Type.Integer(),
+              reason: Type.String(),
+              excerpt: Type.String({ description: "The first bytes of the answer." }),
+            }),
+          ),
+        },
+        { title: "DeadReport" },
       ),
-    }),
-  ),
-});
-export const ReplayResponse = Type.Object({ replayed: Type.Integer() });
+    ),
+  },
+  { title: "DeadReports" },
+);
+const Next = optional(
+  Type.String({
+    description: "To be sent as after, in the same request otherwise: there may be more. None at the end.",
+  }),
+);
+export const ReplayResponse = Type.Object({ replayed: Type.Integer(), next: Next }, { title: "Replayed" });
+export const RetryResponse = Type.Object({ retried: Type.Integer(), next: Next }, { title: "Retried" });

@@ -68,7 +68,12 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
 
   api.get(
     PATH,
-    operation({ ...OWN, summary: "See whether you have a second factor", answer: schemas.FactorResponse }),
+    operation({
+      ...OWN,
+      id: "getSecondFactor",
+      summary: "See whether you have a second factor",
+      answer: schemas.FactorResponse,
+    }),
     async (request) => {
       const { username, secondFactor } = userOf(request);
       const factor = secondFactor ? await store.secondFactor({ username }) : null;
@@ -81,6 +86,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     PATH,
     operation({
       ...OWN,
+      id: "beginSecondFactor",
       summary: "Begin with a second factor; it is in force when you have confirmed it",
       takes: schemas.FactorRequest,
       answer: schemas.NewFactorResponse,
@@ -107,6 +113,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     `${PATH}/confirm`,
     operation({
       ...OWN,
+      id: "confirmSecondFactor",
       summary: "Put the second factor in force with a first code; your other sessions end",
       takes: schemas.CodeRequest,
       answer: schemas.RecoveryCodesResponse,
@@ -141,7 +148,12 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
 
   api.delete(
     PATH,
-    operation({ ...OWN, summary: "Take the second factor away, with a code", takes: schemas.CodeRequest }),
+    operation({
+      ...OWN,
+      id: "removeSecondFactor",
+      summary: "Take the second factor away, with a code",
+      takes: schemas.CodeRequest,
+    }),
     async (request, reply) => {
       const { username, secondFactor } = userOf(request);
       const code = neededCode(request);

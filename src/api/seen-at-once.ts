@@ -12,6 +12,7 @@ const CHANGING: readonly CommandName[] = [
   "endSessions",
   "createApiKey",
   "revokeApiKey",
+  "changeSubscriptions",
   "putItem",
   "deleteItem",
 ];

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 import { systemClock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Metric } from "../runtime/metrics.ts";
 import { maxOpenFiles } from "../runtime/open-files.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
@@ -18,16 +18,28 @@ import { MemoryBudget, Share, SMALL_OCTETS } from "./budget.ts";
 import type { Certificate } from "./certificate.ts";
 import { ClientConnections } from "./client-connections.ts";
 import { type ClientParts, clientOperations } from "./client-operations.ts";
+import { Live } from "./console/live.ts";
+import { RequestLog } from "./console/request-log.ts";
 import { takeContentTypes } from "./content-types.ts";
+import { Draining } from "./draining.ts";
 import { answerErrors, sendError, toApiError } from "./error-answers.ts";
+import { errorAnswer } from "./error-forms.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
+import { showAsGet } from "./head.ts";
 import { addHeaders, headersFor } from "./headers.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
+import { LazySchemas } from "./lazy-schemas.ts";
+import { listenAt } from "./listening.ts";
+import { tellNearMisses } from "./near-misses.ts";
 import type { Api } from "./operation.ts";
-import { KnownPaths, routedPath } from "./paths.ts";
+import { KnownPaths, routedPath, targetHost } from "./paths.ts";
+import { RequestLines } from "./request-lines.ts";
+import { refuseUnknownParameters } from "./strict-queries.ts";
 import { describe } from "./validation.ts";
 
-export interface ApiParts extends ClientParts, HealthParts {
+export interface ApiParts
+  extends Omit<ClientParts, "live" | "requestLog" | "admitNamed">,
+    Omit<HealthParts, "isLeaving"> {
   /** Null where the API is served without TLS. */
   readonly certificate: Certificate | null;
   /** A node that leaves requests to others serves health and metrics only. */
@@ -41,20 +53,26 @@ const HEADER_BYTES = 16 * 1024;
 
 export interface ApiServer {
   readonly api: Api;
-  /** From now on every new request is told that the service stops. */
-  drain(): void;
+  /** At the host and the port of the settings. */
+  listen(): Promise<void>;
   /** What strangers and callers have of it now, for the metrics. */
   metrics(): Metric[];
-  /** Ends what goes on beside the requests. */
+  /** Compiles the schemas of the operations that bring messages, or of all, in turns between requests. Gives how many schemas those were. */
+  compileSchemas(which: "sending" | "all"): Promise<number>;
+  /** Nobody new is let in; what is under way is answered, within a bound (draining.ts). */
   stop(): Promise<void>;
 }
 
 export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   const { settings, log } = parts;
-  let draining = false;
   const trusted = networksOf(settings, "trustedProxies");
   const bodies = new Bodies(settings.limits.bodiesBytes);
   const answers = new MemoryBudget(settings.limits.answersBytes);
+  // By the machine's own clock too: pages watch in real time, whatever the clock of a sandbox shows.
+  const live = new Live({ clock: systemClock, log, settings });
+  const requestLog = new RequestLog({ ...parts, maxOctets: settings.console.requestsBytes });
+  const refusals = new LogLimiter(parts.clock);
+  const lines = new RequestLines(log, parts.clock.now());
   const http = {
     headersTimeout: settings.server.headersTimeoutMs,
     // How late a slow request may be noticed: a tenth of the shorter time-out.
@@ -79,6 +97,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     systemClock,
     ({ socket, newest }) => tellLate(socket, newest?.headersSent === true),
   );
+  const schemas = new LazySchemas();
   const api = Fastify({
     requestTimeout: settings.server.requestTimeoutMs,
     http,
@@ -89,43 +108,65 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     // Requests that come while the server closes get our own answer, below.
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    routerOptions: { ignoreTrailingSlash: true },
-    rewriteUrl: (request) => routedPath(request.url ?? "/"),
-    clientErrorHandler: brokenRequestAnswerer(connections),
-    frameworkErrors: (error, request, reply) => sendError(toApiError(error, request, log), reply),
+    // A HEAD is led to the route of GET (head.ts).
+    exposeHeadRoutes: false,
+    // Steps that are too long are led elsewhere before they come to the router.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES },
+    rewriteUrl: (request) => {
+      const { url = "/" } = request;
+      const host = targetHost(url);
+      if (host !== null) request.headers.host = host;
+      return routedPath(url);
+    },
+    clientErrorHandler: brokenRequestAnswerer(connections, (code, socket) => lines.broken(code, socket)),
+    frameworkErrors: (error, request, reply) =>
+      sendError(toApiError(error, request.routeOptions.url, log, refusals), reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
+    schemaController: { compilersFactory: schemas.compilers },
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
+  const draining = new Draining({ server: api.server, connections, clock: systemClock, settings: settings.server });
   api.server.on("connection", (socket: Socket) => connections.open(socket));
   if (tls !== null) api.server.on("secureConnection", (socket: Socket) => connections.secured(socket));
   // What nobody is going to answer need not come as far as the router.
   const [dispatch] = api.server.listeners("request") as ((request: IncomingMessage, response: unknown) => void)[];
   api.server.removeAllListeners("request");
   api.server.on("request", (request, response) => {
-    if (connections.of(request.socket) !== null) dispatch!(request, response);
+    if (connections.of(request.socket) === null) return;
+    showAsGet(request);
+    dispatch!(request, response);
   });
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
+  const sendingPaths = new Set<string>();
+  api.addHook("onRoute", ({ url, method, config }) => {
+    if (config?.scope === "send" && method === "POST") sendingPaths.add(url);
+  });
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
   api.decorateRequest("progress", null);
+  api.decorateRequest("refusal", null);
+  api.decorateRequest("rejections", null);
+  api.decorateRequest("odd", null);
 
   takeContentTypes(api, parts.settings, bodies, connections);
   const paths = new KnownPaths(api, parts.takesRequests);
-  admitRequests(api, {
+  const admitNamed = admitRequests(api, {
     ...parts,
     auth: parts,
     connections,
     paths,
     trustedProxies: trusted,
-    isSandbox: parts.write !== null,
-    isDraining: () => draining,
+    isSandbox: parts.sandbox !== null,
   });
+  const tellWarnings = tellNearMisses(api, { log, live: parts.liveHub, clock: parts.clock });
+  refuseUnknownParameters(api);
   const headers = headersFor(tls !== null);
   api.addHook("onSend", (request, reply, payload, done) => {
     addHeaders(reply, headers);
-    // Nobody is to send another request on this connection.
-    if (draining) reply.header("connection", "close");
+    if (request.odd !== null) tellWarnings(request, reply, request.odd);
+    lines.identify(request, reply);
+    if (draining.isDraining) draining.mark(request, reply);
     if (typeof payload !== "string" || payload.length <= SMALL_OCTETS) {
       done();
       return;
@@ -138,30 +179,43 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       return;
     }
     const error = new ApiError("unavailable", { description: "Too many large answers wait to be taken." });
-    reply.code(error.kind.status).headers(RETRY_SOON).removeHeader("content-length");
-    done(null, JSON.stringify(error.body()));
+    const { status, contentType, body } = errorAnswer(error, request.originalUrl);
+    reply.code(status).headers(RETRY_SOON).type(contentType).removeHeader("content-length");
+    done(null, body);
   });
   api.addHook("onResponse", (request, reply, done) => {
-    const { progress } = request;
+    const { progress, account } = request;
     progress?.end();
-    parts.onAnswer(progress?.route ?? "unknown", reply.statusCode, reply.elapsedTime);
+    const { statusCode, elapsedTime } = reply;
+    // How long somebody watched says nothing about how quick the service is.
+    if (progress?.isStream !== true) parts.onAnswer(progress?.route ?? "unknown", statusCode, elapsedTime);
+    if (account !== null && request.method !== "GET") live.touch(account.id);
+    // A quarter of a microsecond.
+    if (settings.console.enabled) requestLog.note(request, statusCode, elapsedTime);
+    if (lines.isOn) lines.answered(request, reply);
     done();
   });
 
-  answerErrors(api, log);
+  answerErrors(api, log, refusals);
   api.setNotFoundHandler((request, reply) => sendError(paths.unknown(request), reply));
 
-  if (parts.takesRequests) await clientOperations(api, parts);
-  healthOperations(api, parts);
+  if (parts.takesRequests) await clientOperations(api, { ...parts, live, requestLog, admitNamed });
+  healthOperations(api, { ...parts, isLeaving: () => draining.isLeaving });
   await api.ready();
   return {
     api,
-    drain: () => {
-      draining = true;
-      connections.closeUnused();
+    listen: async () => {
+      draining.besides = await listenAt(api.server, (place) => api.listen(place), settings.server, log);
     },
     metrics: () => [...connections.metrics(), ...bodies.metrics()],
-    stop: () => connections.stop(),
+    compileSchemas: (which) =>
+      which === "all" ? schemas.compile() : schemas.compile(sendingPaths, () => !draining.isLeaving),
+    stop: async () => {
+      live.stop();
+      await draining.stop();
+      await api.close();
+      await connections.stop();
+    },
   };
 }
 

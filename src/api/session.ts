@@ -1,14 +1,14 @@
 /** Logging in and out. There are two spellings of the same: the older one is the reseller's, the newer one anybody's. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { checkAddress, type NamedPassword, readBasic, readToken } from "./auth.ts";
-import { ApiError } from "./errors.ts";
-import { checkLogin, type LoginParts, loginError, readCode } from "./login.ts";
+import { type NamedPassword, readBasic, readToken } from "./auth.ts";
+import { NO_LOGIN } from "./auth-reasons.ts";
+import { type LoginParts, loginError, openSession, readCode } from "./login.ts";
 import { type Api, operation } from "./operation.ts";
 import { bodyFields, headerText, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 
 /** Anybody may send one, so it is no larger than it has to be. */
-const LOGIN_OCTETS = 4_096;
+export const LOGIN_OCTETS = 4_096;
 
 /** Username and password stand in the body, in headers of their names, in the query, or in a Basic header: the first that has both. */
 function readLogin(request: FastifyRequest): NamedPassword | null {
@@ -20,19 +20,11 @@ function readLogin(request: FastifyRequest): NamedPassword | null {
 }
 
 export function sessionOperations(api: Api, parts: LoginParts): void {
-  const { sessions, logins, attempts } = parts;
-  /** Opens a session and returns its token. */
+  const { sessions } = parts;
   const open = async (request: FastifyRequest): Promise<string> => {
     const pair = readLogin(request);
-    const login = pair === null ? null : await checkLogin(parts, { ...pair, code: readCode(request) }, request.ip);
-    if (login === null) throw loginError();
-    const { account, user, shownWith } = login;
-    if (account.suspended) throw new ApiError("forbidden", { description: "The account is suspended." });
-    checkAddress(account, request.ip);
-    const event = logins.opened(user.username, request.ip, shownWith);
-    const token = await sessions.open({ account, user, withFactor: shownWith !== null, event });
-    attempts.knows(token, request.ip);
-    return token;
+    if (pair === null) throw loginError(NO_LOGIN);
+    return (await openSession(parts, { ...pair, code: readCode(request) }, request.ip)).token;
   };
   const end = async (request: FastifyRequest, reply: FastifyReply) => {
     await sessions.end(readToken(request.headers.authorization)!);
@@ -43,23 +35,35 @@ export function sessionOperations(api: Api, parts: LoginParts): void {
 
   api.post(
     "/1/customerProfile/login",
-    operation({ tag: "Reseller", summary: "Log in for a session token", ...login, answer: schemas.LoginResponse }),
+    operation({
+      id: "loginReseller",
+      tag: "Reseller",
+      summary: "Log in for a session token",
+      ...login,
+      answer: schemas.LoginResponse,
+    }),
     async (request) => ({ login: { verified: true, ibAuthCookie: await open(request) } }),
   );
   api.post(
     "/1/customerProfile/logout",
-    operation({ tag: "Reseller", summary: "End the session", ...logout }),
+    operation({ id: "logoutReseller", tag: "Reseller", summary: "End the session", ...logout }),
     async (request, reply) => end(request, reply),
   );
 
   api.post(
     "/auth/1/session",
-    operation({ tag: "Account", summary: "Log in for a session token", ...login, answer: schemas.SessionResponse }),
+    operation({
+      id: "openSession",
+      tag: "Account",
+      summary: "Log in for a session token",
+      ...login,
+      answer: schemas.SessionResponse,
+    }),
     async (request) => ({ token: await open(request) }),
   );
   api.delete(
     "/auth/1/session",
-    operation({ tag: "Account", summary: "End the session", ...logout }),
+    operation({ id: "endSession", tag: "Account", summary: "End the session", ...logout }),
     async (request, reply) => end(request, reply),
   );
 }

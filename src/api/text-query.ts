@@ -5,13 +5,14 @@
 import type { FastifyRequest } from "fastify";
 import type { Intake } from "../intake/intake.ts";
 import { badField } from "./errors.ts";
+import { conversionWish } from "./link-options.ts";
 import { type Api, operation } from "./operation.ts";
 import { type Fields, queryFields } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
-import { sendSingle } from "./sending.ts";
+import { refuseUrlTracking, sendSingle } from "./sending.ts";
 
 /** They are objects, which a query cannot hold; to send without them would not be what was asked for. */
-const NOT_IN_A_QUERY = ["language", "deliveryTimeWindow"];
+const NOT_IN_A_QUERY = ["language", "deliveryTimeWindow", "regional"];
 const CREDENTIALS = new Set(["username", "password"]);
 
 /** What is not what it should be stays as it is, and the schema tells. */
@@ -20,14 +21,17 @@ const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
 };
 
+/** Said by clients that have none to say: a parameter of theirs is a number and not left out. */
+const NONE: Readonly<Record<string, string>> = { validityPeriod: "0" };
+
 /** The texts of the query as the fields of a message. An empty one is as good as none. */
-function readMessage(query: Fields): Fields {
+export function readQuery(query: Fields, properties: object): Fields {
   const refused = NOT_IN_A_QUERY.find((name) => query[name] !== undefined);
   if (refused !== undefined) throw badField(refused, "cannot be given in a query");
   const fields: Fields = {};
-  for (const [name, schema] of Object.entries(schemas.TextQuery.properties)) {
+  for (const [name, schema] of Object.entries(properties)) {
     const value = query[name];
-    if (value === undefined || value === "" || CREDENTIALS.has(name)) continue;
+    if (value === undefined || value === "" || value === NONE[name] || CREDENTIALS.has(name)) continue;
     if (name === "to") fields.to = numbersIn(value);
     else if (typeof value !== "string") throw badField(name, "must be given once");
     // A plus sign that was not escaped arrives as a space, and can be nothing else here.
@@ -53,6 +57,7 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
     {
       ...operation({
         tag: "Sending",
+        id: "sendTextSingleByQuery",
         summary: "Send one text to one or more destinations, by a plain URL",
         auth: "query",
         scope: "send",
@@ -60,7 +65,12 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
         answer: schemas.SingleResponse,
       }),
       preValidation: async (request: FastifyRequest) => {
-        request.query = readMessage(queryFields(request));
+        const query = queryFields(request);
+        refuseUrlTracking(
+          [query.track].flat().find((track) => typeof track === "string"),
+          "track",
+        );
+        request.query = readQuery(query, schemas.TextQuery.properties);
       },
       // A HEAD would send the message.
       exposeHeadRoute: false,
@@ -68,7 +78,11 @@ export function textQueryOperations(api: Api, intake: Pick<Intake, "send">): voi
     async (request, reply) => {
       reply.header("cache-control", "no-store");
       // Without the password: what tells two requests apart is kept.
-      return sendSingle(intake, request, "text", request.query, JSON.stringify(request.query));
+      const { query } = request;
+      const conversion = conversionWish(query.track, query.trackingType, query.processKey);
+      // Whoever schedules one needs its bulkId to move it or to call it off.
+      const isManaged = query.sendAt !== undefined;
+      return sendSingle(intake, request, "text", query, JSON.stringify(query), isManaged, conversion);
     },
   );
 }

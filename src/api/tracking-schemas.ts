@@ -1,6 +1,6 @@
 /** The shapes of reports and logs. */
-import { Type } from "typebox";
-import { LimitQuery, Status, TextOrNull } from "./schemas.ts";
+import { Type } from "../runtime/type.ts";
+import { LimitQuery, Status } from "./schemas.ts";
 
 /** The groups of the table of statuses (sms/data/statuses.ts). */
 export const STATUS_GROUPS = ["ACCEPTED", "PENDING", "UNDELIVERABLE", "DELIVERED", "REJECTED", "EXPIRED"] as const;
@@ -14,7 +14,13 @@ const names = {
   messageId: ids("Only these messages."),
 };
 
-export const ReportQuery = Type.Object({ ...names, ...LimitQuery.properties });
+export const platform = {
+  entityId: text("Only messages that were sent with this entityId."),
+  applicationId: text("Only messages that were sent with this applicationId."),
+  campaignReferenceId: ids("Only messages of these campaigns."),
+};
+
+export const ReportQuery = Type.Object({ ...names, ...platform, ...LimitQuery.properties });
 
 export const LogQuery = Type.Object({
   from: text("Only messages with this sender."),
@@ -31,33 +37,47 @@ export const LogQuery = Type.Object({
   sentUntil: text("Only messages sent then or earlier."),
   mcc: text("Only messages to networks of this country: 3 digits."),
   mnc: text("Only messages to networks of this number: 2 or 3 digits."),
+  ...platform,
   ...LimitQuery.properties,
 });
 
 const item = {
-  bulkId: TextOrNull("The request that the message came with."),
+  bulkId: text("The request that the message came with."),
   messageId: Type.String(),
   to: Type.String(),
   from: Type.String(),
   sentAt: Type.String({ description: "When a carrier took it; for one that none took, when it was accepted." }),
-  doneAt: Type.String({ description: "When its status became final." }),
+  doneAt: Type.String({ description: "When its status became final; while it is on its way, when a carrier took it." }),
   smsCount: Type.Integer({ description: "Number of parts." }),
-  mccMnc: TextOrNull("The phone's network."),
+  mccMnc: text("The phone's network. Only where it is known."),
   callbackData: text("What you sent with the message."),
   campaignReferenceId: text("The campaign that you sent it for."),
-  price: Type.Object({ pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() }),
+  entityId: text("The business for which you sent it."),
+  applicationId: text("The application that sent it."),
+  price: Type.Object(
+    { pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() },
+    { title: "Price" },
+  ),
   status: Status,
-  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }),
+  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }, { title: "DeliveryError" }),
 };
 
-export const ReportResponse = Type.Object({ results: Type.Array(Type.Object(item)) });
+export const ReportResponse = Type.Object(
+  { results: Type.Array(Type.Object(item, { title: "Report" })) },
+  { title: "Reports" },
+);
 
-export const LogResponse = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      ...item,
-      doneAt: TextOrNull("When its status became final; null while it is on its way."),
-      text: Type.String({ description: "As the phone shows it." }),
-    }),
-  ),
-});
+export const LogResponse = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          ...item,
+          text: Type.String({ description: "As the phone shows it." }),
+        },
+        { title: "Log" },
+      ),
+    ),
+  },
+  { title: "Logs" },
+);

@@ -39,11 +39,12 @@ export class ApiKeys {
     this.#remembered = new RememberedAccounts(clock);
   }
 
-  async find(key: string): Promise<Account | null> {
+  /** The account of a key, which may be a key of yesterday; null for a key that there is not. */
+  async find(key: string): Promise<Account | "expired" | null> {
     const keyHash = hashOf(key);
     const look = () => this.#store.findApiKey({ keyHash, nowMs: this.#clock.now() });
     const account = await this.#remembered.find(keyHash, look);
-    return account === null || this.#hasExpired(account) ? null : account;
+    return account !== null && this.#hasExpired(account) ? "expired" : account;
   }
 
   /** Whether `find` would still give this very account, without a look at the store. */

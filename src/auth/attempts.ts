@@ -129,6 +129,8 @@ export interface LoginAttemptsParts {
   readonly clock: Clock;
   /** Told when a first wait begins; with the user, where the wait is for one. */
   readonly onWait?: (kind: TallyKind, address: string, username: string | null) => void;
+  /** Told of every password that is wrong, with the user as it was given. */
+  readonly onWrong?: (username: string, address: string) => void;
 }
 
 /** What an attempt is counted and known by. */
@@ -166,7 +168,7 @@ export class LoginAttempts {
     const names = this.#namesOf(attempted);
     const same = `${names.proof} ${names.site}`;
     for (;;) {
-      if (this.#isProven(names)) return this.#checkProven(names, check);
+      if (this.#isProven(names)) return this.#told(attempted, await this.#checkProven(names, check));
       this.#refuseEarly(names);
       // Of those that are the same and come at once, one is looked at. If it is right, so are the others, and they need no turn.
       const underWay = this.#underWay.get(same);
@@ -177,11 +179,21 @@ export class LoginAttempts {
       const attempt = this.#checkInTurn(names, check);
       this.#underWay.set(same, attempt);
       try {
-        return await attempt;
+        return this.#told(attempted, await attempt);
       } finally {
         this.#underWay.delete(same);
       }
     }
+  }
+
+  /** A name that nobody can have was tried: nothing is looked up for it, and nothing counted. */
+  wrong(username: string, address: string): void {
+    this.#parts.onWrong?.(username, address);
+  }
+
+  #told<Result>(attempted: Attempted, result: Result | null): Result | null {
+    if (result === null && "username" in attempted) this.wrong(attempted.username, attempted.address);
+    return result;
   }
 
   /** A secret that was just given out to whoever is at that address is right there: what others do wrong does not hold it up. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Metric } from "../runtime/metrics.ts";
+import { counter, type Metric } from "../runtime/metrics.ts";
 import type { FactorProof, LoginEvent } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
 import { Allowance } from "./allowance.ts";
@@ -57,7 +57,7 @@ export class LoginLog {
 
   metrics(): Metric[] {
     const help = "Logins that are not in the audit because there were too many in a minute";
-    return [{ name: "logins_left_out_total", help, type: "counter", value: this.#leftOut }];
+    return [counter("heliograph_logins_left_out_total", help, this.#leftOut)];
   }
 }
 

@@ -2,12 +2,14 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import { secret } from "../runtime/random.ts";
-import type { User } from "../store/port/accounts.ts";
+import type { Scope, User } from "../store/port/accounts.ts";
 import type { LoginEvent } from "../store/port/credentials.ts";
 import type { Store } from "../store/port/store.ts";
 
 const SESSION_IDLE_MS = 60 * 60_000;
 export const MAX_SESSION_MS = 24 * 60 * 60_000;
+/** How long a program's token lasts. */
+export const BEARER_SECONDS = 3_600;
 const TOKEN_BYTES = 32;
 
 /** Who logs in, and how. */
@@ -17,6 +19,8 @@ export interface Opening {
   readonly withFactor: boolean;
   /** For the audit; null where it is left out. */
   readonly event: LoginEvent | null;
+  /** For a program's token, which ends at a fixed time: what it is good for, null for all. */
+  readonly scopes?: readonly Scope[] | null;
 }
 
 export function tokenHashOf(token: string): string {
@@ -32,22 +36,33 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  async open({ account, user, withFactor, event }: Opening): Promise<string> {
+  async open({ account, user, withFactor, event, scopes }: Opening): Promise<string> {
     const token = secret(TOKEN_BYTES);
+    const nowMs = this.#clock.now();
     await this.#store.createSession({
       tokenHash: tokenHashOf(token),
       accountId: account.id,
       username: user.username,
       withFactor,
-      nowMs: this.#clock.now(),
+      nowMs,
       event,
+      ...(scopes === undefined ? {} : { token: { expiresAtMs: nowMs + BEARER_SECONDS * 1_000, scopes } }),
     });
     return token;
   }
 
   find(token: string): ReturnType<Store["findSession"]> {
+    return this.#find(token, false);
+  }
+
+  /** The same, without keeping the session alive. */
+  look(token: string): ReturnType<Store["findSession"]> {
+    return this.#find(token, true);
+  }
+
+  #find(token: string, lookOnly: boolean): ReturnType<Store["findSession"]> {
     const limits = { idleMs: SESSION_IDLE_MS, maxMs: MAX_SESSION_MS };
-    return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits });
+    return this.#store.findSession({ tokenHash: tokenHashOf(token), nowMs: this.#clock.now(), ...limits, lookOnly });
   }
 
   end(token: string): Promise<void> {

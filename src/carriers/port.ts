@@ -3,8 +3,10 @@
  */
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
+import type { Regional } from "../message/regional.ts";
 import type { Body } from "../sms/body.ts";
 import type { UserData } from "../sms/text.ts";
+import type { ConnectionFacts } from "./facts.ts";
 
 export interface OutgoingMessage extends Body {
   readonly from: string;
@@ -16,6 +18,11 @@ export interface OutgoingMessage extends Body {
   readonly expiresAtMs: number;
   /** Marks the parts of one message as its own: 16 bits, of which a carrier with 8 gets the lower ones. */
   readonly reference: number;
+  /** What the rules of its country ask for, for a carrier that has a place for it. */
+  readonly regional?: Regional | null;
+  /** Whose message it is, and our own key of it: for a network of ours, which shows it to its sender. */
+  readonly accountId?: number;
+  readonly key?: string;
 }
 
 export interface PartToSubmit {
@@ -28,8 +35,8 @@ export interface PartToSubmit {
 export type Submission =
   | { kind: "accepted"; carrierMessageId: string }
   | { kind: "later"; retryAfterMs: number } // the carrier is busy: nothing goes to it for so long; 0 where `room` says when
-  | { kind: "not now"; retryAfterMs: number } // this part alone could not be taken; others may be. So long at first, then longer
-  | { kind: "refused"; errorId: number } // will never be taken
+  | { kind: "not now"; retryAfterMs: number; status?: string } // this part alone could not be taken; others may be. So long at first, then longer
+  | { kind: "refused"; errorId: number; status?: string } // will never be taken. `status` is the carrier's own word, for people
   | { kind: "unknown" }; // the link died before the answer
 
 /** A part that the carrier took and has not said the last word about. */
@@ -46,8 +53,8 @@ export type PartRule = "every" | "first" | "last";
 /** What to do with a part when the link died before its answer: send it again, or wait for a receipt that may come. */
 export type UnknownPolicy = "resend" | "hold";
 
-/** `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. */
-export type ReceiptListener = (receipt: Receipt, asMessage?: IncomingPart) => Promise<void>;
+/** `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. `raw` is its text as it came, for people. */
+export type ReceiptListener = (receipt: Receipt, asMessage?: IncomingPart, raw?: string) => Promise<void>;
 
 export interface Carrier {
   readonly id: string;
@@ -74,6 +81,10 @@ export interface Carrier {
    * when the others that it had are closed, each after the answers to what was handed to it, within a bound.
    */
   setSlots?(slots: readonly number[]): Promise<void>;
+  /** For whoever watches it; a carrier without connections has no such method. */
+  connections?(): ConnectionFacts;
+  /** Connections that wait for their next try are tried at once. */
+  connectNow?(): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** The kinds of carriers, each with the schema of its profile. The file, the operator's API and the command line read profiles by this table. */
-import { type Static, type TObject, Type } from "typebox";
+
 import { SmppCarrier } from "../carriers/smpp/profile.ts";
+import { type Static, type TObject, Type } from "../runtime/type.ts";
 import { HANDSET_OUTCOMES } from "../simulator/handsets.ts";
 
 const strict = { additionalProperties: false };

@@ -1,25 +1,19 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
-import { parse, stringify } from "smol-toml";
-import { type Static, type TSchema, Type } from "typebox";
-import { Value } from "typebox/value";
-import { OCTETS_PATTERN } from "../carriers/smpp/profile.ts";
-import type { NumberRule } from "../message/incoming.ts";
+import { stringify } from "smol-toml";
+import { tagOfTwo } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../money/amounts.ts";
+import { isRight } from "../runtime/check.ts";
+import { didYouMean } from "../runtime/near.ts";
+import { type SchemaFault, schemaFaults, wrongWord } from "../runtime/schema-faults.ts";
+import { readToml, shownPlace, TomlFault, type TomlPath } from "../runtime/toml.ts";
+import { type Static, type TSchema, Type } from "../runtime/type.ts";
 import { isErrorName } from "../simulator/handsets.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "./carrier-kinds.ts";
-import { faultOf, IncomingNumber } from "./numbers.ts";
+import { CatalogueFault, FileFaults, FORMS, fieldOf, type ItemFault, MAX_FAULTS, WORDS } from "./faults.ts";
+import { IncomingNumber, KEYWORDS, keywordFaultsOf, urlFaultsOf } from "./numbers.ts";
 
-const Id = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" });
-const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
-const Prefix = Type.String({ pattern: "^[0-9]{0,15}$" });
-const Price = Type.String({ pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$" });
-const PRICE = (Price as { readonly pattern?: string }).pattern;
-/** What a text is told that does not match a pattern, where the pattern alone says little. */
-const PATTERNS: ReadonlyMap<unknown, string> = new Map([
-  [PRICE, "must be a decimal number of 0 or more, below 1,000,000,000, with at most 6 places"],
-  [OCTETS_PATTERN, "must have characters of Latin-1 only"],
-]);
+const { id: Id, currency: Currency, prefix: Prefix, price: Price } = FORMS;
 const strict = { additionalProperties: false };
 /** Prices of one plan: the whole world by prefixes has some tens of thousands. */
 const MAX_RATES = 100_000;
@@ -43,16 +37,6 @@ export const RatePlan = Type.Object(
   strict,
 );
 export const ExchangeRate = Type.Object({ from: Currency, to: Currency, rate: Price }, strict);
-const CatalogueFile = Type.Object(
-  {
-    carrier: Type.Optional(Type.Array(Type.Object({ kind: Type.String() }))),
-    route: Type.Optional(Type.Array(Route)),
-    ratePlan: Type.Optional(Type.Array(RatePlan)),
-    exchangeRate: Type.Optional(Type.Array(ExchangeRate)),
-    number: Type.Optional(Type.Array(IncomingNumber)),
-  },
-  strict,
-);
 
 export type Route = Static<typeof Route>;
 export type RatePlan = Static<typeof RatePlan>;
@@ -70,143 +54,254 @@ export function carriersOf(route: Route): string[] {
     .map(({ carrier }) => carrier);
 }
 
-/** The file, or an item, says something that cannot be. The message names the place. */
-export class CatalogueFault extends Error {
-  /** The place and what is wrong there, where one field is. */
-  readonly where: ItemFault | null;
-
-  constructor(message: string, where: ItemFault | null = null) {
-    super(message);
-    this.where = where;
-  }
-}
-
-/** What is wrong with one field. `says` goes on after its name. */
-export interface ItemFault {
-  readonly field: string;
-  readonly says: string;
-}
-
-/** At this place, which is a path into the file or the item. */
-function faultAt(field: string, says: string): CatalogueFault {
-  return new CatalogueFault(`${field}: ${says}`, { field, says });
-}
-
-/** Throws at the first place where the file is not as it should be. */
-function check(schema: TSchema, value: unknown, place: string): void {
-  const [fault] = Value.Errors(schema, value);
-  if (fault === undefined) return;
-  const missing = fault.keyword === "required" ? `.${fault.params.requiredProperties[0]}` : "";
-  const path = `${place}${fault.instancePath.replaceAll("/", ".")}${missing}`.replace(/^\./, "") || "the file";
-  throw faultAt(path, saidOf(fault));
-}
-
-function saidOf({ keyword, message, params }: { keyword: string; message: string; params: object }): string {
-  if (keyword === "required") return "is required";
-  if (keyword === "pattern" && "pattern" in params) return PATTERNS.get(params.pattern) ?? message;
-  return message === "schema is false" ? "is not known here" : message;
-}
-
-/** By its kind, so that a fault is told of that kind and not of all there are. `place` is where the profile stands, with a dot. */
-function checkedCarrier(profile: { kind: unknown }, place: string): CarrierProfile {
-  const schema = carrierSchema(profile.kind);
-  if (schema === null) throw faultAt(`${place}kind`, `must be one of ${Object.keys(CARRIER_KINDS).join(", ")}`);
-  check(schema, profile, place.replace(/\.$/, ""));
-  const checked = profile as CarrierProfile;
-  const handsets = checked.kind === "simulator" ? (checked.handset ?? []) : [];
-  const unknown = handsets.findIndex(({ error }) => error !== undefined && !isErrorName(error));
-  if (unknown >= 0)
-    throw faultAt(`${place}handset.${unknown}.error`, "is not the name of an error that a report can have");
-  return checked;
-}
-
 type Kind = CatalogueItem["kind"];
 export type ItemFields = Readonly<Record<string, unknown>>;
 
 /** The order of a file: what others refer to stands first. */
 export const ITEM_KINDS = ["carrier", "route", "ratePlan", "exchangeRate", "number"] as const;
 
-/** What an item is called in the store. */
-const NAMED: { readonly [Name in Kind]: (item: never) => string } = {
-  carrier: ({ id }: CarrierProfile) => id,
-  route: ({ prefix }: Route) => prefix,
-  ratePlan: ({ id }: RatePlan) => id,
-  exchangeRate: ({ from, to }: ExchangeRate) => `${from}/${to}`,
-  number: ({ number }: NumberRule) => number,
+/** The fields by which an item is called in the store. */
+const NAMED_BY: { readonly [Name in Kind]: readonly string[] } = {
+  carrier: ["id"],
+  route: ["prefix"],
+  ratePlan: ["id"],
+  exchangeRate: ["from", "to"],
+  number: ["number"],
 };
 
-/** What is wrong with an item of the right shape, whatever else there is; or null. */
-const FAULTS: { readonly [Name in Kind]: (item: never) => ItemFault | null } = {
-  carrier: (profile: CarrierProfile) =>
-    profile.kind === "smpp" && profile.tlsCa !== undefined && profile.tlsCaPem !== undefined
-      ? { field: "tlsCa", says: "or tlsCaPem may be given, not both" }
-      : null,
-  route: ({ carrier, groups }: Route) =>
-    (carrier === undefined) === (groups === undefined)
-      ? { field: "carrier", says: "or groups must be given, not both" }
-      : null,
-  ratePlan: ({ rate }: RatePlan) => {
-    const seen = new Set<string>();
-    const twice = rate.find(({ prefix }) => seen.size === seen.add(prefix).size);
-    return twice === undefined ? null : { field: "rate", says: `has two prices for prefix "${twice.prefix}"` };
-  },
-  exchangeRate: ({ rate }: ExchangeRate) =>
-    (parseMicros(rate) ?? 0n) === 0n ? { field: "rate", says: "must be above zero" } : null,
-  number: faultOf,
-};
-
-function itemOf(kind: Kind, item: object): CatalogueItem {
-  return { kind, id: NAMED[kind](item as never), body: JSON.stringify(item) };
+/** What fields may not say together, or alone, though each has the right shape. It is looked at if those that it reads are right, whatever else is wrong. */
+interface Rule {
+  readonly reads: readonly string[];
+  readonly faults: (item: never) => readonly ItemFault[];
 }
 
-function checkItem(kind: Kind, item: object): void {
-  const fault = FAULTS[kind](item as never);
-  if (fault === null) return;
-  throw new CatalogueFault(`${kind} "${NAMED[kind](item as never)}": ${fault.field} ${fault.says}`, fault);
+const RULES: { readonly [Name in Kind]: readonly Rule[] } = {
+  carrier: [
+    { reads: ["kind", "tlsCa", "tlsCaPem"], faults: authorityFaults },
+    { reads: ["kind", "tlvs"], faults: tagFaults },
+    { reads: ["kind", "handset"], faults: phoneFaults },
+  ],
+  route: [
+    {
+      reads: ["carrier", "groups"],
+      faults: ({ carrier, groups }: Route) =>
+        (carrier === undefined) === (groups === undefined)
+          ? [{ field: "carrier", says: "or groups must be given, not both" }]
+          : [],
+    },
+  ],
+  ratePlan: [{ reads: ["rate"], faults: priceFaults }],
+  exchangeRate: [
+    {
+      reads: ["rate"],
+      faults: ({ rate }: ExchangeRate) =>
+        (parseMicros(rate) ?? 0n) === 0n ? [{ field: "rate", says: "must be above zero" }] : [],
+    },
+  ],
+  number: [
+    { reads: ["forwardUrl"], faults: urlFaultsOf },
+    { reads: KEYWORDS, faults: keywordFaultsOf },
+  ],
+};
+
+function authorityFaults(profile: CarrierProfile): ItemFault[] {
+  const isTwice = profile.kind === "smpp" && profile.tlsCa !== undefined && profile.tlsCaPem !== undefined;
+  return isTwice ? [{ field: "tlsCa", says: "or tlsCaPem may be given, not both" }] : [];
+}
+
+function tagFaults(profile: CarrierProfile): ItemFault[] {
+  const tag = profile.kind === "smpp" ? tagOfTwo(profile) : null;
+  return tag === null ? [] : [{ field: "tlvs", says: `has two fields with the tag 0x${tag.toString(16)}` }];
+}
+
+/** A phone of a simulator may answer with errors that there are. */
+function phoneFaults(profile: CarrierProfile): ItemFault[] {
+  const handset = profile.kind === "simulator" ? (profile.handset ?? []) : [];
+  return handset.flatMap(({ error }, index) => {
+    if (error === undefined || isErrorName(error)) return [];
+    const at = ["handset", index, "error"];
+    return [{ field: at.join("."), says: "is not the name of an error that a report can have", at }];
+  });
+}
+
+function priceFaults({ rate }: RatePlan): ItemFault[] {
+  const seen = new Set<string>();
+  const faults: ItemFault[] = [];
+  for (const [index, { prefix }] of rate.entries()) {
+    if (seen.size !== seen.add(prefix).size) continue;
+    faults.push({ field: "rate", says: `has two prices for prefix "${prefix}"`, at: ["rate", index] });
+    if (faults.length > MAX_FAULTS) break;
+  }
+  return faults;
+}
+
+/** Null for one that lacks such a field. */
+function idOf(kind: Kind, item: ItemFields): string | null {
+  const names = NAMED_BY[kind].map((field) => item[field]);
+  return names.every((name) => typeof name === "string") ? names.join("/") : null;
+}
+
+function itemOf(kind: Kind, item: ItemFields): CatalogueItem {
+  return { kind, id: idOf(kind, item)!, body: JSON.stringify(item) };
 }
 
 const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
 
+/** By its kind, so that a fault is told of that kind and not of all there are. */
+function shapeOf(kind: Kind, item: ItemFields): TSchema | null {
+  return kind === "carrier" ? carrierSchema(item.kind) : SHAPES[kind];
+}
+
+/** What is wrong with an item alone, whatever else there is. */
+function faultsOf(kind: Kind, item: ItemFields): (SchemaFault & Pick<ItemFault, "at">)[] {
+  const schema = shapeOf(kind, item);
+  if (schema === null) {
+    const kinds = Object.keys(CARRIER_KINDS);
+    const { kind: named = "" } = item;
+    return [{ path: ["kind"], says: wrongWord(kinds, named) }];
+  }
+  const isFit = isRight(schema, item);
+  const shape = isFit ? [] : schemaFaults(schema, item, WORDS, MAX_FAULTS + 1);
+  if (!isFit && shape.length === 0) return [{ path: [], says: "has another form than it must have" }];
+  const wrong = new Set(shape.map(({ path }) => path[0]));
+  const rules = RULES[kind].filter(({ reads }) => !reads.some((field) => wrong.has(field)));
+  const others = rules.flatMap(({ faults }) => faults(item as never));
+  return [...shape, ...others.map((fault) => ({ path: fault.field.split("."), ...fault }))];
+}
+
 /** One item alone, as it would stand in the file. What it says of other items is not looked at. */
-export function readItem(kind: Kind, item: object): CatalogueItem {
-  if (kind === "carrier") checkedCarrier({ kind: "", ...item }, "");
-  else check(SHAPES[kind], item, "");
-  checkItem(kind, item);
-  return itemOf(kind, item);
+export function readItem(kind: Kind, item: ItemFields): CatalogueItem {
+  const [fault] = faultsOf(kind, item);
+  if (fault === undefined) return itemOf(kind, item);
+  const where = { field: fieldOf(fault), says: fault.says };
+  throw new CatalogueFault(`${kind}: ${where.field} ${where.says}`, where);
 }
 
-function checkedFile(file: ItemFields): Static<typeof CatalogueFile> {
-  check(CatalogueFile, file, "");
-  const lists = file as Static<typeof CatalogueFile>;
-  lists.carrier?.forEach((profile, index) => void checkedCarrier(profile, `carrier.${index}.`));
-  return lists;
+/** Tells what is wrong at a path. */
+type Tell = (path: TomlPath, says: string) => void;
+
+/** The items of a file that could be read, each with the place of it. */
+interface ReadItem {
+  readonly kind: Kind;
+  readonly index: number;
+  readonly item: ItemFields;
+  /** 'route "41"' */
+  readonly name: string;
+  /** Whether it has the fields that it is called by. */
+  readonly isNamed: boolean;
 }
 
-/** The items of a file, which go together. `prepare` may put something in place of what stands there, before it is looked at. */
-export function readCatalogueFile(
-  text: string,
-  prepare: (file: ItemFields) => ItemFields = (file) => file,
-): CatalogueItem[] {
-  let file: ItemFields;
+/** 'carrier "acme"', or by its place in the file if it has no name. */
+function nameIn(kind: Kind, item: ItemFields, index: number): string {
+  const id = idOf(kind, item);
+  return `${kind} ${id === null ? index + 1 : JSON.stringify(id)}`;
+}
+
+/** The lists of the file, and in them whatever is a table. */
+function itemsIn(file: ItemFields, faults: FileFaults): ReadItem[] {
+  const known: readonly string[] = ITEM_KINDS;
+  for (const name of Object.keys(file))
+    if (!known.includes(name)) faults.add([name], `${name} is not known here${didYouMean(name, known)}`);
+  return ITEM_KINDS.flatMap((kind) => {
+    const list = file[kind] ?? [];
+    const isList = Array.isArray(list) && list.every((item) => typeof item === "object" && !(item instanceof Date));
+    if (!isList) faults.add([kind], `${kind} must be written as [[${kind}]], once for each`);
+    const items = isList ? (list as readonly ItemFields[]) : [];
+    return items.map((item, index) => {
+      const name = nameIn(kind, item, index);
+      const wrong = faults.isFull ? [] : faultsOf(kind, item);
+      for (const fault of wrong)
+        faults.add([kind, index, ...(fault.at ?? fault.path)], `${name}: ${fieldOf(fault)} ${fault.says}`);
+      return { kind, index, item, name, isNamed: idOf(kind, item) !== null };
+    });
+  });
+}
+
+function isId(value: unknown): value is string {
+  return schemaFaults(Id, value, WORDS, 1).length === 0;
+}
+
+/** The carriers that a route names, each once, as far as they can be read: something else may be wrong with it. */
+function namesIn({ carrier, groups }: ItemFields): { readonly field: string; readonly id: string }[] {
+  const shares = Array.isArray(groups) ? groups.flatMap((group) => (Array.isArray(group) ? group : [])) : [];
+  const named = [
+    { field: "carrier", id: carrier },
+    ...shares.map((share: { readonly carrier?: unknown } | null) => ({ field: "groups", id: share?.carrier })),
+  ].filter((one): one is { field: string; id: string } => isId(one.id));
+  return [...new Map(named.map((one) => [one.id, one])).values()];
+}
+
+/** What items say of each other. What is wrong with one of them by itself keeps nothing of that from being told. */
+function checkTogether(items: readonly ReadItem[], faults: FileFaults): void {
+  const first = new Map<string, number>();
+  for (const { kind, index, name, isNamed } of items) {
+    if (!isNamed) continue;
+    const before = first.get(name);
+    if (before === undefined) first.set(name, index);
+    else faults.add([kind, index], `${name} stands there twice, first in line ${faults.lineOf([kind, before])}`);
+  }
+  const carriers = new Set(items.filter(({ kind }) => kind === "carrier").map(({ item }) => item.id));
+  const ids = [...carriers].filter((id) => typeof id === "string");
+  for (const { kind, index, item, name } of items) {
+    if (kind !== "route") continue;
+    for (const { field, id } of namesIn(item)) {
+      if (carriers.has(id)) continue;
+      const meant = faults.isFull ? "" : didYouMean(id, ids);
+      faults.add([kind, index, field], `${name}: ${field} names "${id}", which is not a carrier of this file${meant}`);
+    }
+  }
+}
+
+function parsed(text: string, name: string): ItemFields {
   try {
-    file = parse(text);
+    return readToml(text);
   } catch (error) {
-    throw new CatalogueFault(`not readable as TOML: ${(error as Error).message}`);
+    if (!(error instanceof TomlFault)) throw error;
+    throw new CatalogueFault(`${shownPlace(name, error.place)}: ${error.message}`);
   }
-  const lists = checkedFile(prepare(file));
-  const items = ITEM_KINDS.flatMap((kind) => (lists[kind] ?? []).map((item) => itemOf(kind, item)));
-  const seen = new Set<string>();
-  for (const { kind, id } of items) {
-    if (seen.has(`${kind} ${id}`)) throw new CatalogueFault(`${kind} "${id}" stands there twice`);
-    seen.add(`${kind} ${id}`);
-  }
-  for (const kind of ITEM_KINDS) for (const item of lists[kind] ?? []) checkItem(kind, item);
-  for (const route of lists.route ?? []) {
-    const missing = carriersOf(route).find((id) => !seen.has(`carrier ${id}`));
-    if (missing !== undefined)
-      throw new CatalogueFault(`route "${route.prefix}" goes to carrier "${missing}", which is not in the file`);
-  }
-  return items;
+}
+
+/** A file that was read, whatever is wrong with it. */
+export interface ExaminedFile {
+  readonly isRight: boolean;
+  /** The rate plans that it has, each with its currency; null where that cannot be read. */
+  readonly currencies: ReadonlyMap<string, string | null>;
+  /** Something is wrong with the file that can only be seen beside what is in force. */
+  tell(says: string): void;
+  /** Its items; throws a `CatalogueFault` that tells all that is wrong. */
+  items(): CatalogueItem[];
+}
+
+/**
+ * The items of a file, which go together. `name` is what the file is called where something is wrong in it. `prepare` may put something in place of
+ * what stands there, before it is looked at.
+ */
+export function examineCatalogueFile(
+  text: string,
+  name = "catalogue",
+  prepare: (file: ItemFields, tell: Tell) => ItemFields = (file) => file,
+): ExaminedFile {
+  const faults = new FileFaults(name, text);
+  const file = prepare(parsed(text, name), (path, says) => faults.add(path, says));
+  const items = itemsIn(file, faults);
+  checkTogether(items, faults);
+  const plans = items.filter(({ kind, isNamed }) => kind === "ratePlan" && isNamed).map(({ item }) => item);
+  return {
+    isRight: !faults.any,
+    currencies: new Map(
+      plans.map(({ id, currency }) => [id as string, typeof currency === "string" ? currency : null]),
+    ),
+    tell: (says) => faults.add([], says),
+    items() {
+      if (faults.any) throw faults.fault();
+      return items.map(({ kind, item }) => itemOf(kind, item));
+    },
+  };
+}
+
+/** The same where nothing is known of what is in force. */
+export function readCatalogueFile(text: string, name?: string): CatalogueItem[] {
+  return examineCatalogueFile(text, name).items();
 }
 
 /** The file that `readCatalogueFile` reads as these items; `fieldsOf` says what of each is written. */

@@ -1,7 +1,7 @@
 /** A number of ours to which phones send messages, as an operator writes it: whose it is, and what is done with what comes in. */
 
-import { type Static, Type } from "typebox";
 import { firstWord, inCapitals } from "../message/incoming.ts";
+import { type Static, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
 
@@ -34,22 +34,29 @@ export const IncomingNumber = Type.Object(
 
 export type IncomingNumber = Static<typeof IncomingNumber>;
 
-const KEYWORDS = ["keywords", "stopKeywords", "startKeywords"] as const;
+export const KEYWORDS = ["keywords", "stopKeywords", "startKeywords"] as const;
 
-/** What is wrong with a number that has the right shape, or null: the field, and what goes on after its name. */
-export function faultOf(number: IncomingNumber): { field: string; says: string } | null {
-  const { forwardUrl } = number;
-  const urlSays = forwardUrl === undefined ? null : urlProblem(forwardUrl);
-  if (urlSays !== null) return { field: "forwardUrl", says: `"${forwardUrl}" ${urlSays}` };
+/** What is wrong with a number whose fields have the right shape: the field, and what goes on after its name. */
+interface NumberFault {
+  readonly field: string;
+  readonly says: string;
+}
+
+export function urlFaultsOf({ forwardUrl }: IncomingNumber): NumberFault[] {
+  const says = forwardUrl === undefined ? null : urlProblem(forwardUrl);
+  return says === null ? [] : [{ field: "forwardUrl", says: `"${forwardUrl}" ${says}` }];
+}
+
+export function keywordFaultsOf(number: IncomingNumber): NumberFault[] {
   const seen = new Set<string>();
-  for (const field of KEYWORDS) {
-    for (const keyword of number[field] ?? []) {
+  return KEYWORDS.flatMap((field) =>
+    (number[field] ?? []).flatMap((keyword) => {
       const word = inCapitals(keyword);
       // What is more than a word is never the first word of a text.
-      if (firstWord(keyword) !== word) return { field, says: `has "${keyword}", which is not one word` };
-      if (seen.has(word)) return { field, says: `has "${keyword}", which stands there twice` };
+      if (firstWord(keyword) !== word) return [{ field, says: `has "${keyword}", which is not one word` }];
+      if (seen.has(word)) return [{ field, says: `has "${keyword}", which stands there twice` }];
       seen.add(word);
-    }
-  }
-  return null;
+      return [];
+    }),
+  );
 }

@@ -4,6 +4,7 @@ import { type Micros, parseMicros } from "../money/amounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import type { CarrierProfile } from "./carrier-kinds.ts";
 import { type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
+import type { IncomingNumber } from "./numbers.ts";
 
 export type { Writing } from "../carriers/smpp/profile.ts";
 
@@ -11,9 +12,11 @@ export type { Writing } from "../carriers/smpp/profile.ts";
 class PrefixTable<Value> {
   readonly #values = new Map<string, Value>();
   #longest = 0;
+  #sorted: readonly string[] | null = null;
 
   set(prefix: string, value: Value): void {
     this.#values.set(prefix, value);
+    this.#sorted = null;
     this.#longest = Math.max(this.#longest, prefix.length);
   }
 
@@ -24,10 +27,36 @@ class PrefixTable<Value> {
     }
     return null;
   }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** In order. Sorted when they are first asked for: most tables never are. */
+  get prefixes(): readonly string[] {
+    this.#sorted ??= [...this.#values.keys()].sort();
+    return this.#sorted;
+  }
+
+  /** The same with the prefix, for whoever asks why. */
+  explain(number: string): Fitting<Value> | null {
+    for (let length = Math.min(this.#longest, number.length); length >= 0; length--) {
+      const prefix = number.slice(0, length);
+      const value = this.#values.get(prefix);
+      if (value !== undefined) return { prefix, value };
+    }
+    return null;
+  }
+}
+
+/** What the longest prefix of a number says of it. */
+interface Fitting<Value> {
+  readonly prefix: string;
+  readonly value: Value;
 }
 
 /** Groups of carriers in order; within a group the traffic is shared by weight. */
-type Groups = readonly (readonly { readonly carrier: string; readonly weight?: number }[])[];
+export type Groups = readonly (readonly { readonly carrier: string; readonly weight?: number }[])[];
 
 export class Snapshot {
   readonly carriers: readonly CarrierProfile[];
@@ -35,7 +64,11 @@ export class Snapshot {
   readonly #routes = new PrefixTable<Groups>();
   readonly #prices = new Map<string, PrefixTable<Micros>>();
   readonly #currencies = new Map<string, string>();
+  /** By account. */
+  readonly #numbers: Readonly<Record<string, readonly IncomingNumber[] | undefined>>;
   readonly #exchange = new Map<string, Record<string, Micros>>();
+  /** The account's key by its number. */
+  readonly #owners: ReadonlyMap<string, string>;
 
   constructor(items: readonly CatalogueItem[]) {
     const of = <Item>(kind: CatalogueItem["kind"]) =>
@@ -49,6 +82,9 @@ export class Snapshot {
       this.#prices.set(plan.id, prices);
       this.#currencies.set(plan.id, plan.currency);
     }
+    const numbers = of<IncomingNumber>("number");
+    this.#numbers = Object.groupBy(numbers, ({ account }) => account);
+    this.#owners = new Map(numbers.map(({ number, account }) => [number, account]));
     for (const { from, to, rate } of of<ExchangeRate>("exchangeRate")) {
       this.#exchange.set(from, { ...this.#exchange.get(from), [to]: parseMicros(rate)! });
     }
@@ -70,6 +106,26 @@ export class Snapshot {
     return null;
   }
 
+  /** The route of a number, or null where it has none. */
+  routeOf(number: string): Fitting<Groups> | null {
+    return this.#routes.explain(number);
+  }
+
+  /** The price of a part to a number on a rate plan, whatever its currency; null where it is not sold. */
+  rateOf(ratePlanId: string, number: string): Fitting<Micros> | null {
+    return this.#prices.get(ratePlanId)?.explain(number) ?? null;
+  }
+
+  /** The prefixes for which a rate plan has prices, in order: the same array each time. */
+  pricedPrefixes(ratePlanId: string): readonly string[] {
+    return this.#prices.get(ratePlanId)?.prefixes ?? [];
+  }
+
+  /** How many those are. */
+  priceCount(ratePlanId: string): number {
+    return this.#prices.get(ratePlanId)?.size ?? 0;
+  }
+
   /** How texts and senders are written for a carrier: the same object for all that do it alike, and undefined for one that takes any. */
   writingOf(carrierId: string): Writing | undefined {
     return this.#writings.get(carrierId);
@@ -81,9 +137,24 @@ export class Snapshot {
     return this.#prices.get(ratePlanId)?.find(number) ?? null;
   }
 
+  /** Every rate plan with its currency. */
+  get ratePlans(): { readonly id: string; readonly currency: string }[] {
+    return [...this.#currencies].map(([id, currency]) => ({ id, currency }));
+  }
+
   /** The currency in which a rate plan's prices are, or null where there is no such plan. */
   currencyOf(ratePlanId: string): string | null {
     return this.#currencies.get(ratePlanId) ?? null;
+  }
+
+  /** The key of the account that has a number, or null. */
+  ownerOf(number: string): string | null {
+    return this.#owners.get(number) ?? null;
+  }
+
+  /** The numbers to which phones write for an account. */
+  numbersOf(accountKey: string): string[] {
+    return (this.#numbers[accountKey] ?? []).map(({ number }) => number);
   }
 
   /** Units of each other currency for one unit of `currency`. */

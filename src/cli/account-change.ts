@@ -1,15 +1,20 @@
 /** `heliograph account change|suspend|resume|retire`: what an account may do, and whether it may do anything. */
 import { Command } from "commander";
+import type { RetireOrder } from "../admin/account-funds.ts";
 import { type AccountSettings, MIN_LIMITS } from "../admin/account-settings.ts";
 import { type AccountChangeOrder, changeAccount, retireAccount } from "../admin/accounts.ts";
 import { livingAccount } from "../admin/manager.ts";
-import { formatMicros } from "../money/amounts.ts";
+import { Refused } from "../admin/refusal.ts";
+import { reportsPast } from "../admin/retries.ts";
+import { formatMicros, money } from "../money/amounts.ts";
 import type { AccountLimits, ManagedAccount } from "../store/port/accounts.ts";
+import type { Store } from "../store/port/store.ts";
 import { shownAccount } from "./account-show.ts";
+import { linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import { differenceLine, differences, type JsonOption, showJson, withJson } from "./show.ts";
+import { counted, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
@@ -76,8 +81,21 @@ export function changeCommand(): Command {
         if (Object.keys(order).length === 0)
           throw new UsageFault("say what to change: heliograph account change --help lists what can be");
         sayChanged(before, await changeAccount(accountParts(store, settings), commandLine(), before, order), options);
+        if (options.json !== true) await sayEnding(store, key, order);
       });
     });
+}
+
+/** Reports that wait go by the new schedule: who makes it shorter should know what that ends. */
+async function sayEnding(store: Store, key: string, { retryMinutes }: AccountChangeOrder): Promise<void> {
+  // The service's own schedule has as many tries as anybody wants.
+  if (retryMinutes === undefined || retryMinutes === null) return;
+  const { count, isCut } = await reportsPast(store, key, retryMinutes.length);
+  if (count === 0) return;
+  const which = `${isCut ? "at least " : ""}${counted(count, "report that waits has", "reports that wait have")}`;
+  say(
+    `${which} been tried as often as that, or more: the next try of each is its last, and what is not taken then is a dead letter ("heliograph report dead --account ${key}").`,
+  );
 }
 
 function orderOf(before: ManagedAccount, options: ChangeOptions): AccountChangeOrder {
@@ -141,16 +159,39 @@ function sayChanged(before: ManagedAccount, account: ManagedAccount, options: Js
   // What it spends meanwhile is no part of the change.
   const changes = differences({ ...shownBefore, balance: null }, { ...shownAfter, balance: null });
   say(changes.length === 0 ? `Nothing of the account ${before.key} changes.` : `The account ${before.key} is changed:`);
-  for (const one of changes) say(`  ${differenceLine(one)}`);
+  for (const line of linesOf(changes, account.currency)) say(`  ${line}`);
 }
 
-interface RetireOptions extends CommonOptions, JsonOption {
+/** The ways that the rule speaks of, as they are typed here. */
+const WAYS: Readonly<Record<string, string>> = {
+  balanceTo: '--balance-to KEY, --paid-out, or --write-off "REASON"',
+  writeOff: '"heliograph account top-up KEY AMOUNT", or --write-off "REASON"',
+};
+
+function withOptions(error: unknown): never {
+  const refusal = error instanceof Refused ? error.refusal : null;
+  const ways =
+    refusal?.kind === "conflict" && refusal.says.startsWith("the account ") ? WAYS[refusal.field ?? ""] : undefined;
+  throw ways === undefined ? error : new CommandFault(`${(error as Refused).message}: ${ways}`);
+}
+
+/** What became of the money of an account that is retired now. */
+function whereItWent({ key, balanceMicros, currency }: ManagedAccount, { balanceTo, writeOff }: RetireOrder): string {
+  if (balanceMicros === 0n) return `${key} had no money.`;
+  const had = money(balanceMicros < 0n ? -balanceMicros : balanceMicros, currency);
+  if (balanceTo !== undefined) return `What it had, ${had}, is ${balanceTo}'s now.`;
+  const what = balanceMicros < 0n ? "What it owed" : "What it had";
+  if (writeOff !== undefined) return `${what}, ${had}, is written off: ${printable(writeOff)}`;
+  return `What it had, ${had}, is booked as paid out.`;
+}
+
+interface RetireOptions extends CommonOptions, JsonOption, RetireOrder {
   readonly yes?: boolean;
 }
 
 export function standingCommands(): Command[] {
-  const standing = (name: string, description: string, example: string): Command =>
-    withExample(withJson(withStoreOptions(new Command(name).description(description))), example).argument(
+  const standing = (name: string, description: string, ...examples: string[]): Command =>
+    withExample(withJson(withStoreOptions(new Command(name).description(description))), ...examples).argument(
       "<key>",
       "the account's",
     );
@@ -169,18 +210,27 @@ export function standingCommands(): Command[] {
     standing("resume", "Let a suspended account work again.", "heliograph account resume ACME").action(set(false)),
     standing(
       "retire",
-      "End an account for good: its keys and sessions end, and nobody can use it any more. Its messages and its postings stay. On a terminal it asks.",
+      "End an account for good: its keys and sessions end, and nobody can use it any more. Its messages and its postings stay. If it has money, say where that goes. On a terminal it asks.",
       "heliograph account retire ACME --yes",
+      "heliograph account retire ACME --balance-to SHOP --yes",
+      'heliograph account retire ACME --write-off "nobody answers any more" --yes',
     )
+      .option("--balance-to <key>", "the account, in the same currency, that has its balance from then on")
+      .option("--paid-out", "its balance was given back outside of Heliograph")
+      .option("--write-off <reason>", "its balance, or what it owes, is given up: why")
       .option("--yes", "do not ask")
       .action(async (key: string, options: RetireOptions) => {
         await onStore(options, async (store) => {
           const account = await livingAccount(store, commandLine(), key);
           if (options.yes !== true) {
             if (!isTerminal()) throw new UsageFault("retiring is for good: say --yes if you mean it");
-            if (!(await confirmed(`Retire ${key} for good?`))) throw new CommandFault("nothing is changed");
+            const { balanceMicros, currency } = account;
+            const has = balanceMicros === 0n ? "" : `${key} has ${money(balanceMicros, currency)}. `;
+            if (!(await confirmed(`${has}Retire ${key} for good?`))) throw new CommandFault("nothing is changed");
           }
-          sayChanged(account, await retireAccount({ store }, commandLine(), account), options);
+          const after = await retireAccount({ store }, commandLine(), account, options).catch(withOptions);
+          sayChanged(account, after, options);
+          if (options.json !== true) say(whereItWent(account, options));
         });
       }),
   ];

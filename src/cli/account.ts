@@ -7,6 +7,7 @@ import type { AccountKind } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";
 import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
+import { fundsCommands } from "./account-funds.ts";
 import { listCommand, showCommand } from "./account-show.ts";
 import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
@@ -80,6 +81,7 @@ export function accountCommand(): Command {
     listCommand(),
     showCommand(),
     changeCommand(),
+    ...fundsCommands(),
     ...standingCommands(),
     passwordCommand(),
     sessionsCommand(),

@@ -6,18 +6,10 @@ import { ITEM_KINDS } from "../catalogue/file.ts";
 import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import { summary } from "./catalogue-items.ts";
+import { currencyOf, linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
-import {
-  counted,
-  type Difference,
-  differenceLine,
-  differences,
-  type JsonOption,
-  printable,
-  showJson,
-  withJson,
-} from "./show.ts";
+import { counted, type Difference, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
 import { byCommandLine, CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
 
 interface ApplyOptions extends CommonOptions, JsonOption {
@@ -53,7 +45,7 @@ async function apply(file: string, options: ApplyOptions): Promise<void> {
     throw new CommandFault(error instanceof FileFault ? error.message : `${file} cannot be read`);
   }
   await onStore(options, async (store) => {
-    const plan = await planCatalogue(store, text);
+    const plan = await planCatalogue(store, text, file);
     const isEmpty = plan.created.length + plan.changed.length + plan.deleted.length === 0;
     if (options.json === true) showJson(shownPlan(plan));
     else showPlan(plan);
@@ -86,11 +78,7 @@ function showPlan({ created, changed, deleted }: CataloguePlan): void {
   for (const item of inOrder(created, ({ kind }) => kind)) say(`+ ${printable(nameOf(item))}: ${summary(item)}`);
   for (const { before, after } of inOrder(changed, ({ after }) => after.kind)) {
     say(`~ ${printable(nameOf(after))}`);
-    for (const one of changesOf(before, after)) {
-      if (one.field === "rate" && Array.isArray(one.before) && Array.isArray(one.after))
-        showRates(one.before, one.after);
-      else say(`    ${differenceLine(one)}`);
-    }
+    for (const line of linesOf(changesOf(before, after), currencyOf(fieldsOf(after)))) say(`    ${line}`);
   }
   for (const item of inOrder(deleted, ({ kind }) => kind)) say(`- ${printable(nameOf(item))}: ${summary(item)}`);
   const counts = [
@@ -102,17 +90,6 @@ function showPlan({ created, changed, deleted }: CataloguePlan): void {
     .filter(([items]) => items.length > 0)
     .map(([items, what]) => `${counted(items.length, "item")} ${what}`);
   if (told.length > 0) say(`${told.join(", ")}.`);
-}
-
-type Rate = { readonly prefix: string; readonly price: string };
-
-/** A plan may have thousands of prices: those that change are told one by one. */
-function showRates(before: readonly Rate[], after: readonly Rate[]): void {
-  const byPrefix = (rates: readonly Rate[]) =>
-    Object.fromEntries(rates.map(({ prefix, price }) => [`price of ${prefix || "*"}`, price]));
-  const changes = differences(byPrefix(before), byPrefix(after));
-  for (const one of changes) say(`    ${differenceLine(one)}`);
-  if (changes.length === 0) say("    the order of its prices");
 }
 
 function shownPlan({ created, changed, deleted }: CataloguePlan) {

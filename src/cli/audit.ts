@@ -1,9 +1,13 @@
 /** `heliograph audit`: who changed what, and when. */
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { auditFacts } from "../admin/audit-facts.ts";
+import { AUDIT_KINDS } from "../commands/audit.ts";
+import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { AuditEntry } from "../store/port/accounts.ts";
+import { changeLines } from "./changes.ts";
 import { withExample } from "./example.ts";
-import { differenceLine, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
+import { type JsonOption, printable, showJson, withJson } from "./show.ts";
 import { type CommonOptions, EVERYTHING, limitOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";
 
 interface AuditOptions extends CommonOptions, JsonOption {
@@ -22,11 +26,11 @@ export function auditCommand(): Command {
     withJson(withStoreOptions(command)),
     "heliograph audit --kind account --subject ACME",
     'heliograph audit --actor "command line" --limit 10',
+    "heliograph audit --kind funds --subject ACME",
     "heliograph audit --kind login --actor ACME",
   )
-    .option(
-      "--kind <kind>",
-      "only changes of: account, password, secondFactor, apiKey, carrier, route, ratePlan, …; or login",
+    .addOption(
+      new Option("--kind <kind>", "only changes of one kind; logins are told for login alone").choices(AUDIT_KINDS),
     )
     .option("--subject <name>", "only changes of one: an account's key, a carrier's id")
     .option("--actor <name>", 'only changes by one: an account\'s key, or "command line"')
@@ -55,8 +59,8 @@ function shown({ id, atMs, actor, address, action, kind, subject, before, after 
     action,
     kind,
     subject,
-    before: before === null ? null : JSON.parse(before),
-    after: after === null ? null : JSON.parse(after),
+    before: auditFacts(before, formatMicros),
+    after: auditFacts(after, formatMicros),
   };
 }
 
@@ -65,5 +69,5 @@ function show({ id, at, actor, address, action, kind, subject, before, after }: 
   say(printable(`${id}  ${at}  ${actor}${from}  ${action} ${kind} ${subject}`));
   if (kind === "login" && after !== null) say(printable(`    ${Object.entries(after).flat().join(" ")}`));
   if (action === "create" || before === null || after === null) return;
-  for (const one of differences(before, after)) say(`    ${differenceLine(one)}`);
+  for (const line of changeLines(before, after)) say(`    ${line}`);
 }

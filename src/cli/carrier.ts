@@ -1,18 +1,68 @@
-/** `heliograph carrier list|show|set|delete`: carriers one by one; `heliograph apply` takes them all from a file. */
+/** `heliograph carrier list|show|set|reconnect|delete`: carriers one by one; `heliograph apply` takes them all from a file. */
 import { Command } from "commander";
+import { type NodeCarrierState, reconnectCarrier } from "../admin/carriers.ts";
 import { itemNamed, listItems } from "../admin/catalogue.ts";
 import { shownFields } from "../admin/items.ts";
 import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "../catalogue/carrier-kinds.ts";
 import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
-import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
+import { servingOf } from "../doctor/serving.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { formatDateTime } from "../schedule/date-time.ts";
+import { storeName } from "../store/open.ts";
+import type { Store } from "../store/port/store.ts";
+import { liveCarrierStates } from "./carrier-states.ts";
+import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showFields, showJson, showList, withJson, written } from "./show.ts";
-import { type CommonOptions, onStore, UsageFault, withStoreOptions } from "./support.ts";
+import {
+  type Column,
+  counted,
+  type JsonOption,
+  printable,
+  showFields,
+  showJson,
+  showList,
+  withJson,
+  written,
+} from "./show.ts";
+import {
+  byCommandLine,
+  CommandFault,
+  type CommonOptions,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
 
-type Shown = CarrierProfile & { readonly routes: readonly string[] };
+type Shown = CarrierProfile & { readonly routes: readonly string[]; readonly states: readonly ShownState[] };
 
-const COLUMNS: readonly Column<Shown>[] = [
+/** How a node stands with a carrier. */
+interface ShownState {
+  readonly node: string;
+  readonly state: NodeCarrierState["state"];
+  readonly since: string;
+  readonly reason: string | null;
+  readonly nextTryAt: string | null;
+  readonly bound: number;
+  readonly connections: number;
+}
+
+function shownState({ node, state, sinceMs, reason, nextTryMs, bound, connections }: NodeCarrierState): ShownState {
+  const nextTryAt = nextTryMs === null ? null : formatDateTime(nextTryMs);
+  return { node, state, since: formatDateTime(sinceMs), reason, nextTryAt, bound, connections };
+}
+
+/** "waiting until 2026-11-16T15:04:05.000+0000, 0 of 2 connections" */
+function stateWords({ state, nextTryAt, bound, connections }: ShownState): string {
+  const until = nextTryAt === null ? "" : ` until ${nextTryAt}`;
+  return `${state}${until}${connections > 1 ? `, ${bound} of ${connections} connections` : ""}`;
+}
+
+/** A row for each node that serves the carrier; one without a node where none does. */
+type Row = Shown & { readonly now: ShownState | null };
+
+const COLUMNS: readonly Column<Row>[] = [
   { title: "CARRIER", of: ({ id }) => id },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "HOSTS", of: (carrier) => (carrier.kind === "smpp" ? carrier.hosts.join(", ") : null) },
@@ -25,6 +75,12 @@ const COLUMNS: readonly Column<Shown>[] = [
   },
   { title: "ROUTES", of: ({ routes }) => routes.map((prefix) => (prefix === "" ? "*" : prefix)).join(", ") || "none" },
 ];
+const NODE: Column<Row> = { title: "NODE", of: ({ now }) => now?.node ?? null };
+const STATE: readonly Column<Row>[] = [
+  { title: "STATE", of: ({ now }) => (now === null ? "not served" : stateWords(now)) },
+  { title: "SINCE", of: ({ now }) => now?.since ?? null },
+  { title: "REASON", of: ({ now }) => (now === null ? "no running service serves it" : now.reason) },
+];
 
 interface SetOptions extends CommonOptions, JsonOption {
   readonly passwordStdin?: boolean;
@@ -32,20 +88,43 @@ interface SetOptions extends CommonOptions, JsonOption {
 
 export function carrierCommand(): Command {
   const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show the carriers, and which routes lead to them."))),
+    withJson(
+      withStoreOptions(
+        new Command("list").description(
+          "Show the carriers, which routes lead to them, and how each node that runs stands with them.",
+        ),
+      ),
+    ),
     "heliograph carrier list",
   ).action(listCarriers);
 
   const show = withExample(
-    withJson(withStoreOptions(new Command("show").description("Show one carrier's profile, without its password."))),
+    withJson(
+      withStoreOptions(
+        new Command("show").description(
+          "Show one carrier's profile, without its password, and how each node that runs stands with it.",
+        ),
+      ),
+    ),
     "heliograph carrier show acme",
   )
     .argument("<id>", "the carrier's")
     .action(async (id: string, options: CommonOptions & JsonOption) => {
-      const item = await onStore(options, (store) => itemNamed(store, { kind: "carrier", id }));
+      const { item, states } = await onStore(options, async (store, settings) => ({
+        item: await itemNamed(store, { kind: "carrier", id }),
+        states: await statesOf(store, settings, id),
+      }));
       const fields = shownFields(item);
-      if (options.json === true) showJson(fields);
-      else showFields(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, written(value)])));
+      if (options.json === true) {
+        showJson({ ...fields, states });
+        return;
+      }
+      showFields(Object.fromEntries(Object.entries(forPeople(fields)).map(([name, value]) => [name, written(value)])));
+      if (states.length === 0) say("No running service serves it.");
+      for (const one of states) {
+        const why = one.reason === null ? "" : `: ${one.reason}`;
+        say(printable(`On ${one.node}: ${stateWords(one)}, since ${one.since}${why}`));
+      }
     });
 
   const set = withExample(
@@ -58,11 +137,33 @@ export function carrierCommand(): Command {
     ),
     "heliograph carrier set acme kind=smpp hosts=smpp1.acme.example:2775,smpp2.acme.example:2775 systemId=heliograph --password-stdin",
     "heliograph carrier set acme partsPerSecond=200 destinationType=1/1",
+    "heliograph carrier set acme tlvs=principalEntityId:0x1400,contentTemplateId:0x1401",
   )
     .argument("<id>", "the carrier's")
     .argument("[fields...]", "name=value; a list has commas")
     .option("--password-stdin", "take the first line of standard input for the password")
     .action(setCarrier);
+
+  const reconnect = withExample(
+    withStoreOptions(
+      new Command("reconnect").description(
+        "Have a running service, all its nodes, try those connections of a carrier that are not bound, at once; those that are bound stay.",
+      ),
+    ),
+    "heliograph carrier reconnect acme",
+  )
+    .argument("<id>", "the carrier's")
+    .action(async (id: string, options: CommonOptions) => {
+      await onStore(options, async (store, settings) => {
+        await itemNamed(store, { kind: "carrier", id });
+        if (!(await servingOf(store, settings)).runs)
+          throw new CommandFault(
+            `no service runs on ${storeName(settings)}, so nobody tries the carrier ${id}: start it ("heliograph serve"); it connects to its carriers by itself then`,
+          );
+        await reconnectCarrier(store, { id, ...byCommandLine() });
+      });
+      say(printable(`Every node that runs and serves the carrier ${id} tries its connections within a second.`));
+    });
 
   const remove = withExample(
     withStoreOptions(
@@ -80,24 +181,40 @@ export function carrierCommand(): Command {
     .addCommand(list)
     .addCommand(show)
     .addCommand(set)
+    .addCommand(reconnect)
     .addCommand(remove);
 }
 
 async function listCarriers(options: CommonOptions & JsonOption): Promise<void> {
-  const { carriers, routes } = await onStore(options, async (store) => ({
+  const { carriers, routes, states } = await onStore(options, async (store, settings) => ({
+    states: await liveCarrierStates(store, settings),
     carriers: (await listItems(store, "carrier")).map((item) => shownFields(item) as CarrierProfile),
     routes: await itemsOf<Route>(store, "route"),
   }));
   const rows = carriers.map((carrier) => ({
     ...carrier,
     routes: routes.filter((route) => carriersOf(route).includes(carrier.id)).map(({ prefix }) => prefix),
+    states: states.filter(({ carrierId }) => carrierId === carrier.id).map(shownState),
   }));
+  if (options.json === true) {
+    showJson(rows);
+    return;
+  }
+  const byNode = rows.flatMap((row): Row[] =>
+    row.states.length === 0 ? [{ ...row, now: null }] : row.states.map((now) => ({ ...row, now })),
+  );
+  const isShared = new Set(states.map(({ node }) => node)).size > 1;
   showList(
     options,
-    COLUMNS,
-    rows,
+    [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE],
+    byNode,
     rows.length === 0 ? "There are no carriers." : `${counted(rows.length, "carrier")}.`,
   );
+}
+
+async function statesOf(store: Store, settings: Settings, id: string): Promise<ShownState[]> {
+  const states = await liveCarrierStates(store, settings);
+  return states.filter(({ carrierId }) => carrierId === id).map(shownState);
 }
 
 async function setCarrier(id: string, pairs: readonly string[], options: SetOptions): Promise<void> {

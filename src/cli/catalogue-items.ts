@@ -5,7 +5,8 @@ import { Refused } from "../admin/refusal.ts";
 import type { ItemFields } from "../catalogue/file.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
 import type { Store } from "../store/port/store.ts";
-import { differenceLine, differences, type JsonOption, printable, showJson, written } from "./show.ts";
+import { currencyOf, linesOf, summaryOf } from "./changes.ts";
+import { differences, type JsonOption, printable, showJson } from "./show.ts";
 import { byCommandLine, CommandFault, say, UsageFault } from "./support.ts";
 
 export async function itemsOf<Fields>(store: Store, kind: ItemKind): Promise<Fields[]> {
@@ -35,7 +36,7 @@ export async function putItem(
   const title = printable(nameOf(name));
   if (before === null) say(`The ${title} is made: ${summary(item)}`);
   else say(isSame ? `Nothing of the ${title} changes.` : `The ${title} is changed:`);
-  for (const one of changes) say(one.field === "password" ? "  password: another one" : `  ${differenceLine(one)}`);
+  for (const line of linesOf(changes, currencyOf(fields))) say(`  ${line}`);
 }
 
 export async function deleteItem(store: Store, name: ItemName): Promise<void> {
@@ -56,9 +57,12 @@ async function ofItem<Result>({ kind, id }: ItemName, work: Promise<Result>): Pr
 
 /** All of its fields but secrets, in a line. */
 export function summary(item: Pick<CatalogueItem, "body">): string {
-  return Object.entries(shownFields(item))
-    .map(([name, value]) => `${name} ${written(value)}`)
-    .join(", ");
+  return summaryOf(forPeople(shownFields(item)));
+}
+
+/** What scripts get in place of a password says to "heliograph apply" that it stays. Whoever has set one would read that it was not. */
+export function forPeople(fields: ItemFields): ItemFields {
+  return "password" in fields ? { ...fields, password: "(hidden)" } : fields;
 }
 
 interface FieldSchema {
@@ -67,8 +71,8 @@ interface FieldSchema {
 }
 
 /**
- * Fields as they are named on the command line: name=value, where a list has commas and a type of address is ton/npi. Nothing behind the
- * sign takes the field away.
+ * Fields as they are named on the command line: name=value, where a list has commas, a type of address is ton/npi and a table of tags is
+ * name:number with commas. Nothing behind the sign takes the field away.
  */
 export function withFields(
   before: ItemFields,
@@ -101,6 +105,7 @@ function readValue(text: string, { type, properties }: FieldSchema, name: string
   }
   if (type === "array") return text.split(",").map((piece) => piece.trim());
   if (type === "object" && properties !== undefined) {
+    if (!Object.hasOwn(properties, "ton")) return readTable(text, name, Object.keys(properties));
     const [ton, npi, ...rest] = text.split("/");
     if (rest.length === 0 && /^\d+$/.test(ton ?? "") && /^\d+$/.test(npi ?? ""))
       return { ton: Number(ton), npi: Number(npi) };
@@ -109,10 +114,26 @@ function readValue(text: string, { type, properties }: FieldSchema, name: string
   return text;
 }
 
+const TABLE_ROW = /^([A-Za-z]{1,64}):(0x[0-9a-fA-F]{1,8}|\d{1,10})$/;
+
+/** Names and numbers, as in "one:0x1400,other:5121". */
+function readTable(text: string, name: string, known: readonly string[]): Readonly<Record<string, number>> {
+  const rows = text.split(",").map((piece) => {
+    const [, key, number] = TABLE_ROW.exec(piece.trim()) ?? [];
+    if (key === undefined || !known.includes(key))
+      throw new UsageFault(
+        `${name} must be names and numbers such as ${known[0]}:0x1400, not "${piece}"; the names are ${known.join(", ")}`,
+      );
+    return [key, Number(number)] as const;
+  });
+  return Object.fromEntries(rows);
+}
+
 /** A prefix as it is typed: a star for all numbers, because an empty word is easily lost in a shell. */
 export function prefixOf(text: string): string {
   if (text === "*") return "";
-  if (/^\d{0,15}$/.test(text)) return text;
+  const [, digits] = /^\+?(\d{0,15})$/.exec(text) ?? [];
+  if (digits !== undefined) return digits;
   throw new UsageFault(`"${text}" is no prefix: write up to 15 digits, or * for all numbers`);
 }
 

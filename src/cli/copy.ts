@@ -3,10 +3,11 @@ import { Command } from "commander";
 import { type Comparison, isDifferent } from "../copy/check.ts";
 import { CopyRefused } from "../copy/copied-tables.ts";
 import { type CopyStep, copyStore } from "../copy/copy.ts";
-import { formatMicros } from "../money/amounts.ts";
+import { money } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { storeName } from "../store/open.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
+import { counted } from "./show.ts";
 import { CommandFault, say, settingsOf } from "./support.ts";
 
 export interface CopyCommandOptions {
@@ -114,19 +115,19 @@ export async function copy(options: CopyCommandOptions): Promise<void> {
 
 /** Accounts may be many: what each was charged is told in one line, unless it differs. */
 function showComparisons(comparisons: readonly Comparison[]): void {
-  const ofAccounts = comparisons.filter(({ what }) => what.startsWith("charged to account"));
-  const others = comparisons.filter((comparison) => !ofAccounts.includes(comparison));
-  const sum = (side: "source" | "target"): bigint => ofAccounts.reduce((sum, row) => sum + (row[side] ?? 0n), 0n);
-  const total: Comparison = {
-    what: `charged, each of ${grouped(ofAccounts.length)} accounts`,
-    unit: "micros",
-    source: sum("source"),
-    target: sum("target"),
-  };
-  const rows = [...others, total, ...ofAccounts.filter(isDifferent)].map((comparison) => [
+  const isOfAccount = ({ what }: Comparison): boolean => what.startsWith("charged to account");
+  const others = comparisons.filter((comparison) => !isOfAccount(comparison));
+  const ofAccounts = Map.groupBy(comparisons.filter(isOfAccount), ({ currency }) => currency);
+  const totals = [...ofAccounts].map(([currency, accounts]): Comparison => {
+    const sum = (side: "source" | "target"): bigint => accounts.reduce((sum, row) => sum + (row[side] ?? 0n), 0n);
+    const what = `charged, each of ${counted(accounts.length, "account")}`;
+    return { what, currency, source: sum("source"), target: sum("target") };
+  });
+  const different = [...ofAccounts.values()].flat().filter(isDifferent);
+  const rows = [...others, ...totals, ...different].map((comparison) => [
     comparison.what,
-    formatValue(comparison.unit, comparison.source),
-    formatValue(comparison.unit, comparison.target),
+    formatValue(comparison.currency, comparison.source),
+    formatValue(comparison.currency, comparison.target),
     isDifferent(comparison) ? "differs" : "",
   ]);
   const table = [["", "SQLite", "PostgreSQL", ""], ...rows];
@@ -135,7 +136,7 @@ function showComparisons(comparisons: readonly Comparison[]): void {
     say(`${what.padEnd(widths[0]!)}  ${here.padStart(widths[1]!)}  ${there.padStart(widths[2]!)}  ${mark}`.trimEnd());
 }
 
-function formatValue(unit: Comparison["unit"], value: bigint | null): string {
+function formatValue(currency: string | null, value: bigint | null): string {
   if (value === null) return "none";
-  return unit === "rows" ? grouped(value) : formatMicros(value);
+  return currency === null ? grouped(value) : money(value, currency);
 }

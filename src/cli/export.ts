@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { exportCatalogue } from "../admin/catalogue-file.ts";
 import { KEEP } from "../admin/items.ts";
 import { writePrivateFile } from "../runtime/private-files.ts";
+import { shellWord } from "../runtime/text.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
@@ -42,6 +43,6 @@ export function exportCommand(): Command {
             : `${file} cannot be written (${code})`,
         );
       }
-      say(`The catalogue is in ${file}; "heliograph apply ${file}" puts it in force.`);
+      say(`The catalogue is in ${file}; "heliograph apply ${shellWord(file)}" puts it in force.`);
     });
 }

@@ -5,7 +5,15 @@ import { storeName } from "../store/open.ts";
 import { sayCreated } from "./account.ts";
 import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import { CommandFault, type CommonOptions, say, settingsOf, withStore, withStoreOptions } from "./support.ts";
+import {
+  CommandFault,
+  type CommonOptions,
+  requireData,
+  say,
+  settingsOf,
+  withStore,
+  withStoreOptions,
+} from "./support.ts";
 
 interface InitOptions extends CommonOptions {
   readonly username: string;
@@ -19,6 +27,7 @@ export function initCommand(): Command {
     .option("--username <name>", "the operator's", "operator")
     .action(async (options: InitOptions) => {
       const settings = settingsOf(options);
+      requireData(settings, { orNone: true });
       await withStore(settings, async (store) => {
         if ((await store.claimPurpose({ purpose: "production" })) !== "production") {
           throw new CommandFault(

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import type { ItemFields } from "../catalogue/file.ts";
 import { IncomingNumber } from "../catalogue/numbers.ts";
+import { plainSender } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
@@ -40,9 +41,10 @@ export function numberCommand(): Command {
     "heliograph number set 12345 account=ACME forwardUrl=https://acme.example/incoming stopKeywords=STOP,END",
     "heliograph number set 12345 forwardUrl=",
   )
-    .argument("<number>", "in international form without a plus sign, or a short code")
+    .argument("<number>", "in international form, or a short code")
     .argument("<fields...>", "name=value; a list has commas")
-    .action(async (number: string, pairs: readonly string[], options: CommonOptions & JsonOption) => {
+    .action(async (written: string, pairs: readonly string[], options: CommonOptions & JsonOption) => {
+      const number = plainSender(written);
       if (pairs.some((pair) => /^number=/.test(pair))) throw new UsageFault("a number stays: set another one");
       const change = (before: ItemFields | null) => withFields(before ?? { number }, pairs, IncomingNumber);
       await onStore(options, (store) => putItem(store, { kind: "number", id: number }, change, options));
@@ -54,7 +56,7 @@ export function numberCommand(): Command {
   )
     .argument("<number>", "as in the list")
     .action((number: string, options: CommonOptions) =>
-      onStore(options, (store) => deleteItem(store, { kind: "number", id: number })),
+      onStore(options, (store) => deleteItem(store, { kind: "number", id: plainSender(number) })),
     );
 
   return new Command("number")

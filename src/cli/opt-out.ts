@@ -31,11 +31,13 @@ export function optOutCommand(): Command {
       withStoreOptions(new Command(name).description(description)),
       `heliograph opt-out ${name} 41793026727 --account ACME`,
     )
-      .argument("<number>", "in international form without a plus sign")
+      .argument("<number>", "in international form")
       .option("--account <key>", WHOSE)
-      .action(async (number: string, options: OptOutOptions) => {
-        const change = { number, listed: name === "add" };
-        await onStore(options, (store) => setOptOut(store, commandLine(), options.account ?? null, change));
+      .action(async (written: string, options: OptOutOptions) => {
+        const change = { number: written, listed: name === "add" };
+        const number = await onStore(options, (store) =>
+          setOptOut(store, commandLine(), options.account ?? null, change),
+        );
         say(
           `${number} is ${name === "add" ? "on" : "off"} the list${options.account === undefined ? "" : ` of ${options.account}`}.`,
         );

@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { Refused } from "../admin/refusal.ts";
+import { versionWords } from "../runtime/version.ts";
 import { complain, print } from "./console.ts";
 import { CommandFault, EXIT, Failed, UsageFault } from "./fault.ts";
 import { refusalFault } from "./refusals.ts";
@@ -138,6 +139,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./audit.ts")).auditCommand(),
   },
   {
+    name: "listen",
+    summary: "print what happens to messages, while it happens",
+    load: async () => (await import("./listen.ts")).listenCommand(),
+  },
+  {
     name: "receive",
     summary: "print delivery reports that come in, for trying out",
     load: async () => (await import("./receive.ts")).receiveCommand(),
@@ -163,6 +169,11 @@ heliograph COMMAND --help tells more of a command, with an example.`;
 export async function programWith(wanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("heliograph")
     .description("An SMS messaging service that anyone can run for themselves.")
+    .version(
+      `heliograph ${versionWords()}`,
+      "-V, --version",
+      "which version this is, and of which commit if that is known",
+    )
     .showHelpAfterError("(heliograph --help lists the commands)")
     .addHelpText("after", EXIT_CODES)
     .configureOutput({ writeOut: print, writeErr: complain })
@@ -214,4 +225,4 @@ function told(thrown: unknown): number {
 }
 
 /** Faults of other parts, by their names: to import their classes would load all of the service for every command. */
-const EXPECTED = new Set(["SettingsFault", "SecretFault", "CatalogueFault", "StartFault", "StoreUnavailable"]);
+const EXPECTED = new Set(["SettingsFault", "SecretFault", "CatalogueFault", "StartFault", "DatabaseUnavailable"]);

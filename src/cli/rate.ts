@@ -1,12 +1,11 @@
 /** `heliograph rate list|set|delete|quote`: rate plans, and what becomes of one number. */
 import { Command } from "commander";
 import { refuseUnknown } from "../admin/catalogue.ts";
-import { fieldsOf } from "../admin/items.ts";
-import { groupsOf, type ItemFields, type RatePlan, type Route } from "../catalogue/file.ts";
+import { type QuoteProblem, quoteFor } from "../admin/quote.ts";
+import type { ItemFields, RatePlan } from "../catalogue/file.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
-import { isDestination } from "../sms/addresses.ts";
-import type { ManagedAccount } from "../store/port/accounts.ts";
+import { isDestination, plainPhone } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
@@ -98,7 +97,7 @@ export function rateCommand(): Command {
     ),
     "heliograph rate quote 41793026727 --account ACME",
   )
-    .argument("<number>", "in international form without a plus sign")
+    .argument("<number>", "in international form")
     .requiredOption("--account <key>", "whose prices")
     .action(quoteNumber);
 
@@ -153,26 +152,49 @@ async function deleteRate(plan: string, prefixText: string | undefined, options:
   });
 }
 
-async function quoteNumber(number: string, options: CommonOptions & JsonOption & { account: string }): Promise<void> {
-  if (!isDestination(number)) throw new UsageFault(`"${number}" is not a phone number of 4 to 15 digits`);
-  const { account, items } = await onStore(options, async (store) => ({
-    account: await accountNamed(store, options.account),
-    items: await store.catalogue(),
-  }));
-  const routes = items.filter(({ kind }) => kind === "route").map((item) => fieldsOf<Route>(item));
-  const route = longest(routes, number);
-  const planItem = items.find(({ kind, id }) => kind === "ratePlan" && id === account.ratePlanId);
-  const plan = planItem === undefined ? null : fieldsOf<RatePlan>(planItem);
-  const price = new Snapshot(items).priceFor(account.ratePlanId, account.currency, number);
-  const problem = problemOf(account, route, plan, price);
+/** A sender that every carrier can write. */
+const ANY_SENDER = "000";
+
+/** What goes on after the sentence about a problem: what comes of it, and the command that mends it. */
+const ADVICE: Readonly<Partial<Record<QuoteProblem, string>>> = {
+  "no route": ', so the message is rejected: "heliograph route set" makes one',
+  "no rate plan": ', so the message is rejected: "heliograph rate set" makes it',
+  "other currency": ", so the message is rejected: give the account another plan",
+  "no price": ', so the message is rejected: "heliograph rate set" sets one',
+  "opted out": ', so the message is rejected: "heliograph opt-out remove" takes it off',
+};
+
+async function quoteNumber(written: string, options: CommonOptions & JsonOption & { account: string }): Promise<void> {
+  const number = plainPhone(written);
+  if (!isDestination(number)) throw new UsageFault(`"${written}" is not a phone number of 4 to 15 digits`);
+  const { account, items, optedOut } = await onStore(options, async (store) => {
+    const account = await accountNamed(store, options.account);
+    const [items, optedOut] = await Promise.all([
+      store.catalogue(),
+      store.optedOut({ accountId: account.id, numbers: [number] }),
+    ]);
+    return { account, items, optedOut };
+  });
+  const snapshot = new Snapshot(items);
+  // A sender is not asked for, and what carriers do the running service knows.
+  const { steps, route, pricePrefix, priceMicros } = quoteFor({
+    snapshot,
+    account,
+    from: ANY_SENDER,
+    number,
+    isUp: () => null,
+    optedOut: optedOut[0]?.list ?? null,
+  });
+  const failed = steps.find(({ name, problem }) => problem !== null && name !== "sender");
+  const problem = failed === undefined ? null : `${failed.says.slice(0, -1)}${ADVICE[failed.problem!] ?? ""}`;
   const quote = {
     number,
     account: account.key,
-    route: route?.prefix ?? null,
-    groups: route === null ? [] : groupsOf(route),
+    route,
+    groups: snapshot.routeOf(number)?.value ?? [],
     ratePlan: account.ratePlanId,
-    pricePrefix: price === null ? null : (longest(plan?.rate ?? [], number)?.prefix ?? null),
-    price: price === null ? null : formatMicros(price),
+    pricePrefix,
+    price: priceMicros === null ? null : formatMicros(priceMicros),
     currency: account.currency,
     problem,
   };
@@ -180,37 +202,15 @@ async function quoteNumber(number: string, options: CommonOptions & JsonOption &
   else {
     showFields({
       Number: number,
-      Route: route === null ? "none" : shownPrefix(route.prefix),
+      Route: route === null ? "none" : shownPrefix(route),
       Carriers: quote.groups.map(groupText).join(", then ") || "none",
       "Rate plan": account.ratePlanId,
       Price:
-        price === null
+        quote.price === null
           ? "none"
           : `${quote.price} ${account.currency} a part (prefix ${shownPrefix(quote.pricePrefix ?? "")})`,
     });
     if (problem !== null) say(printable(`${problem}.`));
   }
   if (problem !== null) throw new Failed();
-}
-
-function longest<Item extends { readonly prefix: string }>(items: readonly Item[], number: string): Item | null {
-  const fitting = items.filter(({ prefix }) => number.startsWith(prefix));
-  return fitting.sort((first, second) => second.prefix.length - first.prefix.length)[0] ?? null;
-}
-
-function problemOf(
-  { key, suspended, currency, ratePlanId }: ManagedAccount,
-  route: Route | null,
-  plan: RatePlan | null,
-  price: bigint | null,
-): string | null {
-  if (suspended) return `The account ${key} is suspended, so it cannot send`;
-  if (route === null) return 'No route fits this number, so the message is rejected: "heliograph route set" makes one';
-  if (plan === null)
-    return `There is no rate plan ${ratePlanId}, so the message is rejected: "heliograph rate set" makes it`;
-  if (plan.currency !== currency)
-    return `The rate plan ${ratePlanId} is in ${plan.currency} and the account in ${currency}, so the message is rejected: give the account another plan`;
-  if (price === null)
-    return `The rate plan ${ratePlanId} has no price for this number, so the message is rejected: "heliograph rate set" sets one`;
-  return null;
 }

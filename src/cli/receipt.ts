@@ -1,22 +1,46 @@
-/** `heliograph receipt list`: receipts from carriers that match no message, for finding out why. */
+/** `heliograph receipt list|clear`: receipts from carriers that match no message, for finding out why, and deleted afterwards. */
 import { Command } from "commander";
+import { listItems } from "../admin/catalogue.ts";
+import { clearReceipts } from "../admin/receipts.ts";
+import type { ParkedFilter } from "../message/receipt.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { didYouMean } from "../runtime/near.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { errorById } from "../sms/errors.ts";
 import type { ParkedReceipt } from "../store/port/receipts.ts";
+import type { Store } from "../store/port/store.ts";
+import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
-import { type Column, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";
+import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
+import {
+  byCommandLine,
+  CommandFault,
+  type CommonOptions,
+  limitOf,
+  onStore,
+  say,
+  UsageFault,
+  withStoreOptions,
+} from "./support.ts";
 
 interface ListOptions extends CommonOptions, JsonOption {
   readonly limit: string;
+  readonly carrier?: string;
+}
+
+interface ClearOptions extends CommonOptions {
+  readonly carrier?: string;
+  readonly olderThan?: string;
+  readonly all?: boolean;
+  readonly yes?: boolean;
 }
 
 function shown(
-  { atMs, carrierId, carrierMessageId, to, outcome, errorId, why, times, octets }: ParkedReceipt,
+  { id, atMs, carrierId, carrierMessageId, to, outcome, errorId, why, times, octets }: ParkedReceipt,
   nowMs: number,
 ) {
   return {
+    receipt: String(id),
     receivedAt: formatDateTime(atMs),
     ageSeconds: Math.max(0, Math.floor((nowMs - atMs) / 1_000)),
     why,
@@ -52,6 +76,7 @@ function shortened(octets: string | null): string {
 }
 
 const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
+  { title: "RECEIPT", of: ({ receipt }) => receipt, right: true },
   { title: "RECEIVED", of: ({ receivedAt }) => receivedAt },
   { title: "AGE", of: ({ ageSeconds }) => ageOf(ageSeconds), right: true },
   { title: "WHY", of: ({ why }) => why },
@@ -74,17 +99,100 @@ export function receiptCommand(): Command {
     ),
     "heliograph receipt list --limit 20",
   )
+    .option("--carrier <id>", "only those of a carrier")
     .option("--limit <number>", "how many", "50")
     .action(async (options: ListOptions) => {
-      const { count, receipts } = await onStore(options, (store) => store.parkedReceipts({ limit: limitOf(options) }));
+      const filter = { ...ofCarrier(options), limit: limitOf(options) };
+      const { count, receipts } = await onStore(options, async (store) => {
+        await knownCarrier(store, options);
+        return store.parkedReceipts(filter);
+      });
       showList(
         options,
         COLUMNS,
         receipts.map((receipt) => shown(receipt, systemClock.now())),
         count === 0
-          ? "Every receipt has found its message."
+          ? "There are none that wait for their message."
           : `${count} ${count === 1 ? "receipt has" : "receipts have"} found no message.`,
       );
     });
-  return new Command("receipt").description("Receipts from carriers.").addCommand(list);
+  const clear = withExample(
+    withStoreOptions(
+      new Command("clear").description(
+        "Delete receipts that match no message, when you have looked at them: by the numbers that the list shows, of a carrier, older than an age, or all. One that is deleted finds its message no more. The audit says who did so.",
+      ),
+    ),
+    "heliograph receipt clear 17 18",
+    "heliograph receipt clear --carrier first --older-than 7d --yes",
+  )
+    .argument("[receipt...]", "the numbers of some")
+    .option("--carrier <id>", "only those of a carrier")
+    .option("--older-than <age>", "only those that came before: 30m, 12h or 7d ago")
+    .option("--all", "whatever they are")
+    .option("--yes", "do not ask")
+    .action(clearParked);
+  return new Command("receipt").description("Receipts from carriers.").addCommand(list).addCommand(clear);
+}
+
+/** A carrier that there is none of is refused, unless receipts of it are still here: it would look as if all were well. */
+async function knownCarrier(store: Store, { carrier }: { readonly carrier?: string }): Promise<void> {
+  if (carrier === undefined) return;
+  const known = (await listItems(store, "carrier")).map(({ id }) => id);
+  if (known.includes(carrier)) return;
+  const { receipts } = await store.parkedReceipts({ carrierId: carrier, limit: 1 });
+  if (receipts.length > 0) return;
+  const named = known.slice(0, CARRIERS_NAMED).join(", ") || "none";
+  const more = known.length > CARRIERS_NAMED ? ` and ${known.length - CARRIERS_NAMED} more` : "";
+  throw new UsageFault(`there is no carrier "${carrier}", only ${named}${more}${didYouMean(carrier, known)}`);
+}
+
+function ofCarrier({ carrier }: { readonly carrier?: string }): ParkedFilter {
+  return carrier === undefined ? {} : { carrierId: carrier };
+}
+
+const CARRIERS_NAMED = 20;
+const RECEIPT_NUMBER = /^\d{1,15}$/;
+
+async function clearParked(numbers: string[], options: ClearOptions): Promise<void> {
+  const { carrier, olderThan, all, yes } = options;
+  const wrong = numbers.find((number) => !RECEIPT_NUMBER.test(number));
+  if (wrong !== undefined)
+    throw new UsageFault(`"${wrong}" is no number of a receipt: "heliograph receipt list" shows them`);
+  const hasFilter = carrier !== undefined || olderThan !== undefined;
+  if ([numbers.length > 0, hasFilter, all === true].filter(Boolean).length !== 1)
+    throw new UsageFault("say which receipts: by their numbers, or with --carrier and --older-than, or --all");
+  const ageMs = olderThan === undefined ? null : ageOfText(olderThan);
+  const which = [
+    numbers.length > 0 ? `${numbers.length === 1 ? "receipt" : "receipts"} ${numbers.join(", ")}` : "the receipts",
+    carrier === undefined ? "" : ` of ${carrier}`,
+    olderThan === undefined ? "" : ` older than ${olderThan}`,
+  ].join("");
+  await onStore(options, (store) => knownCarrier(store, options));
+  if (yes !== true) {
+    if (!isTerminal()) throw new UsageFault("what is deleted is gone for good: say --yes if you mean it");
+    if (!(await confirmed(`Delete ${which} that match no message?`))) throw new CommandFault("nothing is changed");
+  }
+  const made = byCommandLine();
+  const filter = { ...ofCarrier(options), ...(ageMs === null ? {} : { beforeMs: made.atMs - ageMs }) };
+  const ids = numbers.length > 0 ? numbers : null;
+  let cleared = 0;
+  await onStore(options, async (store) => {
+    for (let more = true; more; ) {
+      const page = await clearReceipts(store, { ids, filter, ...made });
+      cleared += page.cleared;
+      more = page.more;
+    }
+  });
+  if (numbers.length > 0 && cleared === 0)
+    throw new CommandFault(
+      `there is no ${which} that matches no message: "heliograph receipt list" shows those there are`,
+    );
+  say(`${counted(cleared, "receipt")} deleted.`);
+}
+
+function ageOfText(text: string): number {
+  const [, count = "", letter = ""] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  const unit = UNITS.find(([, name]) => name === letter);
+  if (unit === undefined) throw new UsageFault(`--older-than must be an age such as 30m, 12h or 7d, not "${text}"`);
+  return Number(count) * unit[0] * 1_000;
 }

@@ -6,6 +6,7 @@ import { CommandFault, UsageFault } from "./fault.ts";
 const NAMES: Readonly<Record<string, string>> = {
   allowedAddresses: "--networks",
   allowedSenders: "--senders",
+  amount: "the amount",
   defaultSender: "--sender",
   expiresAt: "--expires",
   number: "the number",

@@ -1,13 +1,18 @@
 /** `heliograph sandbox` and `heliograph serve`: run the service until a signal stops it. */
+
 import { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
+import { LOOPBACK } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
-import { Fenced, LeftInDoubt, StoreLost, startService } from "../service.ts";
+import { shellWord } from "../runtime/text.ts";
+import { Fenced, LeftInDoubt, type Service, StoreLost, startService } from "../service.ts";
 import { storeName } from "../store/open.ts";
+import type { Store } from "../store/port/store.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
-import { prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
-import { LOOPBACK, stopOnSignal, stoppedBadly } from "./signals.ts";
+import { demoSecret, emptySandbox, prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
+import { SandboxLife } from "./sandbox-life.ts";
+import { stopOnSignal, stoppedBadly } from "./signals.ts";
 import {
   CommandFault,
   type CommonOptions,
@@ -20,6 +25,8 @@ import {
 
 interface RunOptions extends CommonOptions {
   readonly dangerousExposeSandbox?: boolean;
+  readonly fresh?: boolean;
+  readonly quiet?: boolean;
 }
 
 function runCommand(name: string, description: string, ...examples: readonly string[]): Command {
@@ -27,6 +34,12 @@ function runCommand(name: string, description: string, ...examples: readonly str
   return withExample(command, ...examples)
     .option("--host <address>", "where to listen (default: 127.0.0.1)")
     .option("--port <number>", "0 takes any free port (default: 8080)");
+}
+
+/** What the sandbox was told of where it is, as it would be typed again. */
+function givenOptions(options: CommonOptions): string {
+  const given = (["config", "data", "host", "port"] as const).filter((name) => options[name] !== undefined);
+  return given.map((name) => ` --${name} ${shellWord(options[name]!)}`).join("");
 }
 
 export function sandboxCommand(): Command {
@@ -39,6 +52,11 @@ export function sandboxCommand(): Command {
       "--dangerous-expose-sandbox",
       "listen on an address that others can reach, with passwords that everybody knows",
     )
+    .option(
+      "--fresh",
+      "begin anew: what the sandbox kept in its data directory is deleted, and reports are signed with a new secret",
+    )
+    .option("--quiet", "print no line for each message")
     .action(async (options: RunOptions) => {
       const settings = settingsOf(options, SANDBOX_SETTINGS);
       if (!LOOPBACK.test(settings.server.host) && options.dangerousExposeSandbox !== true) {
@@ -47,8 +65,19 @@ export function sandboxCommand(): Command {
             "use 127.0.0.1, or say --dangerous-expose-sandbox if you mean it",
         );
       }
-      await withStore(settings, prepareSandbox);
-      await run(settings, true, welcome);
+      requireData(settings, { orNone: true });
+      if (options.fresh === true) await emptySandbox(settings);
+      let secret = "";
+      const prepare = async (store: Store): Promise<void> => {
+        await prepareSandbox(store);
+        secret = await demoSecret(store);
+      };
+      const { live } = await run(settings, {
+        sandbox: true,
+        prepare,
+        greeting: (url) => welcome(url, secret, { again: givenOptions(options), isFresh: options.fresh === true }),
+      });
+      if (options.quiet !== true) new SandboxLife({ live, say });
     });
 }
 
@@ -63,31 +92,44 @@ export function serveCommand(): Command {
     .action(async (options: RunOptions) => {
       const settings = settingsOf(options);
       requireData(settings);
-      await withStore(settings, async (store) => {
-        if ((await store.purpose()) === "sandbox") {
-          throw new CommandFault(
-            `${storeName(settings)} is a sandbox's, with passwords that everybody knows: name another directory with --data, and set it up with "heliograph init"`,
-          );
-        }
-        if ((await store.countAccounts({ kind: "operator" })) === 0) {
-          throw new CommandFault('there is no operator yet: run "heliograph init"');
-        }
-        const catalogue = await store.catalogue();
-        if (!catalogue.some((item) => item.kind === "route")) {
-          say(
-            'No route is set, so every message will be rejected: "heliograph apply FILE" sets carriers, routes and prices.',
-          );
-        }
-      });
-      await run(settings, false, () => "");
+      await run(settings, { sandbox: false, prepare: (store) => requireService(settings, store), greeting: () => "" });
     });
 }
 
-async function run(settings: Settings, sandbox: boolean, greeting: (url: string) => string): Promise<void> {
+/** A service that was set up, and not as a sandbox. */
+async function requireService(settings: Settings, store: Store): Promise<void> {
+  if ((await store.purpose()) === "sandbox") {
+    throw new CommandFault(
+      `${storeName(settings)} is a sandbox's, with passwords that everybody knows: name another directory with --data, and set it up with "heliograph init"`,
+    );
+  }
+  if ((await store.countAccounts({ kind: "operator" })) === 0) {
+    throw new CommandFault('there is no operator yet: run "heliograph init"');
+  }
+  const catalogue = await store.catalogue();
+  if (!catalogue.some((item) => item.kind === "route")) {
+    say(
+      'No route is set, so every message will be rejected: "heliograph apply FILE" sets carriers, routes and prices.',
+    );
+  }
+}
+
+interface Running {
+  readonly sandbox: boolean;
+  readonly prepare: (store: Store) => Promise<void>;
+  readonly greeting: (url: string) => string;
+}
+
+async function run(settings: Settings, { sandbox, prepare, greeting }: Running): Promise<Service> {
   const log = createLog(settings.log.level, { part: "main" });
+  // A database may have nodes that work: before it is known that this one belongs to them it does not join them. The embedded store has none, and
+  // is opened once, by the service itself.
+  const hasNodes = settings.store.url !== "";
+  if (hasNodes) await withStore(settings, prepare);
   const service = await startService({
     settings,
     sandbox,
+    prepare: hasNodes ? async () => undefined : prepare,
     onFailure(error) {
       // Whatever was accepted is on disk: the next start goes on from there.
       if (!(error instanceof Fenced || error instanceof StoreLost))
@@ -101,6 +143,7 @@ async function run(settings: Settings, sandbox: boolean, greeting: (url: string)
   say(`Heliograph listens on ${service.url}`);
   const more = greeting(service.url);
   if (more !== "") say(more);
+  return service;
 }
 
 /** EX_TEMPFAIL of sysexits.h: nothing is wrong that a new start would not put right. */

@@ -2,60 +2,29 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { storedForm } from "../auth/api-keys.ts";
+import { DEMO_ACCOUNTS } from "../auth/demo-accounts.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
+import { deleteDatabase, lockDirectory } from "../drivers/sqlite/database.ts";
+import { missingData } from "../drivers/store-trouble.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { webhookSecret } from "../runtime/random.ts";
-import type { PartialSettings } from "../runtime/settings.ts";
-import type { AccountKind } from "../store/port/accounts.ts";
+import type { PartialSettings, Settings } from "../runtime/settings.ts";
+import { forgetOffset } from "../runtime/time-travel.ts";
+import { PROGRAM } from "../runtime/version.ts";
 import type { Store } from "../store/port/store.ts";
-import { CommandFault } from "./support.ts";
+import { CommandFault, withStore } from "./support.ts";
 
 /** On a laptop nobody waits an hour for a receipt that never comes. */
 export const SANDBOX_SETTINGS: PartialSettings = {
   dispatch: { receiptWaitMs: 5_000, sweepEveryMs: 1_000 },
+  kannel: { enabled: true },
+  console: { timeline: "all", requestTexts: true },
   log: { level: "warn" },
 };
 
 const CATALOGUE_FILE = join(import.meta.dirname, "../../sandbox.catalogue.toml");
-
-interface DemoAccount {
-  readonly key: string;
-  readonly kind: AccountKind;
-  readonly parentKey: string | null;
-  readonly username: string;
-  readonly password: string;
-  readonly balance: string;
-}
-
-/** A parent stands before its children. */
-const DEMO_ACCOUNTS: readonly DemoAccount[] = [
-  {
-    key: "OPERATOR1",
-    kind: "operator",
-    parentKey: null,
-    username: "operator",
-    password: "operator-password",
-    balance: "0",
-  },
-  {
-    key: "RESELLER1",
-    kind: "reseller",
-    parentKey: null,
-    username: "reseller",
-    password: "reseller-password",
-    balance: "0",
-  },
-  {
-    key: "DEMO0001",
-    kind: "client",
-    parentKey: "RESELLER1",
-    username: "demo",
-    password: "demo-password",
-    balance: "100",
-  },
-];
 
 /** The demo client's. Its data is a sandbox's, and so never served for real. */
 const DEMO_API_KEY = "demo-api-key";
@@ -95,17 +64,58 @@ export async function prepareSandbox(store: Store, hash = hashPassword): Promise
   });
 }
 
-export function welcome(url: string): string {
+/** The sandbox begins anew: its data is deleted. Nothing but a sandbox's is, and nothing that a service works on. */
+export async function emptySandbox(settings: Settings): Promise<void> {
+  const { data, url } = settings.store;
+  if (url !== "")
+    throw new CommandFault("--fresh is for the embedded store: make the PostgreSQL database anew with its own tools");
+  if (missingData(data) !== null) return;
+  if ((await withStore(settings, (store) => store.purpose())) !== "sandbox")
+    throw new CommandFault(
+      `--fresh deletes nothing but a sandbox, and ${data} is none: name another directory with --data`,
+    );
+  const unlock = locked(data);
+  try {
+    deleteDatabase(data);
+    forgetOffset(data);
+  } finally {
+    unlock();
+  }
+}
+
+function locked(data: string): () => void {
+  try {
+    return lockDirectory(data);
+  } catch (error) {
+    throw new CommandFault((error as Error).message);
+  }
+}
+
+/** With what the reports of the demo client are signed. */
+export async function demoSecret(store: Store): Promise<string> {
+  const login = await store.findLogin({ username: "demo" });
+  const { secrets } = await store.callbackPolicy({ accountId: login!.account.id });
+  return secrets[0]!;
+}
+
+/** `again` is how this sandbox is started: its options, for the one that begins it anew. */
+export function welcome(url: string, secret: string, { again = "", isFresh = false } = {}): string {
   const accounts = DEMO_ACCOUNTS.map(
     ({ kind, username, password }) => `  ${kind.padEnd(10)}${username} / ${password}`,
   ).reverse();
   return `
-This is a sandbox: nothing leaves this machine, and no phone rings.
+Open ${url} in a browser: write a message there, and watch it arrive on a phone.
+This is a sandbox: no phone rings, and nothing leaves this machine but the reports and messages that it posts to URLs that you give it.
 ${accounts.join("\n")}
 
-Send a first message:
+Or send a first message from here:
   curl -u demo:demo-password -H 'Content-Type: application/json' ${url}/sms/1/text/single \\
     -d '{"from": "Heliograph", "to": "41793026727", "text": "Hello from my own phone network"}'
+
+Reports to your notifyUrl are signed with ${secret}${isFresh ? "\n  (--fresh has made a new secret: give it to your receiver in place of the one before)" : ""}
+  ${PROGRAM} receive --secret ${secret}   prints them, and checks the signatures
+  ${PROGRAM} listen --url ${url}   prints what happens, in another terminal
+  ${PROGRAM} sandbox${again} --fresh   begins anew with empty data and a new secret; without it everything is kept
 
 The API is described at ${url}/docs. Stop with Ctrl-C.`;
 }

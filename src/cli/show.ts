@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { visibleLine } from "../runtime/visible.ts";
 import { say } from "./console.ts";
 
+export { counted } from "../runtime/text.ts";
+
 /** What a terminal takes for commands, or would break the line, is written out. */
 export const printable = visibleLine;
 
@@ -60,11 +62,6 @@ export function showList<Row>(
   }
   if (rows.length > 0) showTable(columns, rows);
   say(lastLine);
-}
-
-/** "1 key", "2 keys" */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** Two values are the same if they say the same, whatever the order of their fields. */

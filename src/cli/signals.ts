@@ -1,7 +1,6 @@
-/** What the commands that run until they are stopped share: where they may listen without being asked, and how a signal ends them. */
+/** What the commands that run until they are stopped share: how a signal ends them. */
+import { systemClock } from "../runtime/clock.ts";
 import { complain, say } from "./console.ts";
-
-export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 /** Says why a stop failed, and gives the exit code. */
 export function stoppedBadly(error: Error): number {
@@ -9,12 +8,19 @@ export function stoppedBadly(error: Error): number {
   return 1;
 }
 
+/** A terminal and systemd signal a whole group of processes, and a parent may pass the same signal on: so soon it is no second one. */
+const SAME_SIGNAL_MS = 500;
+
 /** The first signal stops in order, the second at once. */
 export function stopOnSignal(service: { stop(): Promise<void> }, codeOf = stoppedBadly): void {
-  let stopping = false;
+  let stoppingSinceMs: number | null = null;
   const onSignal = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    const nowMs = systemClock.monotonic();
+    if (stoppingSinceMs !== null) {
+      if (nowMs - stoppingSinceMs >= SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSinceMs = nowMs;
     say("Heliograph stops; the same signal again ends it at once.");
     service.stop().then(
       () => process.exit(0),

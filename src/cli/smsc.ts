@@ -1,10 +1,12 @@
 /** `heliograph smsc`: a simulated carrier for any SMPP client, with faults that can be switched on while it runs. */
+
 import { isIPv6 } from "node:net";
 import { Command } from "commander";
 import type { SessionProblem } from "../carriers/smpp/session/contract.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { readGivenFile } from "../runtime/files.ts";
 import { LogLimiter } from "../runtime/log.ts";
+import { LOOPBACK } from "../runtime/networks.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { type Control, startControl } from "../smsc/control.ts";
@@ -14,7 +16,7 @@ import { Smsc, type SmscSettings } from "../smsc/smsc.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { printable } from "./show.ts";
-import { LOOPBACK, stopOnSignal } from "./signals.ts";
+import { stopOnSignal } from "./signals.ts";
 import { CommandFault, say, UsageFault } from "./support.ts";
 
 interface SmscOptions {

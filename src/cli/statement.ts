@@ -1,4 +1,4 @@
-/** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say. */
+/** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say; or all clients of a reseller. */
 import { Command } from "commander";
 import {
   type Balances,
@@ -11,11 +11,12 @@ import {
 } from "../admin/statements.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { formatDateTime } from "../schedule/date-time.ts";
+import { formatDateTime, monthOf } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import { print } from "./console.ts";
 import { withExample } from "./example.ts";
 import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
+import { stateAll } from "./statement-of-all.ts";
 import { accountNamed, type CommonOptions, momentOf, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
 
 interface StatementOptions extends CommonOptions, JsonOption {
@@ -23,6 +24,7 @@ interface StatementOptions extends CommonOptions, JsonOption {
   readonly to?: string;
   readonly csv?: boolean;
   readonly postings?: boolean;
+  readonly reseller?: string;
 }
 
 export function statementCommand(): Command {
@@ -33,8 +35,10 @@ export function statementCommand(): Command {
     withJson(withStoreOptions(command)),
     "heliograph statement ACME --from 2026-10-01 --to 2026-11-01",
     "heliograph statement ACME --from 2026-10-01 --to 2026-11-01 --csv > acme.csv",
+    "heliograph statement --reseller SHOP --from 2026-10-01 --to 2026-11-01",
   )
-    .argument("<account>", "its key")
+    .argument("[account]", "its key")
+    .option("--reseller <key>", "in place of one account, all clients of this reseller")
     .option("--from <time>", "a day, or a moment with its offset (default: the beginning of this month)")
     .option("--to <time>", "the same (default: now)")
     .option("--postings", "every posting, and not the sums alone")
@@ -48,22 +52,35 @@ interface Sum {
   amountMicros: bigint;
 }
 
-async function state(key: string, options: StatementOptions): Promise<void> {
+async function state(key: string | undefined, options: StatementOptions): Promise<void> {
   if (options.csv === true && options.json === true) throw new UsageFault("say either --csv or --json");
+  const { reseller } = options;
+  if ((key === undefined) === (reseller === undefined))
+    throw new UsageFault("name an account, or a reseller with --reseller");
+  if (reseller !== undefined && options.postings === true)
+    throw new UsageFault("--postings is for one account; --csv has every posting of all");
   const nowMs = systemClock.now();
   const sinceMs = options.from === undefined ? monthOf(nowMs) : momentOf(options.from, "--from");
   const untilMs = options.to === undefined ? nowMs : momentOf(options.to, "--to");
   checkPeriod({ sinceMs, untilMs }, "--from");
   await onStore(options, async (store) => {
-    const account = await accountNamed(store, key);
     const source: StatementSource = { store, clock: systemClock, take: (look) => look() };
+    if (reseller !== undefined) return stateAll(store, source, reseller, { sinceMs, untilMs }, options);
+    const account = await accountNamed(store, key!);
     const period = { accountId: account.id, sinceMs, untilMs };
     if (options.csv === true) {
-      for await (const text of statementCsv(source, account, period)) print(text);
+      for await (const text of statementCsv(source, [account], period)) print(text);
       return;
     }
     const { openingMicros } = await balancesOf(source, period);
-    const sums = { charge: none(), refund: none(), funds: none() };
+    const sums: Sums = {
+      charge: none(),
+      refund: none(),
+      funds: none(),
+      correction: none(),
+      transfer: none(),
+      writeOff: none(),
+    };
     let closingMicros = openingMicros;
     // Of a large account there are millions: they are kept only to be shown at the end.
     const shownLines: ShownLine[] = [];
@@ -77,11 +94,6 @@ async function state(key: string, options: StatementOptions): Promise<void> {
       showJson({ ...statement, ...(options.postings === true ? { postings: shownLines } : {}) });
     else show(statement, shownLines);
   });
-}
-
-function monthOf(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
 }
 
 function none(): Sum {
@@ -106,11 +118,13 @@ function shownLine({ atMs, kind, amountMicros, balanceMicros, partCount, message
   };
 }
 
+type Sums = Readonly<Record<StatementLine["kind"], Sum>>;
+
 interface Statement extends Balances {
   readonly account: ManagedAccount;
   readonly sinceMs: number;
   readonly untilMs: number;
-  readonly sums: Readonly<Record<StatementLine["kind"], Sum>>;
+  readonly sums: Sums;
 }
 
 function shown({ account: { key, currency }, sinceMs, untilMs, openingMicros, closingMicros, sums }: Statement) {
@@ -124,6 +138,9 @@ function shown({ account: { key, currency }, sinceMs, untilMs, openingMicros, cl
     charges: of(sums.charge),
     refunds: of(sums.refund),
     funds: of(sums.funds),
+    corrections: of(sums.correction),
+    transfers: of(sums.transfer),
+    writeOffs: of(sums.writeOff),
     closing: formatMicros(closingMicros),
   };
 }
@@ -142,6 +159,10 @@ const COLUMNS: readonly Column<ShownLine>[] = [
 
 function show(statement: ReturnType<typeof shown>, lines: readonly ShownLine[]): void {
   const { account, currency, from, to, opening, closing, charges, refunds, funds } = statement;
+  const { corrections, transfers, writeOffs } = statement;
+  // Few accounts have any of these.
+  const seldom = (what: string, { count, amount }: { readonly count: number; readonly amount: string }) =>
+    count === 0 ? [] : [[what, amount, counted(count, "posting")] as const];
   say(`${account}, in ${currency}, from ${from} to ${to}`);
   if (lines.length > 0) {
     say("");
@@ -153,6 +174,9 @@ function show(statement: ReturnType<typeof shown>, lines: readonly ShownLine[]):
     ["Charged", charges.amount, `${counted(charges.count, "posting")}, ${counted(charges.parts, "part")}`],
     ["Given back", refunds.amount, counted(refunds.count, "posting")],
     ["Funds", funds.amount, counted(funds.count, "posting")],
+    ...seldom("Corrected", corrections),
+    ...seldom("To or from other accounts", transfers),
+    ...seldom("Written off", writeOffs),
     ["Balance at the end", closing, ""],
   ];
   const width = Math.max(...rows.map(([, amount]) => amount.length));

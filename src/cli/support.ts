@@ -1,16 +1,17 @@
 /** What the commands share: their options, the store for those that work beside the service, and who makes a change. */
-import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { join } from "node:path";
 import type { Command } from "commander";
 import { type AccountReader, managedAccount } from "../admin/manager.ts";
+import { openStore } from "../commands/open.ts";
+import { inWords, missingData, storeTrouble } from "../drivers/store-trouble.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
-import { parseDateTime } from "../schedule/date-time.ts";
+import { parseDayOrMoment } from "../schedule/date-time.ts";
 import { localStore } from "../store/group.ts";
-import { openStore, storeName } from "../store/open.ts";
+import { storeName } from "../store/open.ts";
 import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
 import type { Store } from "../store/port/store.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
 
@@ -61,19 +62,19 @@ export function readPort(text: string): number {
   return Number(text);
 }
 
-/** Whether there is a directory to work on. Whether a database was set up is seen when it is looked into. */
-export function hasData({ store }: Settings): boolean {
-  return store.url !== "" || existsSync(join(store.data, "heliograph.sqlite"));
-}
-
 /** Works on the store directly. It may be done while a service runs on it; the service sees the change within a second. */
-export async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
+export async function withStore<Result>(
+  settings: Settings,
+  work: (store: Store) => Promise<Result>,
+  { look = false } = {},
+): Promise<Result> {
   const log = createLog(settings.log.level, { part: "cli" });
   const opening = openStore({
     settings,
     clock: systemClock,
     log,
     deliver: null,
+    look,
     name: `heliograph cli ${process.pid}`,
   });
   const { engine, close } = await opening.catch((error: Error) => {
@@ -81,14 +82,18 @@ export async function withStore<Result>(settings: Settings, work: (store: Store)
   });
   try {
     return await work(localStore(engine, () => undefined));
+  } catch (error) {
+    const trouble = error instanceof StoreUnavailable ? storeTrouble(error, settings.store) : null;
+    throw trouble === null ? error : new CommandFault(`${trouble.says}: ${trouble.mend}`, { cause: error });
   } finally {
     await close();
   }
 }
 
-/** Whatever stands in the way of the store (rights, a full disk, another file, no database) is told in a line. */
+/** Whatever stands in the way of the store (rights, a full disk, another file, no database) is told in a line, with what to do. */
 export function cannotOpen(settings: Settings, error: Error): CommandFault {
-  return new CommandFault(`the data in ${storeName(settings)} cannot be opened: ${error.message}`);
+  const words = inWords(error, settings.store);
+  return new CommandFault(`the data in ${storeName(settings)} cannot be opened: ${words}`, { cause: error });
 }
 
 /** The number given with --limit. */
@@ -107,12 +112,13 @@ export function onStore<Result>(
   return withStore(settings, (store) => work(store, settings));
 }
 
-/** For commands on a service that was set up before. */
-export function requireData(settings: Settings): void {
-  if (hasData(settings)) return;
-  throw new CommandFault(
-    `there is no data in ${settings.store.data}: set it up with "heliograph init", or name its directory with --data`,
-  );
+/** For commands on a service that was set up before. Whether a database was is seen when it is looked into. Whoever makes data needs none (`orNone`). */
+export function requireData(settings: Settings, { orNone = false } = {}): void {
+  const { url, data } = settings.store;
+  const trouble = url === "" ? missingData(data) : null;
+  if (trouble === null || (orNone && trouble.kind === "absent")) return;
+  const before = trouble.kind === "absent" ? "" : `the data in ${data} cannot be opened: `;
+  throw new CommandFault(`${before}${trouble.says}: ${trouble.mend}`);
 }
 
 /** The whole catalogue's and every account's: the command line is the operator's. */
@@ -137,7 +143,7 @@ export function accountNamed(store: AccountReader, key: string): Promise<Managed
 
 /** A day, which begins at midnight UTC, or a moment. */
 export function momentOf(text: string, option: string): number {
-  const atMs = parseDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  const atMs = parseDayOrMoment(text);
   if (atMs === null)
     throw new UsageFault(`${option} must be a day such as 2026-11-01, or a moment such as 2026-11-01T08:30:00Z`);
   return atMs;

@@ -3,9 +3,10 @@
  * rows that they delete are not cleared away until the transaction is over.
  */
 
-import { asStoreError } from "../store/postgres/faults.ts";
-import { PostgresLink } from "../store/postgres/link.ts";
-import { type Db, migrate, openDatabase } from "../store/sqlite/database.ts";
+import { asDatabaseError } from "../drivers/postgres/faults.ts";
+import { PostgresLink } from "../drivers/postgres/link.ts";
+import { type Db, openDatabase } from "../drivers/sqlite/database.ts";
+import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { compare, isDifferent } from "./check.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
@@ -34,7 +35,7 @@ export async function takeRows(
     options.onStep?.("checking");
     await check(options.to, moment);
   } catch (error) {
-    throw asStoreError(error);
+    throw asDatabaseError(error);
   } finally {
     moment.end();
   }
@@ -123,7 +124,7 @@ class Moment {
     await this.#link
       .connect(() => undefined)
       .catch((error: Error) => {
-        throw new CopyRefused(`the data in ${name} cannot be opened: ${(asStoreError(error) as Error).message}`);
+        throw new CopyRefused(`the data in ${name} cannot be opened: ${(asDatabaseError(error) as Error).message}`);
       });
     await this.#link.script("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const [tables] = await this.#all<{ there: boolean; copying: boolean }>(

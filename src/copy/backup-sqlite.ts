@@ -5,7 +5,8 @@
  */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { migrate, openDatabase } from "../store/sqlite/database.ts";
+import { openDatabase } from "../drivers/sqlite/database.ts";
+import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { CopyRefused } from "./copied-tables.ts";
 

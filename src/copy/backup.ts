@@ -17,10 +17,11 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
+import { RULES } from "../commands/table.ts";
+import { DataDirectoryInUse, lockDirectory, openDatabase } from "../drivers/sqlite/database.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { makePrivateDirectory } from "../runtime/private-files.ts";
 import { localStore } from "../store/group.ts";
-import { DataDirectoryInUse, lockDirectory, openDatabase } from "../store/sqlite/database.ts";
 import { SqliteEngine } from "../store/sqlite/engine.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { takeRows } from "./backup-postgres.ts";
@@ -117,7 +118,13 @@ function countRows(directory: string): Map<string, number> {
 
 /** As a service on it would find it. */
 async function verifyLedger(directory: string): Promise<string[]> {
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 0, total: 0 }, mode: "tool" });
+  const engine = new SqliteEngine({
+    rules: RULES,
+    directory,
+    clock: systemClock,
+    lanes: { lane: 0, total: 0 },
+    mode: "tool",
+  });
   try {
     return await localStore(engine, () => undefined).verifyLedger();
   } finally {

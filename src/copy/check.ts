@@ -7,7 +7,8 @@ import type { CopyTarget } from "./copy-target.ts";
 /** Null where a side does not have it at all. */
 export interface Comparison {
   readonly what: string;
-  readonly unit: "rows" | "micros";
+  /** Of amounts, which are in micros; null where rows are counted. */
+  readonly currency: string | null;
   readonly source: bigint | null;
   readonly target: bigint | null;
 }
@@ -26,6 +27,7 @@ function wholeOf(halves: string | undefined): bigint | null {
   return BigInt(high) * HALF + BigInt(low);
 }
 
+/** Each has names that end with the currency. */
 const SUMS: readonly { readonly what: string; readonly text: string }[] = [
   {
     what: "balances of",
@@ -39,7 +41,8 @@ const SUMS: readonly { readonly what: string; readonly text: string }[] = [
   },
   {
     what: "charged to account",
-    text: `SELECT CAST(account_id AS TEXT) AS name, ${sumOf("charged_micros")} AS value FROM message GROUP BY account_id ORDER BY account_id`,
+    text: `SELECT account.key || ', ' || account.currency AS name, ${sumOf("charged_micros")} AS value
+      FROM message JOIN account ON account.id = account_id GROUP BY 1 ORDER BY 1`,
   },
 ];
 
@@ -49,7 +52,7 @@ const ORIGIN = "SELECT CAST(id AS TEXT) AS name, key || ' ' || callback_secret A
 export async function compare(source: CopySource, target: Pick<CopyTarget, "count" | "pairs">): Promise<Comparison[]> {
   const found: Comparison[] = [];
   const rows = (what: string, here: number, there: number): void => {
-    found.push({ what, unit: "rows", source: BigInt(here), target: BigInt(there) });
+    found.push({ what, currency: null, source: BigInt(here), target: BigInt(there) });
   };
   for (const { name } of COPIED) rows(name, source.count(name), await target.count(name));
   rows("message_name", source.countNames(), await target.count("message_name"));
@@ -58,7 +61,8 @@ export async function compare(source: CopySource, target: Pick<CopyTarget, "coun
     const there = new Map(await target.pairs(text));
     for (const name of new Set([...here.keys(), ...there.keys()])) {
       const [one, other] = [wholeOf(here.get(name)), wholeOf(there.get(name))];
-      found.push({ what: `${what} ${name}`, unit: "micros", source: one, target: other });
+      const [whose, currency] = name.split(", ") as [string, string];
+      found.push({ what: `${what} ${whose}`, currency, source: one, target: other });
     }
   }
   return found;

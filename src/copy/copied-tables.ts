@@ -30,6 +30,14 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "wallet", key: ["id"], numbered: true, watched: ["id", "balance_micros"] },
   { name: "catalogue_item", key: ["kind", "id"], watched: ["kind", "id", "body"] },
   { name: "opt_out", key: ["account_id", "number"], watched: ["account_id", "number"] },
+  {
+    name: "pin_application",
+    key: ["id"],
+    watched: ["id", "name", "enabled", "configuration", "secret"],
+  },
+  { name: "pin_template", key: ["id"], watched: ["id", "body"] },
+  { name: "pin", key: ["id"] },
+  { name: "pin_count", key: ["application_id", "kind", "number"] },
   { name: "retired_charge", key: ["account_id"] },
   { name: "replay", key: ["account_id", "kind", "token", "body_hash"] },
   { name: "bulk", key: ["account_id", "bulk_id"] },
@@ -47,6 +55,7 @@ export const COPIED: readonly CopiedTable[] = [
     instead: { held_by: "NULL", tried: "CASE WHEN held_by IS NULL THEN tried ELSE 1 END" },
     watched: ["id", "attempts", "due_at_ms", "dead_at_ms", "tried"],
   },
+  { name: "link", key: ["code"], watched: ["code", "clicks"] },
   { name: "incoming_message", key: ["key"] },
   { name: "incoming_set", key: ["id"], numbered: true },
   { name: "incoming_part", key: ["set_id", "sequence"] },
@@ -54,6 +63,7 @@ export const COPIED: readonly CopiedTable[] = [
   { name: "audit", key: ["id"], numbered: true },
   { name: "login_event", key: ["id"], numbered: true },
   { name: "quarantine", key: ["id"], numbered: true },
+  { name: "trace", key: ["id"], numbered: true },
 ];
 
 /** One row, which is written at the very end; what it says shows whether a service has run on the source since. */
@@ -62,17 +72,19 @@ export const COUNTER = { name: "counter", watched: ["changes", "starts", "purpos
 /** Tables of days, whose partitions have to be there before their rows. */
 export const BY_DAY: readonly string[] = ["message", "incoming_message"];
 
-/** Tables of the target that the source does not have: names are made from the messages, the others say who runs. */
+/** Tables of the target that are not copied: names are made from the messages, the others say who runs and what is asked of them. */
 export const TARGET_ONLY: readonly string[] = [
   "message_name",
   "node",
   "gone_node",
   "carrier_bind",
+  "carrier_reconnect",
+  "carrier_state",
   "heliograph_schema",
 ];
 
-/** The source's journal is empty when it is copied: all of it is in the other tables by then. */
-export const SOURCE_ONLY: readonly string[] = ["journal", "journal_layout"];
+/** Those of the source. Its journal is empty when it is copied: all of it is in the other tables by then. */
+export const SOURCE_ONLY: readonly string[] = ["carrier_reconnect", "carrier_state", "journal", "journal_layout"];
 
 /** Something stands in the way of the copy; the message says what to do. */
 export class CopyRefused extends Error {}

@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { DataDirectoryInUse, type Db, lockDirectory } from "../drivers/sqlite/database.ts";
+import { openAlone, type WriteAheadLog } from "../drivers/sqlite/write-ahead-log.ts";
 import { firstIdAt } from "../runtime/ids.ts";
 import type { ColumnTypes } from "../store/postgres/columns.ts";
 import { IS_NOT_REJECTED } from "../store/rows.ts";
-import { DataDirectoryInUse, type Db, lockDirectory, migrate } from "../store/sqlite/database.ts";
 import { replayJournal } from "../store/sqlite/journal.ts";
-import { openAlone, type WriteAheadLog } from "../store/sqlite/write-ahead-log.ts";
+import { migrate } from "../store/sqlite/migrate.ts";
 import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./copied-tables.ts";
 
 /** The values of a primary key, in its order; numbers as text, because they may be beyond 2^53. */

@@ -6,9 +6,9 @@
  *                          └── killed at any point: begin finds the progress and goes on
  */
 
+import { asDatabaseError } from "../drivers/postgres/faults.ts";
+import { inTransaction, PostgresLink, type Session } from "../drivers/postgres/link.ts";
 import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgres/columns.ts";
-import { asStoreError } from "../store/postgres/faults.ts";
-import { inTransaction, PostgresLink, type Session } from "../store/postgres/link.ts";
 import { isRejected } from "../store/rows.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
 import type { CopyPage, CounterRow, Key, Row } from "./copy-source.ts";
@@ -74,7 +74,7 @@ export class CopyTarget {
     try {
       await link.connect(() => undefined);
     } catch (error) {
-      throw asStoreError(error);
+      throw asDatabaseError(error);
     }
     return link;
   }

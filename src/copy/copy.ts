@@ -2,16 +2,17 @@
  * Moves a store from SQLite to PostgreSQL, for whoever outgrows one machine. Nobody may work on either side meanwhile. All rows keep their
  * ids; only what a running service had in memory is free again, as after any restart.
  */
+import { RULES } from "../commands/table.ts";
+import { asDatabaseError } from "../drivers/postgres/faults.ts";
+import { PostgresPool } from "../drivers/postgres/pool.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { silentLog } from "../runtime/log.ts";
 import { localStore } from "../store/group.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ColumnTypes } from "../store/postgres/columns.ts";
 import { PostgresEngine } from "../store/postgres/engine.ts";
-import { asStoreError } from "../store/postgres/faults.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { Partitions, partitionDays } from "../store/postgres/partitions.ts";
-import { PostgresPool } from "../store/postgres/pool.ts";
 import { type Comparison, compare, isDifferent, sameOrigin } from "./check.ts";
 import { BY_DAY, COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
 import { CopySource, fingerprints, type PageBounds } from "./copy-source.ts";
@@ -250,6 +251,7 @@ class Copy {
 /** As the service itself would find it. */
 async function verifyLedger(url: string): Promise<string[]> {
   const engine = await PostgresEngine.open({
+    rules: RULES,
     url,
     connections: 2,
     statementTimeoutMs: 0,
@@ -278,7 +280,7 @@ function inTable(error: unknown, { name }: CopiedTable, toName: string): unknown
 
 /** A database that is away is no reason to begin anew. */
 function told(error: unknown): unknown {
-  const known = asStoreError(error);
+  const known = asDatabaseError(error);
   if (!(known instanceof StoreUnavailable)) return error;
   return new CopyRefused(`${known.message}: run the same command again, it goes on where it stopped`);
 }

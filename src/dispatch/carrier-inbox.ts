@@ -89,11 +89,11 @@ export class CarrierInbox {
         // A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so.
         if (foreign > 0)
           this.#limiter.write(`foreign ${carrierId}`, (more) =>
-            log.warn({ carrierId, foreign, ...more }, FOREIGN_RECEIPTS),
+            log.warn({ carrier: carrierId, foreign, ...more }, FOREIGN_RECEIPTS),
           );
         if (doubtful > 0)
           this.#limiter.write(`doubtful ${carrierId}`, (more) =>
-            log.warn({ carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
+            log.warn({ carrier: carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
           );
         const untaken = new Set(strangers);
         for (const [index, { safe }] of batch.entries()) safe(!untaken.has(index));

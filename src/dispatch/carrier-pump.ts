@@ -14,16 +14,14 @@ import type { Claims } from "./claims.ts";
 import { InDoubt } from "./in-doubt.ts";
 import type { Waiting } from "./lane.ts";
 import { LongMessages } from "./long-messages.ts";
+import type { MessageLines } from "./message-lines.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
+import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
 import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface PumpCounts {
-  submitted: number;
-  refused: number;
-  later: number;
-  unknown: number;
   expired: number;
 }
 
@@ -34,6 +32,9 @@ export interface CarrierPumpParts {
   readonly outcomes: MessageOutcomes;
   readonly claims: Claims;
   readonly counts: PumpCounts;
+  readonly trace: MessageTrace;
+  /** Null unless there is to be a line of the log for each. */
+  readonly lines: MessageLines | null;
   /** Messages of one lane in memory. */
   readonly laneMessages: number;
   /** Takes a message that could not go, back to its place. */
@@ -70,6 +71,7 @@ export class CarrierPump {
   stop(): void {
     this.#isStopping = true;
     for (const timer of this.#aside) timer.cancel();
+    for (const queue of this.#parts.queues) queue.missed.cancelTimer();
   }
 
   /** After a lapse: the store speaks up at least every second, so nothing here has to watch for the lease. */
@@ -114,7 +116,16 @@ export class CarrierPump {
       room -= submitting.missing;
       this.#submit(queue, waiting, submitting, Math.min(submitting.missing, free));
     }
+    if (mayGo && queue.missed.length > 0 && queue.pause === null && carrier.isUp()) this.#askForSlots(queue);
     for (const lane of queue.ring.lanes()) this.#parts.claims.refill(lane);
+  }
+
+  #askForSlots(queue: CarrierQueue): void {
+    const { clock, outcomes } = this.#parts;
+    const room = Math.min(queue.carrier.room(), queue.free);
+    const askers = queue.missed.ask(clock, room, queue.carrier.window, () => this.pump(queue));
+    const dueAtMs = clock.now();
+    for (const { key } of askers) outcomes.postponed({ key, dueAtMs, event: "slot missed" });
   }
 
   /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
@@ -132,7 +143,7 @@ export class CarrierPump {
     return clock.monotonic() - queue.heldSinceMs < HELD_MS;
   }
 
-  /** Past its validity, or outside its window, it does not go. A message that was begun in its window is finished. */
+  /** Past its validity, outside its window, or behind its slot, it does not go. A message that was begun in its window or slot is finished. */
   #mayGo(queue: CarrierQueue, message: QueuedMessage): boolean {
     const nowMs = this.#parts.clock.now();
     if (message.expiresAtMs <= nowMs) {
@@ -143,6 +154,11 @@ export class CarrierPump {
       queue.begun.delete(message.key);
       const dueAtMs = Math.min(nextOpening(message.window, nowMs), message.expiresAtMs);
       this.#parts.outcomes.postponed({ key: message.key, dueAtMs, event: "window closed" });
+      return false;
+    }
+    if (message.slotUntilMs !== null && message.slotUntilMs < nowMs && !queue.isBegun(message)) {
+      queue.begun.delete(message.key);
+      queue.missed.add(message);
       return false;
     }
     return true;
@@ -164,8 +180,18 @@ export class CarrierPump {
     queue.begun.delete(waiting.message.key);
     queue.inFlight++;
     const recorded = this.#handed(queue, waiting.message.key, parts);
-    if (parts > 1) this.#longMessages.add(queue, submitting);
-    void submitting.submit(parts).then((verdict) => this.#judged(queue, waiting, submitting, verdict, recorded));
+    // The parts of a long one may wait for the pace, which says nothing of how soon the carrier answers.
+    const isLong = parts > 1;
+    if (isLong) this.#longMessages.add(queue, submitting);
+    const handedAtMs = isLong ? 0 : queue.counts.handed();
+    const { trace, lines } = this.#parts;
+    const sinceMs = trace.handedOver();
+    void submitting.submit(parts).then((verdict) => {
+      if (!isLong) queue.counts.answered(handedAtMs);
+      this.#judged(queue, waiting, submitting, verdict, recorded);
+      trace.answered(queue, waiting.message.key, verdict, sinceMs);
+      if (lines !== null) lines.submitted(queue.carrier, waiting.message, verdict);
+    });
   }
 
   #judged(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, verdict: Verdict, recorded: () => void): void {
@@ -175,18 +201,26 @@ export class CarrierPump {
     const atMs = this.#parts.clock.now();
     switch (verdict.kind) {
       case "submitted": {
-        this.#parts.counts.submitted++;
-        const { parts, refusedErrorId } = verdict;
-        this.#parts.outcomes.submitted({ key, carrierId: queue.carrier.id, parts, refusedErrorId, atMs }, to, recorded);
+        const { parts, refusedErrorId, status } = verdict;
+        const submitted = { key, carrierId: queue.carrier.id, parts, refusedErrorId, atMs };
+        this.#parts.outcomes.submitted(submitted, to, recorded, status);
+        queue.counts.taken(parts, atMs);
         break;
       }
       case "refused":
-      case "gave up":
-        this.#parts.counts.refused++;
-        this.#parts.outcomes.ended({ key, event: verdict.kind, errorId: verdict.errorId, atMs }, recorded);
+      case "gave up": {
+        const { kind: event, errorId, status } = verdict;
+        this.#parts.outcomes.ended({ key, event, errorId, atMs }, recorded, { carrier: queue.carrier.id, status });
+        queue.counts.refusedFor(verdict.errorId);
+        if (verdict.kind === "gave up") queue.counts.gaveUp++;
         break;
+      }
       case "again":
-        this.#noteAgain(submitting, verdict, recorded);
+        this.#noteAgain(queue, submitting, verdict, recorded);
+        if (waiting.message.slotUntilMs !== null && submitting.asItIs.taken === null && !this.#isStopping) {
+          this.#takeAnotherSlot(queue, waiting.message, verdict);
+          break;
+        }
         if (verdict.cause === "not now" && !this.#isStopping) {
           this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
           break;
@@ -224,14 +258,29 @@ export class CarrierPump {
     this.#aside.add(timer);
   }
 
+  /** It was handed over, and its slot is used up for that: it waits in the store for the next one. */
+  #takeAnotherSlot(
+    queue: CarrierQueue,
+    { key, expiresAtMs }: QueuedMessage,
+    { cause, afterMs }: Extract<Verdict, { kind: "again" }>,
+  ): void {
+    const dueAtMs = Math.min(this.#parts.clock.now() + afterMs, expiresAtMs);
+    this.#parts.outcomes.postponed({ key, dueAtMs, event: "put off" });
+    if (cause === "later") this.#pause(queue, afterMs);
+  }
+
   /** What has to be known of a message that goes again, should it be somebody else who hands it over. */
   #noteAgain(
+    queue: CarrierQueue,
     submitting: Submitting,
     { cause, isUnknown: unknown }: Extract<Verdict, { kind: "again" }>,
     recorded: () => void,
   ): void {
-    if (unknown) this.#parts.counts.unknown++;
-    else if (cause !== "room") this.#parts.counts.later++;
+    if (unknown) queue.counts.unknown++;
+    else if (cause !== "room") {
+      queue.counts.later++;
+      if (cause === "not now") queue.counts.putOff++;
+    }
     const { key } = submitting.message;
     const taken = submitting.unrecorded;
     if (!unknown && taken === null) {
@@ -267,7 +316,7 @@ export class CarrierPump {
   sweep(): void {
     const nowMs = this.#parts.clock.now();
     for (const queue of this.#parts.queues) {
-      for (const message of queue.ring.remove((waiting) => waiting.expiresAtMs <= nowMs))
+      for (const message of queue.remove((waiting) => waiting.expiresAtMs <= nowMs))
         this.#expire(queue, message, nowMs);
     }
     this.pumpAll();

@@ -1,8 +1,10 @@
 /** What dispatch has of one carrier: who waits for it, what it was handed, and how it stands with it just now. */
 import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
-import type { Timer } from "../runtime/clock.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
+import { CarrierCounts } from "./carrier-counts.ts";
 import { LaneRing } from "./lane.ts";
+import { MissedSlots } from "./missed-slots.ts";
 import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 import { Submitting } from "./submitting.ts";
@@ -17,7 +19,10 @@ export class CarrierQueue {
   /** Another one after the operator changed its profile. */
   carrier: Carrier;
   readonly handed: Handed;
+  readonly counts: CarrierCounts;
   readonly ring: LaneRing;
+  /** Messages that came too late for their slot. */
+  readonly missed = new MissedSlots();
   /** Messages that were handed over, and wait to be handed over again. */
   readonly begun = new Map<MessageKey, Submitting>();
   /** Messages of several parts on the wire. */
@@ -38,16 +43,20 @@ export class CarrierQueue {
   leaving = false;
   /** It is being set up anew, and down only for that. */
   replacing = false;
+  /** Whether it was up when that was last looked at, and since when that is so. */
+  wasUp = false;
+  sinceMs = 0;
 
-  constructor(carrier: Carrier, handed: Handed) {
+  constructor(carrier: Carrier, handed: Handed, counts: CarrierCounts) {
     this.carrier = carrier;
     this.handed = handed;
+    this.counts = counts;
     this.ring = new LaneRing(carrier.id);
   }
 
   /** Messages in memory, waiting or on the wire. */
   get size(): number {
-    let size = this.inFlight + this.putOff;
+    let size = this.inFlight + this.putOff + this.missed.length;
     for (const lane of this.ring.lanes()) size += lane.length;
     return size;
   }
@@ -55,6 +64,14 @@ export class CarrierQueue {
   /** How many more parts its window has room for. */
   get free(): number {
     return this.carrier.window - this.handed.unrecorded;
+  }
+
+  /** Since when the message has been due that waits longest: one that is first in its lane, missed its slot, or was put off. Null when none waits. */
+  get oldestDueAtMs(): number | null {
+    let oldestMs = this.missed.oldestDueAtMs;
+    for (const lane of this.ring.lanes()) oldestMs = Math.min(oldestMs, lane.peek()?.message.dueAtMs ?? oldestMs);
+    for (const { message } of this.begun.values()) oldestMs = Math.min(oldestMs, message.dueAtMs);
+    return oldestMs === Number.POSITIVE_INFINITY ? null : oldestMs;
   }
 
   /** Whether the carrier has any of a message. */
@@ -81,8 +98,14 @@ export class CarrierQueue {
     return begun;
   }
 
+  /** Takes out all waiting messages that `unwanted` names. */
+  remove(unwanted: (message: QueuedMessage) => boolean): QueuedMessage[] {
+    return [...this.ring.remove(unwanted), ...this.missed.remove(unwanted)];
+  }
+
   /** Nothing more happens here by itself. */
   cancelTimers(): void {
+    this.missed.cancelTimer();
     this.pause?.cancel();
     this.recording?.cancel();
   }
@@ -93,11 +116,20 @@ export class CarrierQueues implements Iterable<CarrierQueue> {
   readonly #queues = new Map<string, CarrierQueue>();
   /** By carrier, as many as the operator ever names. */
   readonly #handed = new Map<string, Handed>();
+  readonly #counts = new Map<string, CarrierCounts>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   add(carrier: Carrier): CarrierQueue {
+    const counts = this.#counts.get(carrier.id) ?? new CarrierCounts(this.#clock);
+    this.#counts.set(carrier.id, counts);
     const handed = this.#handed.get(carrier.id) ?? { unrecorded: 0 };
     this.#handed.set(carrier.id, handed);
-    const queue = new CarrierQueue(carrier, handed);
+    const queue = new CarrierQueue(carrier, handed, counts);
+    queue.sinceMs = this.#clock.now();
     this.#queues.set(carrier.id, queue);
     return queue;
   }

@@ -116,7 +116,9 @@ export class CarrierRouter {
   }
 
   #push(queue: CarrierQueue, message: QueuedMessage): CarrierQueue {
-    queue.ring.push(queue.carrier.id === message.carrierId ? message : this.#rerouted(message, queue.carrier.id));
+    const own = queue.carrier.id === message.carrierId ? message : this.#rerouted(message, queue.carrier.id);
+    if (message.slotUntilMs !== null && queue.missed.isBack(message.key)) queue.ring.pushFirst(own);
+    else queue.ring.push(own);
     return queue;
   }
 
@@ -192,7 +194,7 @@ export class CarrierRouter {
    */
   rerouteAll(queue: CarrierQueue): void {
     if (this.#parts.pump.isStopping || queue.replacing) return;
-    const leaving = queue.ring.remove((message) => !queue.isBegun(message) && this.#alternative(message) !== null);
+    const leaving = queue.remove((message) => !queue.isBegun(message) && this.#alternative(message) !== null);
     const moved = leaving.map((message) => this.#asItIs(queue, message));
     for (const { key } of leaving) queue.begun.delete(key);
     this.enqueue(moved);

@@ -20,17 +20,26 @@
  *
  * This file has the dispatcher itself: carriers that come and go, the start and the stop.
  */
+import type { CarrierFacts } from "../carriers/facts.ts";
 import type { Carrier } from "../carriers/port.ts";
+import type { StateFacts } from "../carriers/state.ts";
+import { AccountNames } from "../runtime/account-names.ts";
 import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
+import { LabelNames, type Metric } from "../runtime/metrics.ts";
+import type { Trace } from "../runtime/trace.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
+import { factsOf } from "./carrier-facts.ts";
 import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import { CarrierRouter, type RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
+import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS } from "./dispatch-metrics.ts";
+import { MessageLines } from "./message-lines.ts";
 import { MessageOutcomes } from "./message-outcomes.ts";
+import { MessageTrace } from "./message-trace.ts";
 
 export interface DispatchSettings {
   /** Messages brought from the store in one go. */
@@ -42,6 +51,8 @@ export interface DispatchSettings {
 }
 
 export interface DispatchParts extends RoutingRules {
+  /** Where steps of messages are noted for people. */
+  readonly trace?: Trace;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,20 +73,18 @@ const LOOK_EVERY_MS = 10;
 
 export class Dispatcher {
   readonly #parts: DispatchParts;
-  readonly #queues = new CarrierQueues();
+  readonly #queues: CarrierQueues;
   readonly #outcomes: MessageOutcomes;
   readonly #claims: Claims;
   readonly #pump: CarrierPump;
   readonly #router: CarrierRouter;
+  /** Null unless the level of the log is debug. */
+  readonly #lines: MessageLines | null;
   #sweeping: Interval | null = null;
+  readonly #carrierNames = new LabelNames(MAX_NAMED_CARRIERS);
   readonly counts = {
     rerouted: 0,
-    submitted: 0,
-    refused: 0,
-    later: 0,
-    unknown: 0,
     expired: 0,
-    receipts: 0,
     incomingParts: 0,
     incomingUnmatched: 0,
     receiptsUnmatched: 0,
@@ -89,16 +98,21 @@ export class Dispatcher {
   constructor(parts: DispatchParts) {
     const { claimCount, laneMessages } = parts.settings;
     const { counts } = this;
-    const queues = this.#queues;
+    const queues = new CarrierQueues(parts.clock);
+    this.#queues = queues;
     this.#parts = parts;
-    const outcomes = new MessageOutcomes({ ...parts, counts, onWritten: () => this.#pump.pumpAll() });
+    const names = new AccountNames((accountId) => parts.store.accountKey({ accountId }));
+    const lines = MessageLines.of(parts.log, names);
+    this.#lines = lines;
+    const trace = new MessageTrace(parts.trace, parts.clock);
+    const outcomes = new MessageOutcomes({ ...parts, counts, trace, onWritten: () => this.#pump.pumpAll() });
     const claims = new Claims({
       ...parts,
       claimCount,
       servedBy: (carrierId) => this.#router.servedBy(carrierId),
       leave: (lane) => this.#router.leaveElsewhere(lane),
     });
-    const shared = { ...parts, queues, outcomes, claims, counts };
+    const shared = { ...parts, queues, outcomes, claims, counts, trace, lines };
     const pump = new CarrierPump({
       ...shared,
       laneMessages,
@@ -149,21 +163,57 @@ export class Dispatcher {
   }
 
   async #connect(queue: CarrierQueue, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt, asMessage) => {
-      this.counts.receipts++;
-      return this.#outcomes.receipt(carrier.id, receipt, asMessage);
+    carrier.onReceipt((receipt, asMessage, raw) => {
+      const safe = this.#outcomes.receipt(carrier.id, receipt, asMessage, raw);
+      queue.counts.received(receipt);
+      if (this.#lines !== null) this.#lines.receipt(carrier, receipt);
+      return safe;
     });
     carrier.onIncoming((part) => {
       this.counts.incomingParts++;
       return this.#outcomes.incoming(carrier.id, part);
     });
     carrier.onChange(() => {
-      if (carrier.isUp()) this.#pump.pump(queue);
+      const isUp = carrier.isUp();
+      if (isUp !== queue.wasUp) this.#noteChange(queue, isUp);
+      if (isUp) this.#pump.pump(queue);
       else this.#router.rerouteAll(queue);
     });
     if (carrier.resume !== undefined) await this.#resume(carrier);
     await carrier.start();
+    if (carrier.isUp() !== queue.wasUp) this.#noteChange(queue, carrier.isUp());
     this.#pump.pump(queue);
+  }
+
+  #noteChange(queue: CarrierQueue, isUp: boolean): void {
+    queue.wasUp = isUp;
+    queue.sinceMs = this.#parts.clock.now();
+  }
+
+  /** How it stands with the carriers that this node serves. */
+  facts(): CarrierFacts[] {
+    return [...this.#queues].map(factsOf);
+  }
+
+  metrics(): Metric[] {
+    return [...carrierMetrics(this.#queues, this.#carrierNames, this.#parts.clock.now()), ...dispatchMetrics(this)];
+  }
+
+  /** The same, as far as their connections go. */
+  stateFacts(): StateFacts[] {
+    return [...this.#queues].map(({ carrier, sinceMs }) => ({
+      id: carrier.id,
+      isUp: carrier.isUp(),
+      sinceMs,
+      connections: carrier.connections?.() ?? null,
+    }));
+  }
+
+  /** Tries connections that wait for their next try at once. False where this node does not serve the carrier. */
+  connectNow(carrierId: string): boolean {
+    const queue = this.#queues.get(carrierId);
+    queue?.carrier.connectNow?.();
+    return queue !== undefined;
   }
 
   /** A carrier that the operator took away: what waits for it goes to another, or has no route any more. */
@@ -178,7 +228,7 @@ export class Dispatcher {
     const queue = this.#queues.get(id);
     if (queue === undefined) return;
     queue.leaving = true;
-    for (const message of queue.ring.remove((message) => !queue.isBegun(message))) this.#router.leave(queue, message);
+    for (const message of queue.remove((message) => !queue.isBegun(message))) this.#router.leave(queue, message);
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonic() + HAND_OVER_WAIT_MS;
     while (queue.isBusy && !this.#pump.isStopping && clock.monotonic() < deadlineMs)
@@ -192,7 +242,7 @@ export class Dispatcher {
     queue.cancelTimers();
     await queue.carrier.stop();
     for (const { name, overflowed } of queue.ring.lanes()) if (overflowed) this.#router.leaveElsewhere(name);
-    for (const message of queue.ring.remove(() => true)) this.#router.leave(queue, message);
+    for (const message of queue.remove(() => true)) this.#router.leave(queue, message);
   }
 
   async #resume(carrier: Carrier): Promise<void> {

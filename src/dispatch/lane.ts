@@ -18,6 +18,8 @@ export interface Waiting {
 
 export class Lane {
   readonly name: LaneName;
+  /** An account has another lane for messages with a slot, which do not wait behind those without. */
+  readonly place: number;
   /** Some of its messages are still in the store. */
   overflowed = false;
   /** Messages are being brought from the store. */
@@ -32,8 +34,9 @@ export class Lane {
   /** Where the first message stands: shifting a long array each time would cost more than the message. */
   #head = 0;
 
-  constructor(name: LaneName) {
+  constructor(name: LaneName, place = name.accountId) {
     this.name = name;
+    this.place = place;
   }
 
   get length(): number {
@@ -90,13 +93,17 @@ export class LaneRing {
     this.#carrierId = carrierId;
   }
 
-  lane(accountId: number): Lane {
-    let lane = this.#lanes.get(accountId);
+  lane(accountId: number, place = accountId): Lane {
+    let lane = this.#lanes.get(place);
     if (lane === undefined) {
-      lane = new Lane({ accountId, carrierId: this.#carrierId });
-      this.#lanes.set(accountId, lane);
+      lane = new Lane({ accountId, carrierId: this.#carrierId }, place);
+      this.#lanes.set(place, lane);
     }
     return lane;
+  }
+
+  #laneOf({ accountId, slotUntilMs }: QueuedMessage): Lane {
+    return this.lane(accountId, slotUntilMs === null ? accountId : -1 - accountId);
   }
 
   lanes(): Iterable<Lane> {
@@ -104,9 +111,14 @@ export class LaneRing {
   }
 
   push(message: QueuedMessage): void {
-    const lane = this.lane(message.accountId);
+    const lane = this.#laneOf(message);
     lane.push(this.atTheEnd(message));
     if (!lane.listed) this.#list(lane);
+  }
+
+  /** A message that has waited already: it is next. */
+  pushFirst(message: QueuedMessage): void {
+    this.takeBack({ message, place: 0 });
   }
 
   /** The message with a place behind all that wait now. */
@@ -115,14 +127,14 @@ export class LaneRing {
   }
 
   putBack(waiting: Waiting): void {
-    const lane = this.lane(waiting.message.accountId);
+    const lane = this.#laneOf(waiting.message);
     lane.putBack(waiting);
     if (!lane.listed) this.#list(lane);
   }
 
   /** What `next` has just given cannot go yet, and nothing is to overtake it: it is next again. */
   takeBack(waiting: Waiting): void {
-    const lane = this.lane(waiting.message.accountId);
+    const lane = this.#laneOf(waiting.message);
     lane.putBack(waiting);
     for (const queue of [this.#fresh, this.#turns]) {
       const at = queue.indexOf(lane);
@@ -173,6 +185,6 @@ export class LaneRing {
   /** An empty lane saves up no turns, and is forgotten unless more of it is in the store. */
   #retire(lane: Lane): void {
     lane.listed = false;
-    if (!lane.overflowed && !lane.claiming) this.#lanes.delete(lane.name.accountId);
+    if (!lane.overflowed && !lane.claiming) this.#lanes.delete(lane.place);
   }
 }

@@ -12,6 +12,7 @@ import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/
 import type { CommandName, Store } from "../store/port/store.ts";
 import { CarrierInbox, type CarrierInboxCounts } from "./carrier-inbox.ts";
 import { type Add, type DispatchKind, DispatchRecorder } from "./dispatch-recorder.ts";
+import { type EndedBy, MessageTrace } from "./message-trace.ts";
 
 type OutcomeStore = Pick<
   Store,
@@ -30,6 +31,8 @@ export interface MessageOutcomesParts {
   /** Called when the store has taken something, or has at least answered. */
   readonly onWritten: () => void;
   readonly counts: OutcomeCounts;
+  /** What is noted of it for people. */
+  readonly trace?: MessageTrace;
 }
 
 /** What became of a message that was handed over, and whom to tell when the store knows. */
@@ -53,6 +56,7 @@ interface Submitted extends OfHanded<SubmittedMessage> {
 
 export class MessageOutcomes {
   readonly #recorder: DispatchRecorder;
+  readonly #trace: MessageTrace;
   readonly #inbox: CarrierInbox;
   readonly #rerouted: Add<OfHanded<Rerouted>>;
   readonly #submitted: Add<Submitted>;
@@ -71,6 +75,7 @@ export class MessageOutcomes {
       onAnswer: onWritten,
     });
     this.#recorder = recorder;
+    this.#trace = parts.trace ?? new MessageTrace(undefined, clock);
     this.#inbox = new CarrierInbox({ ...parts, recorder });
     // In the order in which they are written. The new lane goes before what became of the message in it.
     this.#rerouted = recorder.add(ofHanded<Rerouted>("reroute", (messages) => store.reroute({ messages })));
@@ -112,17 +117,20 @@ export class MessageOutcomes {
     return this.#recorder.keepsUp;
   }
 
-  /** `recorded` is called when the store knows of it, here and below. */
-  submitted(message: SubmittedMessage, to: string, recorded: Recorded = nobody): void {
+  /** `recorded` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
+  submitted(message: SubmittedMessage, to: string, recorded: Recorded = nobody, status?: string): void {
     this.#submitted({ item: message, to, recorded });
+    this.#trace.submitted(message, to, status);
   }
 
-  ended(ending: Ending, recorded: Recorded = nobody): void {
+  ended(ending: Ending, recorded: Recorded = nobody, by: EndedBy = {}): void {
     this.#ended({ item: ending, recorded });
+    this.#trace.ended(ending, by);
   }
 
   postponed(message: Postponed): void {
     this.#whenKnown(message.key, () => this.#postponed(message));
+    this.#trace.postponed(message);
   }
 
   again(message: HandedAgain, recorded: Recorded = nobody): void {
@@ -131,6 +139,7 @@ export class MessageOutcomes {
 
   rerouted(key: MessageKey, carrierId: string): void {
     this.#rerouted({ item: { key, carrierId }, recorded: this.#beforeRelease(key, nobody) });
+    this.#trace.rerouted(key, carrierId);
   }
 
   /** From then on another node may have it. */
@@ -139,8 +148,10 @@ export class MessageOutcomes {
   }
 
   /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
-  receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart): Promise<void> {
-    return this.#inbox.receipt(carrierId, receipt, asMessage);
+  receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart, raw: string | null = null): Promise<void> {
+    const safe = this.#inbox.receipt(carrierId, receipt, asMessage);
+    this.#trace.receipt(carrierId, receipt, raw);
+    return safe;
   }
 
   /** Resolves when the part is in the store. */

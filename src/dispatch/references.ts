@@ -10,8 +10,8 @@
  */
 
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
-import { plainPhone } from "../message/phones.ts";
 import { sizedCache } from "../runtime/cache.ts";
+import { plainPhone } from "../sms/addresses.ts";
 
 /** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
 const MAX_OCTETS = 224;

@@ -17,10 +17,15 @@ const NOT_ACKNOWLEDGED = errorByName("EC_MESSAGE_SUBMITTED_NOT_ACKED").id;
 
 /** `"room"`: all went well, and there was no room for the rest of it. `isUnknown`: a part was not answered, whatever the cause. */
 export type Verdict =
-  | { kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null }
-  | { kind: "refused"; errorId: number }
-  | { kind: "gave up"; errorId: number }
-  | { kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" | "room"; isUnknown: boolean };
+  | ({ kind: "submitted"; parts: SubmittedPart[]; refusedErrorId: number | null } & Said)
+  | ({ kind: "refused"; errorId: number } & Said)
+  | ({ kind: "gave up"; errorId: number } & Said)
+  | ({ kind: "again"; afterMs: number; cause: "later" | "unknown" | "not now" | "room"; isUnknown: boolean } & Said);
+
+/** What the carrier itself called it that it did not take a part, for people. */
+interface Said {
+  readonly status?: string;
+}
 
 export class Submitting {
   readonly message: QueuedMessage;
@@ -160,6 +165,7 @@ export class Submitting {
     this.#isUnknown = kinds.has("unknown");
     const refused = answers.find((answer) => answer.kind === "refused");
     if (refused !== undefined) this.#spoiledBy = refused.errorId;
+    const said = saidIn(refused === undefined ? answers : [refused]);
     if (kinds.has("unknown") && ++this.#unknownCount > MAX_UNKNOWN_COUNT) this.#spoiledBy ??= NOT_ACKNOWLEDGED;
     if (kinds.has("not now") && !this.#putOffs.add(this.message.key)) this.#spoiledBy ??= SYSTEM_FAILURE;
     if (this.#spoiledBy === null) {
@@ -169,17 +175,22 @@ export class Submitting {
       );
       const waitMs = Math.max(0, ...waits);
       const afterMs = cause === "not now" ? this.#putOffs.waitMs(this.message.key, waitMs) : waitMs;
-      return { kind: "again", afterMs, cause, isUnknown: this.#isUnknown };
+      return { kind: "again", afterMs, cause, isUnknown: this.#isUnknown, ...said };
     }
     // A part that will never be taken spoils the message: the others are not sent again.
-    if (taken.length === 0 && this.message.taken !== null) return this.giveUp(this.#spoiledBy);
+    if (taken.length === 0 && this.message.taken !== null) return { ...this.giveUp(this.#spoiledBy), ...said };
     if (taken.length === 0) {
       // The carrier may have a part that it did not answer.
       const isRefused = this.#spoiledBy !== NOT_ACKNOWLEDGED && !this.#isUnknown;
-      return { kind: isRefused ? "refused" : "gave up", errorId: this.#spoiledBy };
+      return { kind: isRefused ? "refused" : "gave up", errorId: this.#spoiledBy, ...said };
     }
-    return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy };
+    return { kind: "submitted", parts: taken, refusedErrorId: this.#spoiledBy, ...said };
   }
+}
+
+function saidIn(answers: readonly Submission[]): Said {
+  const said = answers.find((answer) => "status" in answer && answer.status !== undefined) as Said | undefined;
+  return said === undefined ? {} : { status: said.status! };
 }
 
 function countOf({ ids }: PartsTaken): number {

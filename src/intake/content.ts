@@ -2,22 +2,23 @@
 
 import { carriedOf } from "../message/carried.ts";
 import type { Content } from "../message/message.ts";
+import { readRegional } from "../message/regional.ts";
+import { type Subscription, subscriptionFor } from "../message/subscription.ts";
 import { urlProblem } from "../runtime/urls.ts";
 import { parseDateTime } from "../schedule/date-time.ts";
 import { expiry, firstSendable, tooFarAhead } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";
-import { isSender } from "../sms/addresses.ts";
+import { isSender, maySendAs, type SenderRules } from "../sms/addresses.ts";
 import { STATUS } from "../sms/statuses.ts";
 import { type KnownBodies, prepareBody } from "./body.ts";
-import type { MessageFields, Problem, TimeOfDay } from "./request.ts";
+import type { MessageFields, Problem, RequestedMessage, TimeOfDay } from "./request.ts";
 
 const KEPT_ADDRESS_LENGTH = 64;
 
-export interface ContentRules {
+export interface ContentRules extends SenderRules {
+  /** The account's; absent where it has none. */
+  readonly subscriptions?: readonly Subscription[] | undefined;
   readonly nowMs: number;
-  readonly defaultSender: string | null;
-  /** Null for any. The default sender is allowed in any case. */
-  readonly allowedSenders: readonly string[] | null;
   readonly sendAtDays: number;
 }
 
@@ -33,8 +34,7 @@ export function clipAddress(address: string): string {
 
 /** `isWanted`: whether any destination may get it, as far as is known without it. */
 export function prepareContent(
-  path: string,
-  fields: MessageFields,
+  { path, fields, reportForm, validityMs }: Omit<RequestedMessage, "destinations">,
   rules: ContentRules,
   isWanted = true,
   known?: KnownBodies,
@@ -56,8 +56,9 @@ export function prepareContent(
   if (problems.length > 0) return problems;
 
   const from = fields.from ?? rules.defaultSender ?? "";
-  const senderIsFine = isSender(from) && isAllowed(from, rules);
+  const senderIsFine = isSender(from) && maySendAs(rules, from);
   const body = prepareBody(fields, isWanted && senderIsFine, known);
+  const standing = subscriptionOf(rules, fields, from);
   const firstMs = firstSendable({ nowMs: rules.nowMs, sendAtMs, window });
   return {
     rejectedStatusId: senderIsFine ? body.rejectedStatusId : STATUS.REJECTED_SOURCE.id,
@@ -67,20 +68,28 @@ export function prepareContent(
       encoding: body.encoding,
       partCount: body.partCount,
       flash: fields.flash ?? false,
-      notifyUrl: fields.notifyUrl ?? null,
-      notifyContentType: fields.notifyContentType ?? "application/json",
+      notifyUrl: fields.notifyUrl ?? standing?.notifyUrl ?? null,
+      reportForm: reportForm ?? fields.notifyContentType ?? "application/json",
       intermediateReport: fields.intermediateReport ?? false,
       sendAtMs,
       dueAtMs: firstMs > rules.nowMs ? firstMs : null,
       window,
-      expiresAtMs: expiry(firstMs, fields.validityPeriod ?? null),
+      expiresAtMs: expiry(firstMs, validityMs ?? minutes(fields.validityPeriod)),
+      regional: readRegional(fields.regional),
       ...carriedOf(fields),
+      callbackData: fields.callbackData ?? standing?.callbackData ?? null,
     },
   };
 }
 
-function isAllowed(from: string, { allowedSenders, defaultSender }: ContentRules): boolean {
-  return allowedSenders === null || from === defaultSender || allowedSenders.includes(from);
+/** What reports it where it names no URL of its own. */
+function subscriptionOf({ subscriptions }: ContentRules, { notifyUrl, text }: MessageFields, from: string) {
+  if (subscriptions === undefined || notifyUrl !== undefined) return null;
+  return subscriptionFor(subscriptions, "delivery", { address: from, text: text ?? null });
+}
+
+function minutes(count: number | undefined): number | null {
+  return count === undefined ? null : count * 60_000;
 }
 
 function faultOfHex(hex: string): string | null {

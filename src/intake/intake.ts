@@ -2,20 +2,24 @@
 import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Snapshot, Writing } from "../catalogue/snapshot.ts";
+import type { KeptConversion } from "../message/conversion.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type IdSource, nthId } from "../runtime/ids.ts";
+import { counter, type Metric } from "../runtime/metrics.ts";
 import type { Random } from "../runtime/random.ts";
 import { Slices } from "../runtime/slices.ts";
-import { isDestination } from "../sms/addresses.ts";
-import { STATUS } from "../sms/statuses.ts";
+import { SUBJECT, type Trace } from "../runtime/trace.ts";
+import { isDestination, plainPhone } from "../sms/addresses.ts";
+import { STATUS, statusById } from "../sms/statuses.ts";
 import { type SenderFilter, senderFilter, takesGsm } from "../sms/writing.ts";
 import type { Account } from "../store/port/accounts.ts";
 import type { NewMessage } from "../store/port/messages.ts";
 import type { Store } from "../store/port/store.ts";
 import { type KnownBodies, rewrittenBody } from "./body.ts";
 import { type ContentRules, clipAddress, prepareContent } from "./content.ts";
-import type { Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
+import { LinkDraft } from "./links.ts";
+import type { Conversion, Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
 
 export interface IntakeParts {
   readonly store: Pick<Store, "accept">;
@@ -24,11 +28,17 @@ export interface IntakeParts {
   readonly ids: IdSource;
   readonly random: Random;
   readonly limits: { readonly destinationsPerRequest: number; readonly sendAtDays: number };
+  /** The domains of short links, each with its scheme, the usual one first; none where there are no such links. */
+  readonly linkDomains: () => readonly string[];
+  /** Where it is noted for people how messages came. */
+  readonly trace?: Trace;
 }
 
+const REJECTIONS = Object.values(STATUS).filter(({ groupName }) => groupName === "REJECTED");
 const DUPLICATE = STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;
 /** Problems told of in one answer, at most. */
 const TOLD_PROBLEMS = 10;
+const DAY_MS = 86_400_000;
 
 /**
  * What is done of one request before the event loop has its turn: in characters to be transliterated, at a microsecond or less each (the
@@ -54,6 +64,8 @@ interface Draft {
   /** Ids of the client's that this request has used already. */
   readonly names: Set<string>;
   readonly known: KnownBodies;
+  /** Null where links stay as they are. */
+  readonly links: LinkDraft | null;
 }
 
 /** A content of the draft, and the status that says why nobody gets it so. */
@@ -75,7 +87,7 @@ function usableBy(snapshot: Snapshot, { canWrite }: Shared): ((carrierId: string
   return canWrite === null ? undefined : (carrierId) => canWrite(snapshot.writingOf(carrierId));
 }
 
-function formFor({ contents }: Draft, shared: Shared, writing: Writing): Form {
+function formFor({ contents, links }: Draft, shared: Shared, writing: Writing): Form {
   shared.rewritten ??= new Map();
   const known = shared.rewritten.get(writing);
   if (known !== undefined) return known;
@@ -85,6 +97,7 @@ function formFor({ contents }: Draft, shared: Shared, writing: Writing): Form {
   if (body !== null) {
     const { rejectedStatusId, ...rewritten } = body;
     form = { content: contents.push({ ...content, ...rewritten }) - 1, rejectedStatusId };
+    links?.copy(shared.asItIs.content, form.content);
   }
   shared.rewritten.set(writing, form);
   return form;
@@ -93,13 +106,17 @@ function formFor({ contents }: Draft, shared: Shared, writing: Writing): Form {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #slices = new Slices();
+  /** Messages that were written, those that were rejected for themselves included. */
+  accepted = 0;
+  /** The same by the id of their first status; what was answered before is not counted again. */
+  readonly #byStatus = new Map(REJECTIONS.map(({ id }) => [id, 0]));
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
   }
 
   send(account: Account, request: SendRequest): Promise<SendAnswer> {
-    const { clock, limits } = this.#parts;
+    const { clock, limits, linkDomains } = this.#parts;
     let count = 0;
     let work = 0;
     for (const message of request.messages) {
@@ -113,16 +130,24 @@ export class Intake {
       return wrong([{ field, says: `must name at most ${most} destinations, not ${count}` }]);
     }
 
-    const { defaultSender, allowedSenders } = account;
+    const links = request.links === null ? null : LinkDraft.of(request.links, linkDomains());
+    if (links !== null && !(links instanceof LinkDraft)) return wrong([links]);
+    const { speedLimit } = request;
+    if (speedLimit !== null && (count / speedLimit.amount) * speedLimit.unitMs > limits.sendAtDays * DAY_MS) {
+      const says = `lets ${count} messages take longer than ${limits.sendAtDays} days: allow more at a time, or send fewer`;
+      return wrong([{ field: "sendingSpeedLimit", says }]);
+    }
+    const { defaultSender, allowedSenders, subscriptions } = account;
     const nowMs = clock.now();
     const draft: Draft = {
       account,
-      rules: { nowMs, defaultSender, allowedSenders, sendAtDays: limits.sendAtDays },
+      rules: { nowMs, defaultSender, allowedSenders, subscriptions, sendAtDays: limits.sendAtDays },
       problems: [],
       contents: [],
       messages: [],
       names: new Set(),
       known: new Map(),
+      links,
     };
     if (work > SLICE_WORK) return this.#sendInSlices(draft, request);
     for (const message of request.messages) if (!this.#add(draft, message)) break;
@@ -142,44 +167,52 @@ export class Intake {
   }
 
   /** Says whether it is worth while to go on. */
-  #add(draft: Draft, { path, fields, destinations }: RequestedMessage): boolean {
+  #add(draft: Draft, wanted: RequestedMessage): boolean {
     const { problems, messages, names } = draft;
+    const shortened = draft.links === null ? null : draft.links.shorten(wanted);
+    if (shortened !== null && "says" in shortened) return problems.push(shortened) < TOLD_PROBLEMS;
+    const message = shortened?.message ?? wanted;
+    const { fields, destinations, shownText } = message;
     const isWanted = fields.transliteration === undefined || destinations.some((each) => this.#mayGo(draft, each));
-    const prepared = prepareContent(path, fields, draft.rules, isWanted, draft.known);
+    const prepared = prepareContent(message, draft.rules, isWanted, draft.known);
     if (Array.isArray(prepared)) {
       problems.push(...prepared);
       return problems.length < TOLD_PROBLEMS;
     }
-    const { content, rejectedStatusId } = prepared;
+    const content = shownText === undefined ? prepared.content : { ...prepared.content, shownText };
+    const rejectedStatusId = prepared.rejectedStatusId ?? draft.links?.rejectedStatusId ?? null;
+    if (shortened !== null) draft.links?.keep(draft.contents.length, shortened.links);
     const shared: Shared = {
       asItIs: { content: draft.contents.push(content) - 1, rejectedStatusId },
       canWrite: rejectedStatusId === null ? senderFilter(content.from) : null,
       rewritten: null,
     };
     for (const destination of destinations) {
-      const message = this.#message(draft, shared, destination);
-      const name = message.clientMessageId;
-      messages.push(name !== null && names.has(name) ? { ...message, rejectedStatusId: DUPLICATE } : message);
+      const made = this.#message(draft, shared, destination);
+      const name = made.clientMessageId;
+      messages.push(name !== null && names.has(name) ? { ...made, rejectedStatusId: DUPLICATE } : made);
       if (name !== null) names.add(name);
     }
     return true;
   }
 
-  #finish({ account, problems, contents, messages, rules }: Draft, request: SendRequest): Promise<SendAnswer> {
-    if (problems.length > 0) return wrong(problems.slice(0, TOLD_PROBLEMS));
-    return this.#accept(account, request, contents, messages, rules.nowMs);
+  #finish(draft: Draft, request: SendRequest): Promise<SendAnswer> {
+    const { problems } = draft;
+    return problems.length > 0 ? wrong(problems.slice(0, TOLD_PROBLEMS)) : this.#accept(draft, request);
   }
 
   /** Whether nothing speaks against a destination as yet. */
-  #mayGo({ account, names }: Draft, { to, messageId }: Destination): boolean {
+  #mayGo({ account, names }: Draft, { to: written, messageId }: Destination): boolean {
+    const to = plainPhone(written);
     if (!isDestination(to) || (messageId !== undefined && names.has(messageId))) return false;
     const snapshot = this.#parts.catalogue.current;
     return snapshot.priceFor(account.ratePlanId, account.currency, to) !== null && snapshot.carrierFor(to, 0) !== null;
   }
 
   /** Where the message to a destination goes and what it costs, or the status that says why it does not. */
-  #message(draft: Draft, shared: Shared, { to, messageId }: Destination): NewMessage {
+  #message(draft: Draft, shared: Shared, { to: written, messageId }: Destination): NewMessage {
     const { account } = draft;
+    const to = plainPhone(written);
     const { content, rejectedStatusId } = shared.asItIs;
     const clientMessageId = messageId === undefined || messageId === "" ? null : messageId;
     if (!isDestination(to)) return rejected(content, clientMessageId, to, STATUS.REJECTED_DESTINATION.id);
@@ -197,28 +230,30 @@ export class Intake {
     return { content: form.content, clientMessageId, to, carrierId, pricePerPartMicros, rejectedStatusId: null };
   }
 
-  async #accept(
-    account: Account,
-    request: SendRequest,
-    contents: readonly Content[],
-    messages: readonly NewMessage[],
-    nowMs: number,
-  ): Promise<SendAnswer> {
+  async #accept({ account, contents, messages, rules, links }: Draft, request: SendRequest): Promise<SendAnswer> {
     const { store, ids } = this.#parts;
     const ownBulkId = request.bulkId;
     // A bulkId of our own making comes just before its messages' ids.
     const first = ids.take(messages.length + (ownBulkId === null ? 1 : 0));
     const guarded = ownBulkId !== null || request.idempotencyKey !== null;
+    const firstKey = ownBulkId === null ? nthId(first, 1) : first;
     const outcome = await store.accept({
       accountId: account.id,
       bulkId: ownBulkId ?? first,
       replay: guarded ? { key: request.idempotencyKey, bulk: ownBulkId !== null, bodyHash: request.bodyHash() } : null,
-      receivedAtMs: nowMs,
-      firstKey: ownBulkId === null ? nthId(first, 1) : first,
+      receivedAtMs: rules.nowMs,
+      firstKey,
       contents,
       messages,
+      links: links?.links ?? null,
+      conversion: request.conversion === null ? null : keptConversion(request.conversion, firstKey),
+      speedLimit: request.speedLimit,
     });
     if (outcome.kind === "conflict") return outcome;
+    this.accepted += messages.length;
+    if (!outcome.replayed) this.#count(outcome.statusIds);
+    if (this.#parts.trace?.all === true && !outcome.replayed)
+      this.#noteRequest(account, request, outcome, messages.length);
     return {
       kind: "accepted",
       bulkId: outcome.bulkId,
@@ -226,15 +261,57 @@ export class Intake {
       results: messages.map((message, index) => {
         const statusId = outcome.statusIds[index]!;
         const named = message.clientMessageId;
-        const nameless = named === null && statusId === STATUS.REJECTED_DESTINATION.id;
         return {
           to: message.to,
           statusId,
           smsCount: outcome.partCounts?.[index] ?? contents[message.content]!.partCount,
-          messageId: nameless ? null : (named ?? nthId(outcome.firstKey, index)),
+          messageId: named ?? nthId(outcome.firstKey, index),
+          isChosen: named !== null,
+          pricePerPartMicros: outcome.replayed ? (outcome.pricesMicros?.[index] ?? null) : message.pricePerPartMicros,
         };
       }),
     };
+  }
+
+  /** Most messages of a request have the status of the one before. */
+  #count(statusIds: readonly number[]): void {
+    let from = 0;
+    for (let at = 1; at <= statusIds.length; at++) {
+      const id = statusIds[from]!;
+      if (at < statusIds.length && statusIds[at] === id) continue;
+      this.#byStatus.set(id, (this.#byStatus.get(id) ?? 0) + at - from);
+      from = at;
+    }
+  }
+
+  metrics(): Metric[] {
+    const counts = [...this.#byStatus].map(([id, value]) => ({ status: statusById(id), value }));
+    const accepted = counts.reduce((sum, { status, value }) => (status.final ? sum : sum + value), 0);
+    const rejected = counts.filter(({ status }) => status.final);
+    return [
+      counter("heliograph_messages_accepted_total", "Messages that were accepted", accepted),
+      counter(
+        "heliograph_messages_rejected_total",
+        "Messages that were rejected when they came, by the status that says why",
+        rejected.map(({ status, value }) => ({ labels: { reason: status.name }, value })),
+      ),
+    ];
+  }
+
+  /** Once for all messages of the request, under the name of their bulk. */
+  #noteRequest(
+    { id, apiKey, user }: Account,
+    { door }: SendRequest,
+    { bulkId, firstKey }: { readonly bulkId: string; readonly firstKey: string },
+    messages: number,
+  ): void {
+    this.#parts.trace?.note(SUBJECT.bulk(id, bulkId), "request", {
+      door: door?.() ?? "",
+      apiKey: apiKey?.id ?? null,
+      user: user?.username ?? null,
+      firstKey,
+      messages,
+    });
   }
 }
 
@@ -253,6 +330,12 @@ function rejected(content: number, clientMessageId: string | null, to: string, r
 
 async function wrong(problems: Problem[]): Promise<SendAnswer> {
   return { kind: "wrong", problems };
+}
+
+/** As the messages of a request have it until the client tells of it. */
+function keptConversion({ name, processKey }: Conversion, firstKey: string): string {
+  const kept: KeptConversion = { name, processKey: processKey ?? trackingKey(firstKey), endedAtMs: null };
+  return JSON.stringify(kept);
 }
 
 /** Derived from the request's first message, so that a replayed answer has it too without its being stored. */

@@ -1,8 +1,10 @@
 /** What a client asks for, in one shape for all the sending operations, and what it is told. */
 import type { CarriedFields } from "../message/carried.ts";
-import type { NotifyContentType } from "../message/message.ts";
+import type { Regional } from "../message/regional.ts";
+import type { NotifyContentType, ReportForm } from "../message/report-form.ts";
+import type { SpeedLimit } from "../schedule/pace.ts";
 import type { Day } from "../schedule/window.ts";
-import type { LanguageCode, Transliteration } from "../sms/text.ts";
+import type { LanguageChoice, Transliteration } from "../sms/text.ts";
 
 export interface TimeOfDay {
   readonly hour: number;
@@ -27,17 +29,18 @@ interface MessageOptions extends CarriedFields {
   readonly from?: string;
   readonly flash?: boolean;
   readonly language?: {
-    readonly languageCode?: LanguageCode;
+    readonly languageCode?: LanguageChoice;
     readonly singleShift?: boolean;
     readonly lockingShift?: boolean;
   };
-  readonly languageCode?: LanguageCode;
+  readonly languageCode?: LanguageChoice;
   readonly transliteration?: Transliteration;
   readonly intermediateReport?: boolean;
   readonly notifyUrl?: string;
   readonly notifyContentType?: NotifyContentType;
   readonly validityPeriod?: number;
   readonly sendAt?: string;
+  readonly regional?: Regional;
   readonly deliveryTimeWindow?: { readonly days: readonly Day[]; readonly from?: TimeOfDay; readonly to?: TimeOfDay };
 }
 
@@ -51,6 +54,30 @@ export interface RequestedMessage {
   readonly path: string;
   readonly fields: MessageFields;
   readonly destinations: readonly Destination[];
+  /** What is kept and shown in place of its text, which is a secret. */
+  readonly shownText?: string;
+  /** How it is reported; by its notifyContentType, in the form of the first two versions, unless given. */
+  readonly reportForm?: ReportForm;
+  /** In place of the fields' validityPeriod, which is in minutes. */
+  readonly validityMs?: number | undefined;
+}
+
+/** What is to become of the links in the texts of a request. */
+export interface LinkWish {
+  readonly trackClicks: boolean;
+  /** Where clicks are told. */
+  readonly trackingUrl: string | null;
+  /** Whether a short link is written without its scheme. */
+  readonly removeProtocol: boolean;
+  readonly customDomain: string | null;
+  /** The field of the request that asks for it, for error messages; "urlOptions" unless given. */
+  readonly field?: string;
+}
+
+/** The client will say which of its messages brought what they were sent for. */
+export interface Conversion {
+  readonly name: string | null;
+  readonly processKey: string | null;
 }
 
 export interface SendRequest {
@@ -59,6 +86,11 @@ export interface SendRequest {
   readonly idempotencyKey: string | null;
   /** Worked out only when it is needed. */
   readonly bodyHash: () => string;
+  readonly speedLimit: SpeedLimit | null;
+  readonly links: LinkWish | null;
+  readonly conversion: Conversion | null;
+  /** How it came, in a word for people. */
+  readonly door?: () => string;
 }
 
 /** A field and what is wrong with it: "messages[0].sendAt", "is not a date …". */
@@ -71,8 +103,11 @@ export interface MessageResult {
   readonly to: string;
   readonly statusId: number;
   readonly smsCount: number;
-  /** Null where the client chose none and none was given. */
-  readonly messageId: string | null;
+  readonly messageId: string;
+  /** Whether the client chose it. */
+  readonly isChosen: boolean;
+  /** Null of one that was accepted before: prices may have changed since. */
+  readonly pricePerPartMicros: bigint | null;
 }
 
 export type SendAnswer =

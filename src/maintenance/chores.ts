@@ -15,7 +15,12 @@ export type MaintenanceStore = Pick<
   | "quarantined"
   | "purgeMessages"
   | "purgeExpired"
+  | "purgeListedBulks"
+  | "fillIn"
   | "purgeLoginEvents"
+  | "purgeTrace"
+  | "purgeLinks"
+  | "purgePins"
 >;
 
 export interface MaintenanceSettings {
@@ -30,6 +35,8 @@ export interface MaintenanceSettings {
   readonly retentionDays: number;
   /** How long the audit keeps logins. */
   readonly loginAuditDays: number;
+  /** How long steps of messages are kept: no longer than the messages. */
+  readonly timelineDays: number;
 }
 
 export interface MaintenanceCounts {
@@ -46,6 +53,8 @@ export interface Chore {
   readonly everyMs: number;
   /** Not in the first round, but so long after the start. */
   readonly waitsFirst?: true;
+  /** Only where messages are not kept for ever. */
+  readonly ofRetention?: true;
   /** How many pages one round does at most. The next round goes on where this one stopped. */
   readonly pages: number;
   /** Does one page, and says whether there is more. */
@@ -59,17 +68,22 @@ const DAY_MS = 24 * HOUR_MS;
 const INCOMING_WAIT_MS = 10 * MINUTE_MS;
 /** How long idempotency keys are kept. */
 const REPLAY_MS = DAY_MS;
+/** How long PINs are kept after their time is over, unless messages are kept for less. */
+const PIN_DAYS = 30;
 const PAGE_ROWS = 500;
+/** Steps are small, and there may be several of each message. */
+const TRACE_PAGE_ROWS = 2_000;
 
 export function choresOf(
   store: MaintenanceStore,
   settings: MaintenanceSettings,
   counts: MaintenanceCounts,
 ): readonly Chore[] {
-  const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays } = settings;
+  const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays, timelineDays } = settings;
   const limit = PAGE_ROWS;
   let swept: SweepCursor = SWEEP_START;
   let purged: PurgeCursor = PURGE_START;
+  let purgedLinks = PURGE_START.message;
   const chores: Chore[] = [
     {
       name: "overdue messages",
@@ -112,6 +126,12 @@ export function choresOf(
       },
     },
     {
+      name: "what an older version has left out",
+      everyMs: 10 * MINUTE_MS,
+      pages: 20,
+      page: async () => (await store.fillIn({ limit })).more,
+    },
+    {
       name: "sessions and answers that nobody can use any more",
       everyMs: 10 * MINUTE_MS,
       waitsFirst: true,
@@ -127,7 +147,36 @@ export function choresOf(
       page: async (nowMs) => (await store.purgeLoginEvents({ beforeMs: nowMs - loginAuditDays * DAY_MS, limit })).more,
     },
     {
+      name: "old PINs",
+      everyMs: 10 * MINUTE_MS,
+      waitsFirst: true,
+      pages: 100,
+      async page(nowMs) {
+        const days = retentionDays === 0 ? PIN_DAYS : Math.min(PIN_DAYS, retentionDays);
+        return (await store.purgePins({ beforeMs: nowMs - days * DAY_MS, nowMs, limit })).more;
+      },
+    },
+    {
+      name: "old bulks",
+      ofRetention: true,
+      everyMs: HOUR_MS,
+      waitsFirst: true,
+      pages: 20,
+      page: async (nowMs) => (await store.purgeListedBulks({ beforeMs: nowMs - retentionDays * DAY_MS, limit })).more,
+    },
+    {
+      name: "old steps of messages",
+      everyMs: 10 * MINUTE_MS,
+      waitsFirst: true,
+      pages: 100,
+      async page(nowMs) {
+        const days = retentionDays === 0 ? timelineDays : Math.min(timelineDays, retentionDays);
+        return (await store.purgeTrace({ beforeMs: nowMs - days * DAY_MS, limit: TRACE_PAGE_ROWS })).more;
+      },
+    },
+    {
       name: "old messages",
+      ofRetention: true,
       everyMs: HOUR_MS,
       pages: 100,
       async page(nowMs) {
@@ -137,6 +186,18 @@ export function choresOf(
         return more;
       },
     },
+    {
+      name: "links of old messages",
+      ofRetention: true,
+      everyMs: HOUR_MS,
+      pages: 100,
+      async page(nowMs) {
+        const beforeMs = nowMs - retentionDays * DAY_MS;
+        const { next } = await store.purgeLinks({ beforeMs, after: purgedLinks, limit });
+        purgedLinks = next ?? PURGE_START.message;
+        return next !== null;
+      },
+    },
   ];
-  return retentionDays === 0 ? chores.slice(0, -1) : chores;
+  return retentionDays === 0 ? chores.filter(({ ofRetention }) => ofRetention !== true) : chores;
 }

@@ -4,8 +4,9 @@
  *   - it ends messages that are past their validity, and messages whose receipt never came;
  *   - it delivers long messages from phones of which a part never came;
  *   - it drops receipts and messages from phones that matched nothing and are too old or too many;
+ *   - it fills in what rows of an older version do not have;
  *   - it deletes sessions, idempotency keys and logins that are too old;
- *   - it deletes messages that ended longer ago than the operator wants to keep them.
+ *   - it deletes messages that ended longer ago than the operator wants to keep them, and the short links of deleted ones.
  *
  * Several nodes may share a store. Only the node that leads makes the rounds, for all of them, whatever its roles are. A round is bounded: a
  * chore that has more to do goes on in the next round. A chore that fails is tried again in the next round, and keeps no other from being done.

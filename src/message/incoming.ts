@@ -13,7 +13,7 @@ import {
   textOfPieces,
   textOfReceived,
 } from "../sms/received.ts";
-import type { NotifyContentType } from "./message.ts";
+import type { NotifyContentType } from "./report-form.ts";
 
 /** What the operator says of a number: whose it is, where its messages go, and the words that mean something. */
 export interface NumberRule {

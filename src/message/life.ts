@@ -4,7 +4,8 @@
  *
  *   scheduled ──due──▶ queued ──taken──▶ submitting ──accepted──▶ submitted ──receipt──▶ done
  *       ▲                │  ▲                 │
- *       ├─window closed──┘  └──later, unknown─┤         and from every state but the last straight to done.
+ *       ├─window closed,─┘  └──later, unknown─┤         and from every state but the last straight to done.
+ *       │ slot missed                         │
  *       └──────────────put off────────────────┘
  *
  * `submitting` lives in memory only, for as long as the carrier's answer is awaited: in the store such a message is still
@@ -18,6 +19,7 @@ export type State = "scheduled" | "queued" | "submitting" | "submitted" | "done"
 export type Event =
   | "due" // its time has come
   | "window closed" // it waited so long that its delivery window shut
+  | "slot missed" // it waited so long that its bulk's speed limit wants it to take another slot
   | "taken" // dispatch hands it to the carrier
   | "later" // the carrier is busy
   | "put off" // the carrier cannot take this one for a while, as when its phone is full
@@ -57,6 +59,7 @@ const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
   queued: {
     taken: { to: "submitting", status: "PENDING_ENROUTE" },
     "window closed": { to: "scheduled", status: "PENDING_ACCEPTED" },
+    "slot missed": { to: "scheduled", status: "PENDING_ACCEPTED" },
     "validity over": expired,
     "no route": unroutable,
   },
@@ -87,3 +90,8 @@ const LIFE: Readonly<Record<State, Partial<Record<Event, Step>>>> = {
 export function step(state: State, event: Event): Step | null {
   return LIFE[state][event] ?? null;
 }
+
+/** All that can happen to a message, in the order of its life. */
+export const EVENTS: readonly Event[] = [
+  ...new Set(Object.values(LIFE).flatMap((events) => Object.keys(events) as Event[])),
+];

@@ -5,22 +5,25 @@
 import type { DeliveryWindow } from "../schedule/window.ts";
 import type { Body, OctetEncoding } from "../sms/body.ts";
 import type { Carried } from "./carried.ts";
+import type { Device } from "./links.ts";
+import type { Regional } from "./regional.ts";
+import type { PushedForm, ReportForm } from "./report-form.ts";
 
 /** An id of our own making: a 19-digit decimal string (runtime/ids.ts). The client may know the message by another name. */
 export type MessageKey = string;
-
-export type NotifyContentType = "application/json" | "application/xml";
 
 /** What one message object of a request says, shared by all its destinations. */
 export interface Content extends Carried {
   readonly from: string;
   /** As the phone will show it: transliterated already. Of a binary message, its hex. */
   readonly text: string;
+  /** What people may read in place of the text, where that is a secret. */
+  readonly shownText?: string | undefined;
   readonly encoding: Body["encoding"];
   readonly partCount: number;
   readonly flash: boolean;
   readonly notifyUrl: string | null;
-  readonly notifyContentType: NotifyContentType;
+  readonly reportForm: ReportForm;
   readonly intermediateReport: boolean;
   /** When the client wants it sent, or null for now. */
   readonly sendAtMs: number | null;
@@ -28,6 +31,7 @@ export interface Content extends Carried {
   readonly dueAtMs: number | null;
   readonly window: DeliveryWindow | null;
   readonly expiresAtMs: number;
+  readonly regional: Regional | null;
 }
 
 /** A message on its way to a carrier, owned by this node. */
@@ -43,11 +47,16 @@ export interface QueuedMessage {
   readonly flash: boolean;
   readonly intermediateReport: boolean;
   readonly window: DeliveryWindow | null;
+  /** Since when it may go: how long it has waited counts from it. */
+  readonly dueAtMs: number;
   readonly expiresAtMs: number;
+  /** Until when it may be handed over without another slot, where its bulk has a speed limit (schedule/pace.ts). */
+  readonly slotUntilMs: number | null;
   /** How often it was handed to a carrier without a known outcome. */
   readonly unknownCount: number;
   /** What its carrier has of it already; null unless it stopped in the middle. */
   readonly taken: PartsTaken | null;
+  readonly regional: Regional | null;
 }
 
 /** The parts of a long message that a carrier has taken: the others go on where it stopped, with the same reference. */
@@ -91,6 +100,8 @@ export interface IncomingFacts {
   readonly currency: string;
   /** Of a message that is no text, which then has its hex for one. */
   readonly binary?: OctetEncoding;
+  /** Of the subscription that it is told to. */
+  readonly callbackData?: string;
 }
 
 /** That an account's balance has gone below the amount which its owner named. */
@@ -102,12 +113,22 @@ export interface AlertFacts {
   readonly atMs: number;
 }
 
+/** That somebody opened a short link of a message. */
+export interface ClickFacts extends Device, Pick<Carried, "callbackData" | "entityId" | "applicationId"> {
+  readonly messageId: string;
+  readonly bulkId: string;
+  readonly to: string;
+  /** Where the link leads. */
+  readonly url: string;
+  readonly atMs: number;
+}
+
 interface Batch {
   /** Also the webhook-id. */
   readonly id: string;
   readonly accountId: number;
   readonly url: string;
-  readonly contentType: NotifyContentType;
+  readonly form: PushedForm;
   /** How often it was tried. */
   readonly attempts: number;
   /** An earlier process may have sent it, or it was a dead letter once: what its id stands for must not change any more. */
@@ -129,7 +150,13 @@ export interface AlertBatch extends Batch {
   readonly items: readonly AlertFacts[];
 }
 
+/** A click is told by itself: its request has one object and no list. */
+export interface ClickBatch extends Batch {
+  readonly kind: "click";
+  readonly items: readonly ClickFacts[];
+}
+
 /** Reports for one URL, all of a kind, that go out in one request and stay together on every try. */
-export type ReportBatch = DeliveryBatch | IncomingBatch | AlertBatch;
+export type ReportBatch = DeliveryBatch | IncomingBatch | AlertBatch | ClickBatch;
 /** An item of such a batch. */
 export type ReportBatchItem = ReportBatch["items"][number];

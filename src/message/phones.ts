@@ -1,7 +1,6 @@
 /** Numbers as carriers write them, compared with the recipients that we know: digits, with the country's code in front. Pure. */
+import { plainPhone } from "../sms/addresses.ts";
 
-/** A plus, or two zeros in its place. */
-const INTERNATIONAL = /^(?:\+|00)/;
 const NUMBER = /^\+?\d{1,20}$/;
 /** Fewer digits could be the end of too many numbers. */
 const MIN_NATIONAL_DIGITS = 7;
@@ -9,11 +8,6 @@ const MIN_NATIONAL_DIGITS = 7;
 /** The number without what may stand in front of it; null for what is no number, such as a name. */
 export function phoneOf(address: string): string | null {
   return NUMBER.test(address) ? plainPhone(address) : null;
-}
-
-/** The same number in the one form in which numbers are compared. */
-export function plainPhone(phone: string): string {
-  return phone.replace(INTERNATIONAL, "");
 }
 
 export function samePhone(one: string, other: string): boolean {

@@ -1,7 +1,8 @@
 /**
  * What a network says of a part that it took, and the names under which parts and receipts stand that have no id of the carrier's. Pure.
  */
-import { plainPhone } from "./phones.ts";
+import { plainPhone } from "../sms/addresses.ts";
+import { isNational, samePhone } from "./phones.ts";
 
 /** What a network says of a part that it took; the words are events of the message's life. */
 export type ReceiptOutcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired" | "lost";
@@ -27,6 +28,12 @@ export interface Receipt {
   readonly unmarked?: boolean;
 }
 
+/** Which of the receipts that match no message. */
+export interface ParkedFilter {
+  readonly carrierId?: string;
+  readonly beforeMs?: number;
+}
+
 /** Under this id a part waits whose own was never learnt: the next receipt for its phone that fits no other part is taken for it. */
 export function unknownId(to: string): string {
   return `${UNKNOWN_PREFIX}${plainPhone(to)}`;
@@ -40,4 +47,14 @@ export const UNREADABLE_PREFIX = "unreadable:";
 /** An id that stands for a phone, or for octets: a carrier that writes such a one has no part of that name. */
 export function isReservedId(id: string): boolean {
   return id.startsWith(UNKNOWN_PREFIX) || id.startsWith(UNREADABLE_PREFIX);
+}
+
+/**
+ * Whether what a receipt says of its phone agrees with the message's recipient. One without a mark has to name it. A marked one may say nothing, or
+ * nothing that can be read: then its id decides. Another number in the phone's place makes it foreign, unless the addresses are swapped.
+ */
+export function isAboutPhone({ to, other = null, unmarked }: Receipt, recipient: string): boolean {
+  if (unmarked === true) return to !== null && samePhone(to, recipient);
+  if (to === null) return true;
+  return [to, other].some((phone) => phone !== null && (samePhone(phone, recipient) || isNational(phone, recipient)));
 }

@@ -39,6 +39,11 @@ export function formatMicros(micros: Micros): string {
   return `${sign}${size / MICROS_PER_UNIT}${places === "" ? "" : `.${places}`}`;
 }
 
+/** "47.79134 EUR" */
+export function money(micros: Micros, currency: string): string {
+  return `${formatMicros(micros)} ${currency}`;
+}
+
 /** As a JSON number: the nearest double, which prints the same decimals for any balance below some 9 billion units. */
 export function microsToNumber(micros: Micros): number {
   return Number(formatMicros(micros));

@@ -1,6 +1,9 @@
 /**
- * Comma-separated values (RFC 4180) that a spreadsheet takes for what they are. A description is somebody else's text: one that begins like a formula
- * would be run when the file is opened. Such a text gets an apostrophe before it. A number stays a number, also a negative one.
+ * Comma-separated values (RFC 4180) that a spreadsheet takes for what they are. Every file that the service writes is of this form: the first line has
+ * the names of the columns, as the API's JSON spells them, times are as in the API, and an amount is a decimal with its currency in a column beside it.
+ *
+ * A description is somebody else's text: one that begins like a formula would be run when the file is opened. Such a text gets an apostrophe before it. A
+ * number stays a number, also a negative one.
  */
 
 /** Begins a formula; the full-width and small forms are taken for the same by spreadsheets that know them. */
@@ -24,7 +27,7 @@ export function csvCell(value: CsvValue): string {
   return TO_QUOTE.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** A line, without its end. */
-export function csvLine(cells: readonly CsvValue[]): string {
-  return cells.map(csvCell).join(",");
+/** A line. RFC 4180 ends lines so, on every system. */
+export function csvRow(cells: readonly CsvValue[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -32,5 +32,6 @@ export function expiringCache<Key extends Something, Value extends Something>(
 ): BoundedCache<Key, Value> {
   // The clock is read each time, and not once a millisecond by a timer. There a reading of 0, with which a test's clock begins, means "no time",
   // and an entry is still fresh when its age is just the ttl.
-  return new LRUCache({ max, ttl: ttlMs - 1, ttlResolution: 0, perf: { now: () => clock.monotonic() + 1 } });
+  const perf = { now: () => clock.monotonic() + 1 };
+  return new LRUCache({ maxSize: max, sizeCalculation: () => 1, ttl: ttlMs - 1, ttlResolution: 0, perf });
 }

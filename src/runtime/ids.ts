@@ -87,3 +87,8 @@ export function timeOfIds(atMs: number): number {
 export function firstIdAt(atMs: number): bigint {
   return (BigInt(timeOfIds(atMs)) << COUNTER_BITS) << NODE_BITS;
 }
+
+/** When an id was made, by the clock of the node that made it, or the time that it stands for as a bound. */
+export function timeOfId(id: bigint | string): number {
+  return Number((BigInt(id) >> NODE_BITS) >> COUNTER_BITS);
+}

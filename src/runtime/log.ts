@@ -5,13 +5,36 @@ import { boundedCache } from "./cache.ts";
 import type { Clock } from "./clock.ts";
 import { visible } from "./visible.ts";
 
-export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
+export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error"> & Partial<Pick<pino.Logger, "isLevelEnabled">>;
+
+/**
+ * Whether lines of this level are written. Whoever would write one for each message asks once, when it is made: then nothing is put together for a line that
+ * nobody gets to see.
+ */
+export function isDebugging(log: Log): boolean {
+  return log.isLevelEnabled?.("debug") === true;
+}
+
+/** The name of the drivers' error for a database that is away (drivers/errors.ts). */
+const AWAY = "DatabaseUnavailable";
+
+/** That the database is away says all there is to say: where in our code we noticed helps nobody. Every other error has its stack. */
+function serializedError(error: unknown): unknown {
+  return error instanceof Error && error.constructor.name === AWAY
+    ? { type: AWAY, message: error.message }
+    : pino.stdSerializers.err(error as Error);
+}
 
 export function createLog(level: string, bindings: Record<string, unknown> = {}): Log {
   // Written at once: the last lines before a crash are the ones that matter, and it works alike on every thread.
   const destination = pino.destination({ fd: 2, sync: true });
   return pino(
-    { level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      base: bindings,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: serializedError },
+    },
     { write: (line: string) => destination.write(visible(line)) },
   );
 }

@@ -10,6 +10,9 @@ export interface Network {
   readonly bits: number;
 }
 
+/** Hosts that only this machine can reach. */
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
 const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
 const MAPPED_BITS = 96;
 const ADDRESS_BITS = { ipv4: 32, ipv6: 128 };

@@ -34,10 +34,27 @@ export function publicId(byteCount: number): string {
   return randomBytes(byteCount).toString("hex");
 }
 
+const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** Octets from here on would make some letters more likely than others. */
+const FAIR_OCTETS = 256 - (256 % LETTERS.length);
+
+/** So many names that nobody can guess, for URLs in texts: letters and digits, 5.95 bits each. */
+export function randomCodes(count: number, length: number): string[] {
+  const wanted = count * length;
+  let letters = "";
+  while (letters.length < wanted)
+    for (const octet of randomBytes(wanted - letters.length))
+      if (octet < FAIR_OCTETS) letters += LETTERS[octet % LETTERS.length];
+  return Array.from({ length: count }, (_, index) => letters.slice(index * length, (index + 1) * length));
+}
+
 /** A key for signing callbacks, in the form of the Standard Webhooks. */
 export function webhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
+
+/** Of what the PINs of an application are made with. */
+export const PIN_SECRET_OCTETS = 32;
 
 /** Of the secret of a second factor: 160 bits, as long as SHA-1's output (RFC 4226, 4). */
 export const FACTOR_LETTERS = 32;

@@ -2,10 +2,13 @@
  * Every setting with its type and its bounds, in one schema: the types and the checks of settings.ts come from it. What a setting is for, and its
  * default, stand in heliograph.default.toml.
  */
-import { type Static, type TSchema, Type } from "typebox";
+
+import { parseLinkDomains } from "./link-domains.ts";
 import { parseNetworks } from "./networks.ts";
 import { parseRoles, ROLES } from "./roles.ts";
 import { parseSecretKeys } from "./secrets.ts";
+import { TRACE_LEVELS } from "./trace.ts";
+import { type Static, type TSchema, Type } from "./type.ts";
 
 /** Whom a second factor may be required of. */
 const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;
@@ -44,6 +47,8 @@ export const SettingsSchema = Type.Object({
     connectionsPerAddress: Count,
     maxRequests: Count,
     requestsPerAddress: Count,
+    stopDelayMs: CountOrZero,
+    stopGraceMs: CountOrZero,
     stopTimeoutMs: CountOrZero,
     tlsCertificate: TextOrNone,
     tlsKey: TextOrNone,
@@ -115,10 +120,33 @@ export const SettingsSchema = Type.Object({
     memoryReports: Count,
     dangerousAllowPrivateCallbacks: Switch,
   }),
+  links: section({
+    domains: Type.Refine(
+      Type.String(),
+      (text) => parseLinkDomains(text) !== null,
+      (text) => `must be domains such as go.example.com, separated by commas, not "${text}"`,
+    ),
+  }),
   resellers: section({
     clientMessages: Switch,
     clientKeys: Switch,
     clientPasswords: Switch,
+  }),
+  kannel: section({
+    enabled: Switch,
+  }),
+  console: section({
+    enabled: Switch,
+    liveStreams: Count,
+    liveStreamsPerAccount: Count,
+    timeline: Type.Refine(
+      Type.String({ minLength: 1 }),
+      (word) => (TRACE_LEVELS as readonly string[]).includes(word),
+      (word) => `must be one of ${TRACE_LEVELS.join(", ")}, not "${word}"`,
+    ),
+    timelineDays: Count,
+    requestsBytes: Count,
+    requestTexts: Switch,
   }),
   log: section({
     level: Type.Refine(

@@ -4,14 +4,16 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "smol-toml";
-import type { TSchema } from "typebox";
-import { Errors } from "typebox/value";
+import { isPlainlyRight, refusalOf, faultsIn as valueFaults } from "./check.ts";
 import { FileFault, readGivenFile } from "./files.ts";
+import { didYouMean } from "./near.ts";
 import { Networks, parseNetworks } from "./networks.ts";
 import { readSecretFile } from "./private-files.ts";
 import { parseRoles, ROLES, type Role } from "./roles.ts";
 import { type FactorPolicy, type Settings, SettingsSchema } from "./settings-schema.ts";
+import { readToml, shownPlace, TomlFault, TomlPlaces } from "./toml.ts";
+import type { TraceLevel } from "./trace.ts";
+import type { TSchema } from "./type.ts";
 
 export type { FactorPolicy, Settings } from "./settings-schema.ts";
 
@@ -43,11 +45,29 @@ function schemaOf(section: string, name: string): TSchema & { readonly type?: st
   return SCHEMAS.get(section)!.get(name)!;
 }
 
-function readToml(text: string, name: string): Sections {
+/** One source of settings, and what it is called where something is wrong in it. */
+interface Source {
+  readonly name: string;
+  readonly sections: Sections;
+  /** Before what is wrong with a section or a setting: the source, and where in it. */
+  readonly at: (section: string, setting?: string) => string;
+}
+
+function source(name: string, sections: Sections): Source {
+  return { name, sections, at: () => name };
+}
+
+/** A file of settings: what is wrong in it is told with its line. */
+function fileSource(name: string, text: string): Source {
   try {
-    return parse(text) as Sections;
+    const sections = readToml(text) as Sections;
+    const places = new TomlPlaces(text);
+    const at = (section: string, setting?: string): string =>
+      shownPlace(name, places.of(setting === undefined ? [section] : [section, setting]));
+    return { name, sections, at };
   } catch (error) {
-    throw new SettingsFault(`${name} is not readable as TOML: ${(error as Error).message}`);
+    if (!(error instanceof TomlFault)) throw error;
+    throw new SettingsFault(`${shownPlace(name, error.place)}: ${error.message}`);
   }
 }
 
@@ -86,40 +106,66 @@ function faultOf(
   schema: TSchema & { readonly type?: string; readonly minimum?: number },
   value: unknown,
 ): string | null {
-  const fault = Errors(schema, value).find(({ keyword }) => keyword !== "~refine");
-  if (fault === undefined) return null;
+  if (isPlainlyRight(schema, value) || valueFaults(schema, value).every(({ keyword }) => keyword === "~refine"))
+    return null;
   const type = schema.type === "integer" ? "number" : schema.type;
   if (typeof value !== type) return `must be a ${type}`;
   return type === "number" ? `must be a whole number of ${schema.minimum} or more` : "must not be empty";
 }
 
-function overlay(base: Sections, change: Sections, source: string): Sections {
-  const merged: Sections = { ...base };
-  for (const [section, values] of Object.entries(change)) {
+const LISTED = "heliograph.default.toml lists them all";
+/** Faults that are told of one source. */
+const MAX_FAULTS = 20;
+
+/** Each thing that is wrong with what a source says, as a sentence with its place. */
+function* faultsIn({ sections, at }: Source): Generator<string> {
+  for (const [section, values] of Object.entries(sections)) {
     const schemas = SCHEMAS.get(section);
-    if (schemas === undefined)
-      throw new SettingsFault(`${source}: there is no section [${section}]; heliograph.default.toml lists them all`);
-    if (typeof values !== "object") throw new SettingsFault(`${source}: "${section}" is a section and has no value`);
+    if (schemas === undefined) {
+      yield `${at(section)}: there is no section [${section}]; ${LISTED}${didYouMean(section, SCHEMAS.keys())}`;
+      continue;
+    }
+    if (typeof values !== "object") {
+      yield `${at(section)}: "${section}" is a section and has no value`;
+      continue;
+    }
     for (const [name, value] of Object.entries(values)) {
       const schema = schemas.get(name);
+      const says = schema === undefined ? null : faultOf(schema, value);
       if (schema === undefined)
-        throw new SettingsFault(
-          `${source}: [${section}] has no setting "${name}"; heliograph.default.toml lists them all`,
-        );
-      const fault = faultOf(schema, value);
-      if (fault !== null) throw new SettingsFault(`${source}: [${section}] ${name} ${fault}`);
+        yield `${at(section, name)}: [${section}] has no setting "${name}"; ${LISTED}${didYouMean(name, schemas.keys())}`;
+      else if (says !== null) yield `${at(section, name)}: [${section}] ${name} ${says}`;
     }
-    merged[section] = { ...merged[section], ...values };
   }
-  for (const [section, name] of SECRETS) chooseOne(merged, change, section, name, source);
+}
+
+/** Throws what is wrong with a source, all of it up to a bound. */
+function checkSource(source: Source): void {
+  const faults: string[] = [];
+  for (const fault of faultsIn(source)) if (faults.push(fault) > MAX_FAULTS) break;
+  if (faults.length === 0) return;
+  if (faults.length === 1) throw new SettingsFault(faults[0]!);
+  const isCut = faults.length > MAX_FAULTS;
+  const shown = faults.slice(0, MAX_FAULTS).map((fault) => `  ${fault}`);
+  const count = `${isCut ? "more than " : ""}${shown.length} faults in ${source.name}:`;
+  throw new SettingsFault([count, ...shown].join("\n"));
+}
+
+function overlay(base: Sections, source: Source): Sections {
+  checkSource(source);
+  const { sections: change } = source;
+  const merged: Sections = { ...base };
+  for (const [section, values] of Object.entries(change)) merged[section] = { ...merged[section], ...values };
+  for (const [section, name] of SECRETS) chooseOne(merged, source, section, name);
   return merged;
 }
 
 /** A secret or its file: what a stronger source says counts, whichever of the two it names. */
-function chooseOne(merged: Sections, change: Sections, section: string, name: string, source: string): void {
+function chooseOne(merged: Sections, { sections, at }: Source, section: string, name: string): void {
   const file = `${name}File`;
-  const given = [name, file].filter((one) => change[section]?.[one] !== undefined);
-  if (given.length === 2) throw new SettingsFault(`${source}: [${section}] ${name} and ${file} are both set: keep one`);
+  const given = [name, file].filter((one) => sections[section]?.[one] !== undefined);
+  if (given.length === 2)
+    throw new SettingsFault(`${at(section, file)}: [${section}] ${name} and ${file} are both set: keep one`);
   if (given.length === 1) merged[section]![given[0] === name ? file : name] = "";
 }
 
@@ -149,31 +195,33 @@ export interface SettingsSources {
 }
 
 export function readSettings({ configFile, environment, flags, mode = {} }: SettingsSources): Settings {
-  const defaults = readToml(readFileSync(DEFAULT_FILE, "utf8"), "heliograph.default.toml");
-  let sections = overlay(defaults, mode as Sections, "the mode");
-  if (configFile !== undefined) {
-    let text: string;
-    try {
-      text = readGivenFile(configFile);
-    } catch (error) {
-      const why = error instanceof FileFault ? `: ${error.message}` : "";
-      throw new SettingsFault(`the file named with --config, ${configFile}, cannot be read${why}`);
-    }
-    sections = overlay(sections, readToml(text, configFile), configFile);
-  }
-  sections = overlay(sections, fromEnvironment(environment), "the environment");
-  sections = overlay(sections, flags as Sections, "the command line");
-  const settings = readFiles(sections) as unknown as Settings;
-  checkInForce(settings);
+  const defaults = fileSource("heliograph.default.toml", readFileSync(DEFAULT_FILE, "utf8")).sections;
+  const file = configFile === undefined ? null : fileSource(configFile, configText(configFile));
+  // The weakest first.
+  const sources = [source("the mode", mode as Sections), ...(file === null ? [] : [file])];
+  sources.push(source("the environment", fromEnvironment(environment)), source("the command line", flags as Sections));
+  const settings = readFiles(sources.reduce(overlay, defaults)) as unknown as Settings;
+  checkInForce(settings, file);
   return settings;
 }
 
-/** What the settings say together, after all sources. */
-function checkInForce(settings: Settings): void {
+function configText(configFile: string): string {
+  try {
+    return readGivenFile(configFile);
+  } catch (error) {
+    const why = error instanceof FileFault ? `: ${error.message}` : "";
+    throw new SettingsFault(`the file named with --config, ${configFile}, cannot be read${why}`);
+  }
+}
+
+/** What the settings say together, after all sources. A value that the operator's file has given is told with its line there. */
+function checkInForce(settings: Settings, file: Source | null): void {
   for (const [section, values] of Object.entries(settings)) {
     for (const [name, value] of Object.entries(values)) {
-      const fault = Errors(schemaOf(section, name), value).find(({ keyword }) => keyword === "~refine");
-      if (fault !== undefined) throw new SettingsFault(`[${section}] ${name} ${fault.message}`);
+      const says = refusalOf(schemaOf(section, name), value);
+      if (says === null) continue;
+      const place = file?.sections[section]?.[name] === value ? `${file!.at(section, name)}: ` : "";
+      throw new SettingsFault(`${place}[${section}] ${name} ${says}`);
     }
   }
   // So that an address always has connections that can make room for another one.
@@ -194,6 +242,11 @@ export function networksOf({ server }: Settings, name: "trustedProxies" | "metri
 /** What this node does. */
 export function rolesOf({ node }: Settings): readonly Role[] {
   return parseRoles(node.roles)!;
+}
+
+/** Which steps of messages are kept. */
+export function traceLevelOf({ console }: Pick<Settings, "console">): TraceLevel {
+  return console.timeline as TraceLevel;
 }
 
 /** Of whom a second factor is required. */

@@ -5,10 +5,22 @@ export const MAX_URL_LENGTH = 2_048;
 /** What is wrong with such a URL, as the rest of a sentence about it. Null if it can be called. */
 export function urlProblem(text: string): string | null {
   if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`;
-  return parseHttpUrl(text) === null ? "is not an absolute http or https URL" : null;
+  // Every message has one: to make an object of it would take ten times as long as to look whether one could be made.
+  return HTTP.test(text) && URL.canParse(text) ? null : "is not an absolute http or https URL";
 }
 
-/** Null when it is no URL, not an absolute one, or neither http nor https. A URL parser alone takes "http:host" and a blank in front. */
+/** A URL parser alone takes "http:host" and a blank in front. */
+const HTTP = /^https?:\/\//i;
+
+/** Null when it is no URL, not an absolute one, or neither http nor https. */
 export function parseHttpUrl(text: string): URL | null {
-  return /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return HTTP.test(text) ? URL.parse(text) : null;
+}
+
+/** What `hostOf` says of a text that is no such URL. */
+export const NO_HOST = "-";
+
+/** Scheme, name and port of a URL, as connections are made to it. */
+export function hostOf(url: string): string {
+  return parseHttpUrl(url)?.origin ?? NO_HOST;
 }

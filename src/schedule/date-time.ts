@@ -1,15 +1,15 @@
 /**
- * The dates of the API. In: ISO 8601 with seconds and an offset, as clients of many languages write it. Out: one form to the letter,
+ * The dates of the API. In: ISO 8601 with seconds, as clients of many languages write it. Out: one form to the letter,
  * for generated clients take it apart by position.
  */
 const DATE_TIME =
-  /^(?<date>\d{4}-\d\d-\d\d)T(?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d{1,9}))?(?:Z|(?<sign>[+-])(?<hours>\d\d):?(?<minutes>\d\d))$/;
+  /^(?<date>\d{4}-\d\d-\d\d)T(?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d+))?(?:Z|(?<sign>[+-])(?<hours>\d\d):?(?<minutes>\d\d))?$/;
 
 const MINUTE_MS = 60_000;
 
 /**
- * Milliseconds since 1970, or null for what is no moment: another form, a day or an hour that does not exist, or no offset (which
- * would be a guess at the client's time zone). Digits after the millisecond are cut off.
+ * Milliseconds since 1970, or null for what is no moment: another form, or a day or an hour that does not exist. Without an
+ * offset it is UTC. Digits after the millisecond are cut off.
  */
 export function parseDateTime(text: string): number | null {
   const found = DATE_TIME.exec(text)?.groups;
@@ -25,6 +25,17 @@ export function parseDateTime(text: string): number | null {
   const millis = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
   return localMs + millis + (sign === "-" ? offsetMs : -offsetMs);
+}
+
+/** The same of a day too, `2026-02-12`, which is its beginning in UTC. */
+export function parseDayOrMoment(text: string): number | null {
+  return parseDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** The beginning, in UTC, of the month that a moment lies in. */
+export function monthOf(atMs: number): number {
+  const at = new Date(atMs);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
 }
 
 /** Dates that go out together are mostly of one minute: that far they are written once. 0.1 µs instead of 1. */

@@ -2,10 +2,12 @@
 import { type DeliveryWindow, nextOpening } from "./window.ts";
 
 /** 48 hours: what a message gets that asks for none, and the most that one can get. */
-const MAX_VALIDITY_MINUTES = 2880;
+const MAX_VALIDITY_MS = 2880 * 60_000;
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+/** The units that a client may give a validity in. */
+export const VALIDITY_UNITS_MS = { SECONDS: 1_000, MINUTES: 60_000, HOURS: 3_600_000 } as const;
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /** Whether a sendAt is further away than sending is planned. */
 export function tooFarAhead(sendAtMs: number, nowMs: number, days: number): boolean {
@@ -26,6 +28,6 @@ export function firstSendable({ nowMs, sendAtMs, window }: SendingWish): number 
 }
 
 /** The moment from which the message may no longer be sent. Validity counts from when it could first have been, not from its acceptance. */
-export function expiry(firstSendableMs: number, validityMinutes: number | null): number {
-  return firstSendableMs + Math.min(validityMinutes ?? MAX_VALIDITY_MINUTES, MAX_VALIDITY_MINUTES) * MINUTE_MS;
+export function expiry(firstSendableMs: number, validityMs: number | null): number {
+  return firstSendableMs + Math.min(validityMs ?? MAX_VALIDITY_MS, MAX_VALIDITY_MS);
 }

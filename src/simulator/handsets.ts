@@ -32,22 +32,22 @@ const SUFFIX_DIGITS = 6;
 export const BUSY_FOR_MS = 1000;
 
 const DELIVERED: PlannedReceipt = { outcome: "delivered", errorId: 0, laterMs: 0 };
-const ACCEPT: readonly HandsetAnswer[] = ["accept"];
+export const PLAIN_ANSWER: readonly HandsetAnswer[] = ["accept"];
 const BUSY: HandsetAnswer = { kind: "not now", retryAfterMs: BUSY_FOR_MS };
 
-const ORDINARY: Handset = { name: "delivered", answers: ACCEPT, receipts: [DELIVERED] };
+const ORDINARY: Handset = { name: "delivered", answers: PLAIN_ANSWER, receipts: [DELIVERED] };
 
 export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, Handset>([
   [
     "999001",
     // Longer than the shortest validity, so that one minute of it can be seen to run out.
-    { name: "delivered late", answers: ACCEPT, receipts: [{ ...DELIVERED, laterMs: 90_000 }] },
+    { name: "delivered late", answers: PLAIN_ANSWER, receipts: [{ ...DELIVERED, laterMs: 90_000 }] },
   ],
   [
     "999002",
     {
       name: "absent, then delivered",
-      answers: ACCEPT,
+      answers: PLAIN_ANSWER,
       receipts: [failed("held", "EC_ABSENT_SUBSCRIBER"), { ...DELIVERED, laterMs: 10_000 }],
     },
   ],
@@ -55,7 +55,7 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
     "999003",
     {
       name: "unknown subscriber",
-      answers: ACCEPT,
+      answers: PLAIN_ANSWER,
       receipts: [failed("undeliverable", "EC_UNKNOWN_SUBSCRIBER")],
     },
   ],
@@ -63,7 +63,7 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
     "999004",
     {
       name: "handset full",
-      answers: ACCEPT,
+      answers: PLAIN_ANSWER,
       receipts: [failed("undeliverable", "EC_SM_DF_MEMORYCAPACITYEXCEEDED")],
     },
   ],
@@ -71,7 +71,7 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
     "999005",
     {
       name: "rejected by the operator",
-      answers: ACCEPT,
+      answers: PLAIN_ANSWER,
       receipts: [failed("rejected", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR")],
     },
   ],
@@ -83,8 +83,8 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
       receipts: [],
     },
   ],
-  ["999007", { name: "expired", answers: ACCEPT, receipts: [failed("expired", "EC_MESSAGE_EXPIRED")] }],
-  ["999008", { name: "never a receipt", answers: ACCEPT, receipts: [] }],
+  ["999007", { name: "expired", answers: PLAIN_ANSWER, receipts: [failed("expired", "EC_MESSAGE_EXPIRED")] }],
+  ["999008", { name: "never a receipt", answers: PLAIN_ANSWER, receipts: [] }],
   ["999009", { name: "busy twice, then delivered", answers: [BUSY, BUSY, "accept"], receipts: [DELIVERED] }],
   [
     "999010",
@@ -97,7 +97,7 @@ export const HANDSETS_BY_SUFFIX: ReadonlyMap<string, Handset> = new Map<string, 
 ]);
 
 /** What the network says of a part whose handset would have answered only after its validity. */
-const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
+export const EXPIRED = failed("expired", "EC_MESSAGE_EXPIRED");
 
 export function handsetOf(number: string): Handset {
   return HANDSETS_BY_SUFFIX.get(number.slice(-SUFFIX_DIGITS)) ?? ORDINARY;
@@ -147,7 +147,7 @@ function ownHandset({ suffix, outcome, error, laterMs = 0 }: OwnHandset): Handse
   const errorId = errorByName(error ?? USUAL_ERRORS[outcome]).id;
   const name = `${outcome} (…${suffix})`;
   if (outcome === "refused") return { name, answers: [{ kind: "refused", errorId }], receipts: [] };
-  return { name, answers: ACCEPT, receipts: outcome === "silent" ? [] : [{ outcome, errorId, laterMs }] };
+  return { name, answers: PLAIN_ANSWER, receipts: outcome === "silent" ? [] : [{ outcome, errorId, laterMs }] };
 }
 
 /** A part that a handset will say something about. */

@@ -6,15 +6,16 @@
  *
  *   submit ──accepted──▶ timetable ──due──▶ receipt ──final──▶ forgotten
  *                            ▲                 │
- *                            └──held───────────┘
+ *                            └──held───────────┤
+ *                            └──switched on── waiting for a phone that is off
  *
- * The timetable is on the monotonic clock.
+ * The timetable is on the monotonic clock. In the sandbox the network shows its phones, and has switches (network.ts); elsewhere it has neither.
  */
 
 import type { Carrier, OutgoingMessage, OutstandingPart, PartToSubmit, Submission } from "../carriers/port.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
 import { encodeBody } from "../sms/body.ts";
 import { encodeParts, prepareText } from "../sms/text.ts";
@@ -23,12 +24,17 @@ import {
   answerTime,
   BUSY_FOR_MS,
   dueReceipt,
+  EXPIRED,
   type Handset,
   handsetsWith,
   type OwnHandset,
   type PartForHandset,
 } from "./handsets.ts";
+import type { NetworkListener, SimulatedNetwork } from "./network.ts";
+import { answerOf, NO_FAULTS } from "./network-faults.ts";
+import { HOME_MCC_MNC, STATE_RULES } from "./phone-states.ts";
 import { Timetable } from "./timetable.ts";
+import { WaitingParts } from "./waiting-parts.ts";
 
 export interface SimulatorSettings {
   readonly id: string;
@@ -51,20 +57,26 @@ export interface PhoneMessage {
 interface PartInHand extends PartForHandset {
   readonly carrierMessageId: string;
   readonly to: string;
+  /** What the phone is to show; null where nobody looks, and where that was an earlier process's. */
+  readonly content: PartToSubmit | null;
   /** What the monotonic clock was ahead of the wall clock when the part was taken. */
   readonly monotonicAheadMs: number;
 }
 
 /** A receipt that the network will send. */
 interface ExpectedReceipt {
-  readonly part: PartInHand;
+  /** Null of one that is only late: its part has been dealt with. */
+  readonly part: PartInHand | null;
   readonly receipt: Receipt;
   /** Which of the handset's receipts comes after it; null when it is the last. */
   readonly following: number | null;
 }
 
-/** Mobile country code 001 of ITU-T E.212 is kept for test networks, and belongs to no country. */
-const MCC_MNC = "00101";
+/** A submit that is answered slowly. */
+interface SlowAnswer {
+  readonly timer: Timer;
+  readonly answer: (submission: Submission) => void;
+}
 
 const DEFAULT_ANSWER_AFTER_MS = 1000;
 const DEFAULT_CAPACITY = 100_000;
@@ -92,9 +104,18 @@ export class SimulatedCarrier implements Carrier {
   readonly #incomingListeners: ((part: IncomingPart) => Promise<void>)[] = [];
   /** A long message's parts have this in common; as on a real phone it is a count, which begins again after 255. */
   #reference: number;
+  readonly #network: SimulatedNetwork | null;
+  readonly #waiting: WaitingParts<PartInHand>;
+  readonly #slow = new Set<SlowAnswer>();
+  readonly #listener: NetworkListener = {
+    phoneSwitched: (number) => this.#phoneSwitched(number),
+    faultsChanged: () => this.#faultsChanged(),
+  };
 
-  constructor(settings: SimulatorSettings, clock: Clock, random: Random) {
+  constructor(settings: SimulatorSettings, clock: Clock, random: Random, network: SimulatedNetwork | null = null) {
     this.id = settings.id;
+    this.#network = network;
+    this.#waiting = new WaitingParts(clock, (part) => this.#tell(this.#receipt(part, EXPIRED, part.expiresAtMs)));
     this.#clock = clock;
     this.#random = random;
     this.#answers = new Answers(clock);
@@ -114,6 +135,7 @@ export class SimulatedCarrier implements Carrier {
 
   async start(): Promise<void> {
     this.#running = true;
+    this.#network?.listen(this.#listener);
     this.#queue.start();
     this.#noteRoom();
   }
@@ -121,16 +143,23 @@ export class SimulatedCarrier implements Carrier {
   /** Forgets every part in hand, as the end of the process would. */
   async stop(): Promise<void> {
     this.#running = false;
+    this.#network?.leave(this.#listener);
     this.#queue.stop();
+    this.#waiting.clear();
+    this.#breakAnswers();
     this.#noteRoom();
   }
 
   room(): number {
-    return this.#running ? Math.max(this.#capacity - this.#queue.size, 0) : 0;
+    return this.isUp() ? Math.max(this.#capacity - this.#queue.size - this.#waiting.size, 0) : 0;
   }
 
   isUp(): boolean {
-    return this.#running;
+    return this.#running && !this.#faults.connectionLost;
+  }
+
+  get #faults() {
+    return this.#network?.faults ?? NO_FAULTS;
   }
 
   onChange(listener: () => void): void {
@@ -145,8 +174,8 @@ export class SimulatedCarrier implements Carrier {
     this.#incomingListeners.push(listener);
   }
 
-  /** A phone writes to a number of ours, a long text in parts. Resolves when all of it is safe. */
-  async write({ from, to, text }: PhoneMessage): Promise<void> {
+  /** A phone writes to a number of ours, a long text in parts. Resolves with their number when all of it is safe. */
+  async write({ from, to, text }: PhoneMessage): Promise<number> {
     const prepared = prepareText(text, {});
     if (prepared.partCount > 1) this.#reference = (this.#reference + 1) % 256;
     const reference = this.#reference;
@@ -157,6 +186,7 @@ export class SimulatedCarrier implements Carrier {
       return { from, to, text, concatenation, atMs };
     });
     await Promise.all(parts.flatMap((part) => this.#incomingListeners.map((listener) => listener(part))));
+    return parts.length;
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
@@ -165,16 +195,43 @@ export class SimulatedCarrier implements Carrier {
 
   async submit(part: PartToSubmit): Promise<Submission> {
     if (this.room() === 0) return { kind: "later", retryAfterMs: BUSY_FOR_MS };
+    const { slowAnswersMs } = this.#faults;
+    if (slowAnswersMs === 0) return this.#answer(part);
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(slowAnswersMs, () => {
+        this.#slow.delete(slow);
+        resolve(this.#answer(part));
+      });
+      const slow: SlowAnswer = { timer, answer: resolve };
+      this.#slow.add(slow);
+    });
+  }
+
+  #answer(part: PartToSubmit): Submission {
     const { to, expiresAtMs } = part.message;
-    const handset = this.#handsetOf(to);
-    const answer = this.#answers.next(handset, to);
+    const handset = this.#handsetNow(to);
+    const answer = answerOf(this.#faults) ?? this.#answers.next(handset, to);
     if (answer !== "accept") return answer;
 
     const carrierMessageId = this.#idPrefix + (this.#idsGiven++).toString(36);
     const submittedAtMs = this.#clock.now();
-    this.#take({ carrierMessageId, to, submittedAtMs, expiresAtMs }, handset);
+    this.#take({ carrierMessageId, to, submittedAtMs, expiresAtMs }, handset, this.#network === null ? null : part);
     this.#noteRoom();
     return { kind: "accepted", carrierMessageId };
+  }
+
+  /** The connection is gone: what was not answered yet never will be. */
+  #breakAnswers(): void {
+    for (const { timer, answer } of this.#slow) {
+      timer.cancel();
+      answer({ kind: "unknown" });
+    }
+    this.#slow.clear();
+  }
+
+  #handsetNow(number: string): Handset {
+    if (this.#network === null) return this.#handsetOf(number);
+    return STATE_RULES[this.#network.phones.stateOf(number)].handset ?? this.#handsetOf(number);
   }
 
   /**
@@ -182,16 +239,17 @@ export class SimulatedCarrier implements Carrier {
    * passed on already is sent again, since nobody here knows.
    */
   resume(parts: readonly OutstandingPart[]): void {
-    for (const part of parts) this.#take(part, this.#handsetOf(part.to));
+    for (const part of parts) this.#take(part, this.#handsetNow(part.to), null);
     this.#noteRoom();
   }
 
-  #take(part: OutstandingPart, handset: Handset): void {
+  #take(part: OutstandingPart, handset: Handset, content: PartToSubmit | null): void {
     if (handset.receipts.length === 0) return;
     const nowMs = this.#clock.now();
     const partInHand: PartInHand = {
       carrierMessageId: part.carrierMessageId,
       to: part.to,
+      content,
       handset,
       // Before a restart the clock may have been fast; its error must not be waited for.
       submittedAtMs: Math.min(part.submittedAtMs, nowMs),
@@ -203,15 +261,64 @@ export class SimulatedCarrier implements Carrier {
   }
 
   #expect(part: PartInHand, place: number): void {
+    const due = dueReceipt(part, place);
+    const { atMs, following } = due;
+    this.#queue.note(atMs + part.monotonicAheadMs, { part, receipt: this.#receipt(part, due, atMs), following });
+  }
+
+  #receipt(part: PartInHand, { outcome, errorId }: Pick<Receipt, "outcome" | "errorId">, atMs: number): Receipt {
     const { carrierMessageId, to } = part;
-    const { outcome, errorId, atMs, following } = dueReceipt(part, place);
-    const receipt = { carrierMessageId, outcome, errorId, atMs, mccMnc: MCC_MNC, to };
-    this.#queue.note(atMs + part.monotonicAheadMs, { part, receipt, following });
+    return { carrierMessageId, outcome, errorId, atMs, mccMnc: HOME_MCC_MNC, to };
   }
 
   #send({ part, receipt, following }: ExpectedReceipt): void {
-    if (following !== null) this.#expect(part, following);
-    for (const listener of this.#receiptListeners) void listener(receipt);
+    if (part === null || this.#network === null) {
+      if (part !== null && following !== null) this.#expect(part, following);
+      for (const listener of this.#receiptListeners) void listener(receipt);
+      return;
+    }
+    // A switch counts for what has not arrived yet: a phone may have been switched off since the part was taken.
+    const { phones } = this.#network;
+    const rule = STATE_RULES[phones.stateOf(part.to)];
+    const [switched] = rule.handset?.receipts ?? [];
+    const isStopped = receipt.outcome === "delivered" && switched !== undefined && switched.outcome !== "delivered";
+    const said = isStopped ? this.#receipt(part, switched, receipt.atMs) : { ...receipt, mccMnc: rule.mccMnc };
+    if (said.outcome === "delivered" && part.content !== null) phones.arrived(part.content, said.atMs);
+    if (said.outcome === "held" && rule.waits) this.#waiting.add(part);
+    else if (!isStopped && following !== null) this.#expect(part, following);
+    this.#tell(said);
+  }
+
+  /** As the network's faults let it: late, twice, or not at all. */
+  #tell(receipt: Receipt): void {
+    const { noReceipts, duplicatedReceipts, lateReceiptsMs } = this.#faults;
+    if (noReceipts) return;
+    const copies = duplicatedReceipts ? [receipt, receipt] : [receipt];
+    for (const copy of copies) {
+      if (lateReceiptsMs === 0) for (const listener of this.#receiptListeners) void listener(copy);
+      else {
+        const late = { ...copy, atMs: copy.atMs + lateReceiptsMs };
+        this.#queue.note(this.#clock.monotonic() + lateReceiptsMs, { part: null, receipt: late, following: null });
+      }
+    }
+  }
+
+  /** What waited for this phone tries again, as if it were submitted now. */
+  #phoneSwitched(number: string): void {
+    if (this.#network === null || STATE_RULES[this.#network.phones.stateOf(number)].waits) return;
+    const submittedAtMs = this.#clock.now();
+    const handset = this.#handsetNow(number);
+    const monotonicAheadMs = this.#clock.monotonic() - submittedAtMs;
+    for (const part of this.#waiting.take(number)) {
+      if (handset.receipts.length > 0) this.#expect({ ...part, handset, submittedAtMs, monotonicAheadMs }, 0);
+    }
+  }
+
+  #faultsChanged(): void {
+    if (this.#faults.connectionLost) this.#breakAnswers();
+    // Whether it went up or down, whoever sends has to look.
+    this.#hadRoom = this.room() > 0;
+    for (const listener of this.#roomListeners) listener();
   }
 
   #noteRoom(): void {

@@ -29,6 +29,23 @@ const SHORT_CODE_DIGITS = 8;
 /** Destinations are in international form without the plus sign. */
 export const DESTINATION_TYPE: AddressType = INTERNATIONAL;
 
+const [PLUS, ZERO] = [0x2b, 0x30];
+
+/**
+ * The number without the plus sign, or the two zeros, that say that it is in international form: the one form in which numbers are kept, compared
+ * and told. Not by a regular expression: it is done for every destination.
+ */
+export function plainPhone(number: string): string {
+  const first = number.charCodeAt(0);
+  if (first === PLUS) return number.slice(1);
+  return first === ZERO && number.charCodeAt(1) === ZERO ? number.slice(2) : number;
+}
+
+/** A number of the service's own, without the plus sign that people write before it; a name as it is. */
+export function plainSender(from: string): string {
+  return from.charCodeAt(0) === PLUS && NUMERIC_SENDER.test(from.slice(1)) ? from.slice(1) : from;
+}
+
 /** 4 to 15 digits. */
 export function isDestination(to: string): boolean {
   return DESTINATION.test(to);
@@ -40,6 +57,17 @@ export function isSender(from: string): boolean {
   if (from.length > SENDER_SEPTETS) return false;
   const septets = septetLength(from, DEFAULT_ALPHABET.codes);
   return septets !== undefined && septets <= SENDER_SEPTETS && LETTER.test(from) && !CONTROL.test(from);
+}
+
+/** Which senders an account may use. */
+export interface SenderRules {
+  readonly defaultSender: string | null;
+  /** Null for any. The default sender is allowed in any case. */
+  readonly allowedSenders: readonly string[] | null;
+}
+
+export function maySendAs({ allowedSenders, defaultSender }: SenderRules, from: string): boolean {
+  return allowedSenders === null || from === defaultSender || allowedSenders.includes(from);
 }
 
 export function senderType(from: string): AddressType {

@@ -9,6 +9,10 @@ import type { Shifts } from "./header.ts";
 export const LANGUAGE_CODES = ["TR", "ES", "PT"] as const;
 export type LanguageCode = (typeof LANGUAGE_CODES)[number];
 
+/** What a client may say of the language: one of them, whichever of them holds its text in the fewest parts, or none. */
+export const LANGUAGE_CHOICES = [...LANGUAGE_CODES, "AUTODETECT", "NONE"] as const;
+export type LanguageChoice = (typeof LANGUAGE_CHOICES)[number];
+
 export type Encoding =
   | "gsm7"
   | "gsm7+tr.s"

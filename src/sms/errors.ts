@@ -13,9 +13,9 @@ export interface DeliveryError {
   permanent: boolean;
 }
 
-const rows: readonly DeliveryError[] = table.rows.map((row) => Object.freeze(row));
-const byId = new Map(rows.map((row) => [row.id, row]));
-const byName = new Map(rows.map((row) => [row.name, row]));
+export const errorRows: readonly DeliveryError[] = table.rows.map((row) => Object.freeze(row));
+const byId = new Map(errorRows.map((row) => [row.id, row]));
+const byName = new Map(errorRows.map((row) => [row.name, row]));
 
 /** For codes from outside, which may be none of ours. */
 export function findError(id: number): DeliveryError | undefined {

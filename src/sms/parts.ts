@@ -125,7 +125,8 @@ export function cutText(text: string, encoding: Encoding, wideReference = false)
   return parts;
 }
 
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+/** Made when it is first needed: it takes milliseconds. */
+let graphemes: Intl.Segmenter | undefined;
 
 /**
  * Where the grapheme begins that holds this index. Only the part that ends here is looked at: whether two characters belong together
@@ -134,6 +135,7 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
  */
 function beforeGrapheme(text: string, start: number, index: number): number {
   if (standsAlone(text.charCodeAt(index - 1)) && standsAlone(text.charCodeAt(index))) return beforeLineEnd(text, index);
+  graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
   return start + graphemes.segment(text.slice(start, index + 2)).containing(index - start)!.index;
 }
 

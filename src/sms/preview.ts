@@ -2,10 +2,13 @@
  * What a text will cost before it is sent: as it stands, and with the language table and the transliteration that the
  * client asks about.
  */
-import { type LanguageCode, prepareText, type Transliteration } from "./text.ts";
+import { type LanguageChoice, prepareText, type Transliteration } from "./text.ts";
 
 export interface PreviewOptions {
-  languageCode?: LanguageCode;
+  languageCode?: LanguageChoice;
+  /** With which of the language's tables, where not with both. */
+  singleShift?: boolean;
+  lockingShift?: boolean;
   transliteration?: Transliteration;
 }
 
@@ -13,7 +16,7 @@ export interface PreviewItem {
   textPreview: string;
   messageCount: number;
   charactersRemaining: number;
-  configuration: { language?: { languageCode: LanguageCode }; transliteration?: Transliteration };
+  configuration: { language?: { languageCode: LanguageChoice }; transliteration?: Transliteration };
 }
 
 export interface Preview {
@@ -21,16 +24,21 @@ export interface Preview {
   previews: PreviewItem[];
 }
 
-/** The plain text first; then each option alone; last, if there are two, both together. */
-export function preview(text: string, { languageCode, transliteration }: PreviewOptions): Preview {
-  const choices: PreviewOptions[] = [{}];
-  if (languageCode !== undefined) choices.push({ languageCode });
+/** The plain text first; then each option alone; last, if there are two, both together. NONE is the plain one. */
+export function preview(text: string, wished: PreviewOptions): Preview {
+  const languageCode = wished.languageCode === "NONE" ? undefined : wished.languageCode;
+  const transliteration = wished.transliteration === "NONE" ? undefined : wished.transliteration;
+  const language = { ...wished, languageCode, transliteration: undefined };
+  const choices: Chosen[] = [{}];
+  if (languageCode !== undefined) choices.push(language);
   if (transliteration !== undefined) choices.push({ transliteration });
-  if (languageCode !== undefined && transliteration !== undefined) choices.push({ languageCode, transliteration });
+  if (languageCode !== undefined && transliteration !== undefined) choices.push({ ...language, transliteration });
   return { originalText: text, previews: choices.map((options) => previewWith(text, options)) };
 }
 
-function previewWith(text: string, options: PreviewOptions): PreviewItem {
+type Chosen = { [Name in keyof PreviewOptions]: PreviewOptions[Name] | undefined };
+
+function previewWith(text: string, options: Chosen): PreviewItem {
   const prepared = prepareText(text, options);
   const configuration: PreviewItem["configuration"] = {};
   if (options.languageCode !== undefined) configuration.language = { languageCode: options.languageCode };

@@ -4,20 +4,32 @@
  * that is GSM already is never changed.
  */
 import { isGsm } from "./alphabets.ts";
-import { latinFromCyrillic } from "./transliteration/cyrillic.ts";
+import { gsmFromScripts } from "./transliteration/all.ts";
+import { latinFromBulgarian, latinFromCyrillic, latinFromSerbian } from "./transliteration/cyrillic.ts";
 import { gsmFromGreek } from "./transliteration/greek.ts";
-import { withoutCentralEuropeanAccents, withoutTurkishAccents } from "./transliteration/latin.ts";
+import {
+  withoutBalticAccents,
+  withoutCentralEuropeanAccents,
+  withoutColombianAccents,
+  withoutPortugueseAccents,
+  withoutTurkishAccents,
+} from "./transliteration/latin.ts";
+import type { Transliteration } from "./transliteration/names.ts";
 import { gsmFromAny } from "./transliteration/nonunicode.ts";
-
-export const TRANSLITERATIONS = ["TURKISH", "GREEK", "CYRILLIC", "CENTRAL_EUROPEAN", "NON_UNICODE"] as const;
-export type Transliteration = (typeof TRANSLITERATIONS)[number];
 
 const RULES: Readonly<Record<Transliteration, (text: string) => string>> = {
   TURKISH: withoutTurkishAccents,
   GREEK: gsmFromGreek,
   CYRILLIC: latinFromCyrillic,
+  SERBIAN_CYRILLIC: latinFromSerbian,
+  BULGARIAN_CYRILLIC: latinFromBulgarian,
   CENTRAL_EUROPEAN: withoutCentralEuropeanAccents,
+  BALTIC: withoutBalticAccents,
+  PORTUGUESE: withoutPortugueseAccents,
+  COLOMBIAN: withoutColombianAccents,
   NON_UNICODE: gsmFromAny,
+  ALL: gsmFromScripts,
+  NONE: (text) => text,
 };
 
 export function transliterate(text: string, transliteration: Transliteration): string {

@@ -61,6 +61,9 @@ export interface NameWriting {
   readonly nameAlphabet?: NameAlphabet;
 }
 
+/** Septets are all below 0x80. Written so that it works in a browser too. */
+const ascii = new TextDecoder();
+
 const LATIN1_NAME = /^[\x20-\x7e\xa0-\xff]*$/;
 const ASCII_NAME = /^[\x20-\x7e]*$/;
 
@@ -70,7 +73,7 @@ const NAMES: Readonly<Record<NameAlphabet, (from: string) => string | null>> = {
   gsm: (from) => {
     // The code of `@` is 0, which ends the field.
     if (!isGsm(from) || from.includes("@")) return null;
-    return Buffer.from(septetsOf(from, DEFAULT_ALPHABET.codes)).toString("latin1");
+    return ascii.decode(septetsOf(from, DEFAULT_ALPHABET.codes));
   },
 };
 

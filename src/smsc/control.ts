@@ -173,8 +173,15 @@ function wholeNumber(query: URLSearchParams, name: "limit" | "after"): number | 
   return Number(text);
 }
 
-function shown({ octets, atMs, ...part }: PartRecord): object {
-  return { ...part, octets: Buffer.from(octets).toString("hex"), at: new Date(atMs).toISOString() };
+const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex");
+
+function shown({ octets, tlvs, atMs, ...part }: PartRecord): object {
+  return {
+    ...part,
+    octets: hex(octets),
+    tlvs: tlvs.map(({ tag, value }) => ({ tag: `0x${tag.toString(16)}`, value: hex(value) })),
+    at: new Date(atMs).toISOString(),
+  };
 }
 
 /** What an address of deliver_sm holds. */

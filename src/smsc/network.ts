@@ -10,6 +10,7 @@
 import type { Pdu, PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
 import { formatAbsoluteTime } from "../carriers/smpp/codec/times.ts";
+import { NO_TLVS } from "../carriers/smpp/codec/tlvs.ts";
 import { SentLog } from "../carriers/smpp/sent-log.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
@@ -20,7 +21,15 @@ import type { Deliveries } from "./deliveries.ts";
 import { type ActiveFaults, statusOf } from "./faults.ts";
 import type { IdStyle } from "./ids.ts";
 import { endOf, startOf } from "./lifetime.ts";
-import { type Address, octetsOf, type PartAlphabet, placeOf, type SubmitPdu, type TakenPart } from "./part.ts";
+import {
+  type Address,
+  octetsOf,
+  type PartAlphabet,
+  placeOf,
+  type SubmitPdu,
+  type TakenPart,
+  vendorTlvsOf,
+} from "./part.ts";
 import { Parts } from "./parts.ts";
 import { ReceiptSender } from "./receipt-sender.ts";
 import { STATES } from "./receipts.ts";
@@ -148,6 +157,7 @@ export class SmscNetwork {
       registeredDelivery: pdu.registeredDelivery,
       // A view into what was received must not be kept: it would keep all that came with it.
       octets: record === 0 ? null : Buffer.from(octets),
+      tlvs: record === 0 ? NO_TLVS : vendorTlvsOf(pdu, MAX_PART_OCTETS),
       place: placeOf(pdu, octets),
       handset,
       takenAtMs: nowMs,

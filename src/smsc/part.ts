@@ -3,7 +3,8 @@
  */
 
 import type { Pdu } from "../carriers/smpp/codec/pdu.ts";
-import { readTlv } from "../carriers/smpp/codec/tlvs.ts";
+import { NO_TLVS, readTlv, type Tlv } from "../carriers/smpp/codec/tlvs.ts";
+import { VENDOR_TAGS } from "../carriers/smpp/profile.ts";
 import { readSar } from "../carriers/smpp/sar.ts";
 import type { ReceiptOutcome } from "../message/receipt.ts";
 import type { PartForHandset } from "../simulator/handsets.ts";
@@ -45,6 +46,8 @@ export interface TakenPart extends PartForHandset {
   readonly registeredDelivery: number;
   /** Null when there is no record to be kept. */
   readonly octets: Uint8Array | null;
+  /** The optional parameters that are not of the standard. */
+  readonly tlvs: readonly Tlv[];
   readonly place: Place | null;
   readonly takenAtMs: number;
   /** What the monotonic clock was ahead of the wall clock then. */
@@ -71,6 +74,8 @@ export interface PartRecord {
   readonly place: Place | null;
   /** With the user data header, where there is one. */
   readonly octets: Uint8Array;
+  /** The optional parameters that are the carriers' own, in their order. */
+  readonly tlvs: readonly Tlv[];
   readonly dataCoding: number;
   readonly esmClass: number;
   readonly registeredDelivery: number;
@@ -85,11 +90,27 @@ const BY_OCTET = new Set([1, 3]);
 const NOT_ASCII = /[\x80-\xff]/g;
 
 const NO_OCTETS = new Uint8Array();
+/** Tag and length of an optional parameter. */
+const TLV_OCTETS = 4;
 
 export function octetsOf(pdu: SubmitPdu): Uint8Array {
   const payload = pdu.tlvs.length === 0 ? undefined : readTlv(pdu.tlvs, "message_payload");
   if (payload !== undefined) return payload;
   return pdu.command === "data_sm" ? NO_OCTETS : pdu.shortMessage;
+}
+
+/** As many as fit so many octets, copied: those that came are views into what was received. */
+export function vendorTlvsOf({ tlvs }: SubmitPdu, maxOctets: number): readonly Tlv[] {
+  if (tlvs.length === 0) return NO_TLVS;
+  const kept: Tlv[] = [];
+  let octets = 0;
+  for (const { tag, value } of tlvs) {
+    if (tag < VENDOR_TAGS.first || tag > VENDOR_TAGS.last) continue;
+    octets += TLV_OCTETS + value.length;
+    if (octets > maxOctets) break;
+    kept.push({ tag, value: Buffer.from(value) });
+  }
+  return kept;
 }
 
 /** By the user data header, or by the sar_ parameters. */
@@ -129,6 +150,7 @@ export function recordOf(part: TakenPart): PartRecord {
     text: textOf(part),
     place: part.place,
     octets: part.octets ?? NO_OCTETS,
+    tlvs: part.tlvs,
     dataCoding: part.dataCoding,
     esmClass: part.esmClass,
     registeredDelivery: part.registeredDelivery,

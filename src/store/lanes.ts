@@ -46,11 +46,13 @@ export class LaneAccounts {
     return this.#served === null || this.#served.has(carrierId);
   }
 
-  /** Takes a place for a new message, or marks the lane as overflowed and returns false. */
-  enter(name: LaneName): boolean {
+  /** Takes a place for a new message, or marks the lane as overflowed and returns false. One with a slot does not wait behind those without, up to a second bound. */
+  enter(name: LaneName, hasSlot = false): boolean {
     if (!this.serves(name.carrierId)) return false;
     const lane = this.#lane(name);
-    if (lane.overflowed || lane.owned >= this.#bounds.lane || this.#total >= this.#bounds.total) {
+    const times = hasSlot ? 2 : 1;
+    const isFull = lane.owned >= times * this.#bounds.lane || this.#total >= times * this.#bounds.total;
+    if (isFull || (lane.overflowed && !hasSlot)) {
       lane.overflowed = true;
       return false;
     }

@@ -1,4 +1,8 @@
-/** Opens the store that the settings name: the embedded one, or PostgreSQL. */
+/**
+ * Opens the engine that the settings name: the embedded one, or PostgreSQL. With the rules it makes a store (commands/open.ts). An engine with its
+ * driver is loaded when it is the one: neither is small, and a service has the other for nothing.
+ */
+import type { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { IdSource } from "../runtime/ids.ts";
 import type { Lease } from "../runtime/lease.ts";
@@ -7,18 +11,13 @@ import { tooOpen } from "../runtime/private-files.ts";
 import type { Role } from "../runtime/roles.ts";
 import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
 import type { Settings } from "../runtime/settings.ts";
+import type { Rules } from "./command-table.ts";
 import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";
 import type { LaneName } from "./port/delivery.ts";
 import type { SecretCount, SecretCursor } from "./port/secrets.ts";
 import type { Store } from "./port/store.ts";
-import { type EngineEvents, PostgresEngine } from "./postgres/engine.ts";
-import { migrate as migratePostgres } from "./postgres/migrate.ts";
-import { partitionDays } from "./postgres/partitions.ts";
-import type { CheckpointTurn } from "./sqlite/checkpoint-turn.ts";
-import { lockIfFree, migrate, migrateAlone, openDatabase, openToOthers } from "./sqlite/database.ts";
-import { SqliteEngine } from "./sqlite/engine.ts";
-import { openAlone } from "./sqlite/write-ahead-log.ts";
+import type { EngineEvents } from "./postgres/engine.ts";
 
 export interface StoreOptions {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -26,6 +25,8 @@ export interface StoreOptions {
   readonly log: Log;
   /** For whoever delivers: what may be in memory. Without it the store is opened beside running services, which see each change. */
   readonly deliver: { readonly lanes: LaneBounds; readonly roles: readonly Role[]; readonly lease: Lease } | null;
+  /** Opens it as it is: nothing is written and nothing migrated, and only reads are answered. For whoever delivers nothing. */
+  readonly look?: boolean;
   /** What this process is called among others, for people. */
   readonly name: string;
 }
@@ -50,10 +51,10 @@ export interface StoreEvents extends EngineEvents {
 
 const NOTHING = { lane: 0, total: 0 };
 
-export async function openStore(options: StoreOptions): Promise<OpenStore> {
+export async function openEngine(options: StoreOptions, rules: Rules): Promise<OpenStore> {
   const { store } = options.settings;
   const secrets = secretBox(parseSecretKeys(store.secretKey) ?? []);
-  const opened = store.url === "" ? openSqlite(options, secrets) : await openPostgres(options, secrets);
+  const opened = await (store.url === "" ? openSqlite : openPostgres)(options, rules, secrets);
   if (options.deliver === null) return opened;
   for (const file of [store.urlFile, store.secretKeyFile]) {
     const says = file === "" ? null : tooOpen(file);
@@ -125,7 +126,13 @@ export function storeName({ store }: Pick<Settings, "store">): string {
 
 /** Brings the schema up to date and returns how many steps that took. */
 export async function migrateStore({ store, node }: StoreOptions["settings"]): Promise<number> {
-  if (store.url !== "") return migratePostgres({ url: store.url, leaseMs: node.leaseMs });
+  if (store.url !== "") {
+    const { migrate: migratePostgres } = await import("./postgres/migrate.ts");
+    return migratePostgres({ url: store.url, leaseMs: node.leaseMs });
+  }
+  const { lockIfFree } = await import("../drivers/sqlite/database.ts");
+  const { migrate } = await import("./sqlite/migrate.ts");
+  const { openAlone } = await import("../drivers/sqlite/write-ahead-log.ts");
   const unlock = lockIfFree(store.data);
   if (unlock === null) return migrateBesideService(store.data);
   try {
@@ -144,7 +151,9 @@ export async function migrateStore({ store, node }: StoreOptions["settings"]): P
 }
 
 /** Refuses where there is anything to do. */
-function migrateBesideService(directory: string): number {
+async function migrateBesideService(directory: string): Promise<number> {
+  const { openDatabase } = await import("../drivers/sqlite/database.ts");
+  const { migrateAlone } = await import("./sqlite/migrate.ts");
   const db = openDatabase(directory);
   try {
     return migrateAlone(db, directory);
@@ -153,21 +162,28 @@ function migrateBesideService(directory: string): number {
   }
 }
 
-function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: SecretBox): OpenStore {
+async function openSqlite(
+  { settings, clock, log, deliver, look }: StoreOptions,
+  rules: Rules,
+  secrets: SecretBox,
+): Promise<OpenStore> {
+  const { SqliteEngine } = await import("./sqlite/engine.ts");
   const onFault = (error: unknown): void =>
     log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal");
   const engine = new SqliteEngine({
+    rules,
     directory: settings.store.data,
     clock,
     secrets,
     lanes: deliver?.lanes ?? NOTHING,
-    mode: deliver === null ? "tool" : "deliver",
+    mode: deliver !== null ? "deliver" : look === true ? "look" : "tool",
     onFault,
     onDistrust: (error) =>
       log.error({ err: error }, "the store's log may not be on the disk; nothing is accepted until it is whole again"),
     onTrust: () => log.warn("the store's log is whole again"),
   });
   if (deliver !== null) {
+    const { openToOthers } = await import("../drivers/sqlite/database.ts");
     for (const says of openToOthers(settings.store.data))
       log.warn({ data: settings.store.data }, `${says}, and it is another user's: have its owner change that`);
   }
@@ -195,11 +211,15 @@ function openSqlite({ settings, clock, log, deliver }: StoreOptions, secrets: Se
 }
 
 async function openPostgres(
-  { settings, clock, log, deliver, name }: StoreOptions,
+  { settings, clock, log, deliver, look, name }: StoreOptions,
+  rules: Rules,
   secrets: SecretBox,
 ): Promise<OpenStore> {
+  const { PostgresEngine } = await import("./postgres/engine.ts");
+  const { partitionDays } = await import("./postgres/partitions.ts");
   const { url, connections, statementTimeoutMs, retentionDays } = settings.store;
   const engine = await PostgresEngine.open({
+    rules,
     url,
     connections,
     statementTimeoutMs,
@@ -210,7 +230,7 @@ async function openPostgres(
     log,
     name,
     lanes: deliver?.lanes ?? NOTHING,
-    mode: deliver === null ? "tool" : "deliver",
+    mode: deliver !== null ? "deliver" : look === true ? "look" : "tool",
     ...(deliver === null ? {} : { roles: deliver.roles, lease: deliver.lease }),
   });
   return {

@@ -1,31 +1,10 @@
 /** The shapes that are made from rows, and what is asked of them. Integers beyond 2^53 are read as text. */
-import { CARRIED_NAMES, carriedOf } from "../message/carried.ts";
-import type {
-  AlertBatch,
-  DeliveryBatch,
-  IncomingBatch,
-  PartsTaken,
-  QueuedMessage,
-  ReportBatch,
-  ReportBatchItem,
-  ReportFacts,
-} from "../message/message.ts";
+import { CARRIED_NAMES } from "../message/carried.ts";
+import type { PartsTaken, QueuedMessage, ReportFacts } from "../message/message.ts";
+import { compiled } from "../runtime/compiled.ts";
 import type { Encoding } from "../sms/text.ts";
 import type { LogPosition } from "./port/tracking.ts";
 import { MESSAGE, type MessageRow } from "./schema/message.ts";
-import type { ReportRow } from "./schema/report.ts";
-
-export function batchOf(row: ReportRow): ReportBatch {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    url: row.url,
-    contentType: row.content_type,
-    ...parseItems(row.kind, row.items),
-    attempts: row.attempts,
-    ...(row.tried === 1 ? { tried: true } : {}),
-  };
-}
 
 /** The encoding of a text by its name; that of a binary message as "octets 4 64": data coding and esm class. */
 export function serializeEncoding(encoding: QueuedMessage["encoding"]): string {
@@ -45,15 +24,18 @@ export function queuedMessage(row: MessageRow): QueuedMessage {
     carrierId: row.carrier_id,
     from: row.sender,
     to: row.recipient,
-    text: row.body,
+    text: row.secret_body ?? row.body,
     encoding: parseEncoding(row.encoding),
     partCount: row.part_count,
     flash: row.flash === 1,
     intermediateReport: row.intermediate === 1,
     window: row.delivery_window === null ? null : JSON.parse(row.delivery_window),
+    dueAtMs: row.due_at_ms,
     expiresAtMs: row.expires_at_ms,
+    slotUntilMs: row.slot_until_ms,
     unknownCount: row.unknown_count,
     taken: takenOf(row),
+    regional: row.regional === null ? null : JSON.parse(row.regional),
   };
 }
 
@@ -61,12 +43,17 @@ export function takenOf({ taken }: Pick<MessageRow, "taken">): PartsTaken | null
   return taken === null ? null : (JSON.parse(taken) as PartsTaken);
 }
 
+interface ReportedState {
+  readonly statusId: number;
+  readonly errorId: number;
+  readonly atMs: number;
+  readonly mccMnc: string | null;
+}
+
 /** What a report says of the message once it has this status. */
-export function reportFacts(
-  row: MessageRow,
-  now: { statusId: number; errorId: number; atMs: number; mccMnc: string | null },
-): ReportFacts {
-  return {
+export const reportFacts = compiled<(row: MessageRow, now: ReportedState) => ReportFacts>(
+  "row, now",
+  `({
     bulkId: row.bulk_id,
     messageId: row.client_message_id ?? row.key,
     to: row.recipient,
@@ -79,9 +66,9 @@ export function reportFacts(
     currency: row.currency,
     statusId: now.statusId,
     errorId: now.errorId,
-    ...carriedOf(row),
-  };
-}
+    ${CARRIED_NAMES.map((name) => `${name}: row.${name}`)},
+  })`,
+);
 
 /** The statuses whose messages do not use up their name, as the indexes by name have them. */
 const REJECTED_IDS = [11, 12, 14, 19, 23, 24, 25, 52];
@@ -126,27 +113,4 @@ export function compareKeys(first: string, second: string): number {
 /** The order of the logs. */
 export function newestFirst(first: LogPosition, second: LogPosition): number {
   return second.atMs - first.atMs || compareKeys(second.key, first.key);
-}
-
-/** Report items are stored as JSON, which has no bigint. */
-export function serializeItems(items: readonly ReportBatchItem[]): string {
-  // Amounts replaced here and not by a function for JSON.stringify, which it would call for every field.
-  return JSON.stringify(
-    items.map((item) => {
-      if ("pricePerPartMicros" in item) return { ...item, pricePerPartMicros: item.pricePerPartMicros.toString() };
-      if (!("belowMicros" in item)) return item;
-      return { ...item, balanceMicros: item.balanceMicros.toString(), belowMicros: item.belowMicros.toString() };
-    }),
-  );
-}
-
-type Items =
-  | Pick<DeliveryBatch, "kind" | "items">
-  | Pick<IncomingBatch, "kind" | "items">
-  | Pick<AlertBatch, "kind" | "items">;
-
-function parseItems(kind: ReportBatch["kind"], text: string): Items {
-  // Amounts are the only texts of digits whose names end so.
-  const items = JSON.parse(text, (name, value) => (name.endsWith("Micros") ? BigInt(value) : value));
-  return { kind, items } as Items;
 }

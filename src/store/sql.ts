@@ -24,6 +24,10 @@ export interface Dialect {
   plain(column: string): string;
   /** A column of text, read as JSON. */
   json(column: string): string;
+  /** The items of a JSON array that is given as a text, as rows named `item` with a column `value`. */
+  readonly items: string;
+  /** The time by the clock of the machine that has the database, in milliseconds since 1970. */
+  readonly nowMs: string;
 }
 
 export interface Sql {

@@ -8,6 +8,7 @@
  */
 
 import type { MessageKey } from "../message/message.ts";
+import type { ServiceWallet } from "../money/postings.ts";
 import type { BulkName } from "./port/bulks.ts";
 import type { LaneName } from "./port/delivery.ts";
 import type { CarrierReceipt, PartName } from "./port/receipts.ts";
@@ -33,6 +34,8 @@ export interface ReadSet {
   readonly receipts?: readonly CarrierReceipt[];
   readonly parked?: readonly PartName[];
   readonly wallets?: readonly number[];
+  /** Which of the service's own wallets are wanted with them, in their currencies; payments and revenue unless it is said. */
+  readonly serviceWallets?: readonly ServiceWallet[];
   readonly names?: readonly { accountId: number; clientMessageId: string }[];
   readonly numbers?: readonly NumberOnList[];
   readonly bulks?: readonly BulkName[];
@@ -81,6 +84,9 @@ export interface MessageTable {
   claimedUpTo(lane: LaneName, key: MessageKey): void;
 }
 
+/** Parts that may have one id and still be told apart. A message has no more parts than that. */
+export const MAX_SAME_ID = 100;
+
 export interface PartTable {
   /** The parts of that name, oldest first. Where there are more than MAX_SAME_ID, some of them, and more than that. */
   named(name: PartName): readonly PartRow[];
@@ -107,7 +113,7 @@ export interface ReceiptTable {
 export interface WalletTable {
   ofAccount(accountId: number): Wallet;
   /** Its id. */
-  ofService(name: "payments" | "revenue", currency: string): number;
+  ofService(name: ServiceWallet, currency: string): number;
   post(posting: NewPosting): void;
   /** The same, for who has to know the posting's number. */
   postNumbered(posting: NewPosting): Awaitable<number>;

@@ -2,25 +2,16 @@
  * A unit of work: one transaction of a group of commands, with what it gathers beside its rows: the feed for delivery, the report
  * batches, and how to undo changes in memory when the transaction fails.
  */
-import type {
-  AlertFacts,
-  IncomingFacts,
-  MessageKey,
-  QueuedMessage,
-  ReportBatch,
-  ReportBatchItem,
-  ReportFacts,
-} from "../message/message.ts";
+import type { QueuedMessage, ReportBatch, ReportBatchItem, ReportFacts } from "../message/message.ts";
+import { formRules, type PushedForm } from "../message/report-form.ts";
 import type { Feed, LaneName } from "./port/delivery.ts";
-
-/** Items for one URL in one request, at most (the API family's limit). */
-const BATCH_ITEMS = 100;
+import type { Settled } from "./settled.ts";
 
 /** Whom a report is for, and where it goes. */
 export interface ReportTarget {
   readonly accountId: number;
   readonly url: string;
-  readonly contentType: string;
+  readonly form: PushedForm;
 }
 
 export interface PendingBatch extends ReportTarget {
@@ -31,15 +22,11 @@ export interface PendingBatch extends ReportTarget {
   afterId: string | null;
   /** A batch of this same unit that must go first. */
   readonly afterPending: PendingBatch | null;
-  /** Messages that have several reports: their rows are told the batch's id. */
+  /** Messages that have several reports, or one more: their rows are told the batch's id. */
   readonly ordered: string[];
 }
 
-/** What was said of parts under one name: of which message, and which outcomes, a bit each. */
-export interface Settled {
-  readonly key: MessageKey;
-  readonly outcomes: number;
-}
+type ItemOf<Kind> = Extract<ReportBatch, { kind: Kind }>["items"][number];
 
 export class Unit {
   readonly messages: QueuedMessage[] = [];
@@ -101,14 +88,14 @@ export class Unit {
     this.#add({ ...target, kind: "delivery" }, facts, order);
   }
 
-  /** Adds a message from a phone, for the URL of the number that it was sent to. */
-  forward(target: ReportTarget, facts: IncomingFacts): void {
-    this.#add({ ...target, kind: "incoming" }, facts, null);
+  /** Whether it has a report of this message, of those that `order` was given for. */
+  hasReport(key: string): boolean {
+    return this.#lastOfMessage.has(key);
   }
 
-  /** Adds an alert to whoever watches an account's balance. */
-  alert(target: ReportTarget, facts: AlertFacts): void {
-    this.#add({ ...target, kind: "alert" }, facts, null);
+  /** Adds what else is told to a URL: a message from a phone, an alert about a balance, a click on a link. */
+  tell<Kind extends "incoming" | "alert" | "click">(kind: Kind, target: ReportTarget, facts: ItemOf<Kind>): void {
+    this.#add({ ...target, kind }, facts, null);
   }
 
   #add(
@@ -118,9 +105,10 @@ export class Unit {
   ): void {
     const previous = order === null ? null : (this.#lastOfMessage.get(order.key) ?? null);
     const afterId = previous === null ? (order?.afterId ?? null) : null;
-    const id = `${target.kind} ${target.accountId} ${target.contentType} ${afterId ?? ""} ${target.url}`;
-    let batch = previous !== null && previous.items.length < BATCH_ITEMS ? previous : this.#open.get(id);
-    if (batch === undefined || batch.items.length >= BATCH_ITEMS || (previous !== null && batch !== previous)) {
+    const id = `${target.kind} ${target.accountId} ${target.form} ${afterId ?? ""} ${target.url}`;
+    const maxItems = target.kind === "click" ? 1 : formRules(target.form).maxItems;
+    let batch = previous !== null && previous.items.length < maxItems ? previous : this.#open.get(id);
+    if (batch === undefined || batch.items.length >= maxItems || (previous !== null && batch !== previous)) {
       batch = { ...target, items: [], afterId, afterPending: previous, ordered: [] };
       this.batches.push(batch);
       this.#open.set(id, batch);

@@ -6,9 +6,9 @@
  * does what is left when the log has grown to several times of what is done here at once (`leaveCheckpoints`).
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
+import { openDatabase } from "../drivers/sqlite/database.ts";
 import { Interval, systemClock } from "../runtime/clock.ts";
-import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
-import { openDatabase } from "../store/sqlite/database.ts";
 
 export interface CheckpointThreadData {
   readonly directory: string;

@@ -1,7 +1,8 @@
 /**
- * What crosses between threads by the thousand (accepted messages, what became of them, receipts, reports) goes as one flat list of
- * values: an object carries the names of its fields each time, and to write and read them takes as long as all the rest. Measured for
- * the four of them together: 2 µs a message instead of 5. The fields are read in the order in which they are written.
+ * What crosses between threads by the thousand (accepted messages, what became of them, receipts, reports) goes as one flat list of values, in the
+ * order in which its fields are read: an object carries their names each time, and to write and read them takes as long as all the rest. Those of a
+ * request, or of a commit, are alike. So of each only what differs from the one before it is written, behind a number that has a bit for each such
+ * field: 0.8 µs a queued message with the way there, instead of 2.0 with all its values, and 2.5 as an object.
  */
 import { CARRIED_NAMES } from "../message/carried.ts";
 import { compiled } from "../runtime/compiled.ts";
@@ -38,41 +39,78 @@ interface Codec<Thing> {
   readonly read: (from: Cursor) => Thing;
 }
 
+/** One that is written as what differs from the thing before it. */
+interface RecordCodec<Thing> extends Codec<Thing> {
+  readonly writeBehind: (values: unknown[], thing: Thing, before: Thing) => void;
+  readonly readBehind: (from: Cursor, before: Thing) => Thing;
+  /** Stands before the first: its fields are undefined. */
+  readonly none: Thing;
+}
+
 /** Several, behind their number. */
-function many<Thing>({ write, read }: Codec<Thing>): Codec<readonly Thing[]> {
+function many<Thing>({ writeBehind, readBehind, none }: RecordCodec<Thing>): Codec<readonly Thing[]> {
   return {
     write: (values, things) => {
       values.push(things.length);
-      for (const thing of things) write(values, thing);
+      let before = none;
+      for (const thing of things) {
+        writeBehind(values, thing, before);
+        before = thing;
+      }
     },
     read: (from) => {
       const things: Thing[] = [];
-      for (let left = from.next<number>(); left > 0; left--) things.push(read(from));
+      let before = none;
+      for (let left = from.next<number>(); left > 0; left--) {
+        before = readBehind(from, before);
+        things.push(before);
+      }
       return things;
     },
   };
 }
+
+/** Of a number's bits, as many as are sure to be positive. */
+const MAX_FIELDS = 30;
 
 /** A thing by the names of its fields, each exactly once; a name that is missing does not compile. */
 function record<Thing extends object>() {
   return <const Names extends readonly (keyof Thing & string)[]>(
     names: Exclude<keyof Thing, Names[number]> extends never ? Names : { missing: Exclude<keyof Thing, Names[number]> },
     nested: { readonly [Name in keyof Thing]?: Codec<Thing[Name]> } = {},
-  ): Codec<Thing> => {
+  ): RecordCodec<Thing> => {
     const has = (name: string): boolean => Object.hasOwn(nested, name);
-    // What has a codec of its own comes behind the others, so that those are one call.
+    // What has a codec of its own comes behind the others.
     const plain = (names as Names).filter((name) => !has(name));
     const others = (names as Names).filter(has);
-    const writes = [`values.push(${plain.map((name) => `it.${name}`)})`].concat(
-      others.map((name) => `nested.${name}.write(values, it.${name})`),
-    );
+    if (plain.length > MAX_FIELDS) throw new RangeError(`a record of ${plain.length} fields`);
+    const writes = [
+      "const at = values.push(0) - 1; let differs = 0",
+      ...plain.map(
+        (name, bit) => `if (it.${name} !== before.${name}) { differs |= ${1 << bit}; values.push(it.${name}) }`,
+      ),
+      "values[at] = differs",
+      ...others.map((name) => `nested.${name}.write(values, it.${name})`),
+    ];
     const reads = [
-      ...plain.map((name) => `${name}: from.next()`),
+      ...plain.map((name, bit) => `${name}: (differs & ${1 << bit}) === 0 ? before.${name} : from.next()`),
       ...others.map((name) => `${name}: nested.${name}.read(from)`),
     ];
+    const writeBehind = compiled<RecordCodec<Thing>["writeBehind"]>("values, it, before", `{ ${writes.join("; ")} }`, {
+      nested,
+    });
+    const readBehind = compiled<RecordCodec<Thing>["readBehind"]>(
+      "from, before",
+      `{ const differs = from.next(); return { ${reads.join(", ")} } }`,
+      { nested },
+    );
+    const none = Object.fromEntries([...plain, ...others].map((name) => [name, undefined])) as Thing;
     return {
-      write: compiled("values, it", `{ ${writes.join("; ")} }`, { nested }),
-      read: compiled("from", `({ ${reads.join(", ")} })`, { nested }),
+      none,
+      writeBehind,
+      readBehind,
+      write: (values, it) => writeBehind(values, it, none),
+      read: (from) => readBehind(from, none),
     };
   };
 }
@@ -89,9 +127,12 @@ const QUEUED = record<Queued>()([
   "flash",
   "intermediateReport",
   "window",
+  "dueAtMs",
   "expiresAtMs",
+  "slotUntilMs",
   "unknownCount",
   "taken",
+  "regional",
 ]);
 
 const REPORT = record<Report>()([
@@ -113,16 +154,18 @@ const REPORT = record<Report>()([
 const CONTENT = record<Content>()([
   "from",
   "text",
+  "shownText",
   "encoding",
   "partCount",
   "flash",
   "notifyUrl",
-  "notifyContentType",
+  "reportForm",
   "intermediateReport",
   "sendAtMs",
   "dueAtMs",
   "window",
   "expiresAtMs",
+  "regional",
   ...CARRIED_NAMES,
 ]);
 
@@ -156,10 +199,21 @@ const REPORTS = many(REPORT);
 
 /** The inputs that have a codec; the others cross as they are. */
 const INPUTS: { readonly [Name in CommandName]?: Codec<CommandInput<Name>> } = {
-  accept: record<Acceptance>()(["accountId", "bulkId", "replay", "receivedAtMs", "firstKey", "contents", "messages"], {
-    contents: many(CONTENT),
-    messages: many(NEW_MESSAGE),
-  }),
+  accept: record<Acceptance>()(
+    [
+      "accountId",
+      "bulkId",
+      "replay",
+      "receivedAtMs",
+      "firstKey",
+      "speedLimit",
+      "contents",
+      "messages",
+      "links",
+      "conversion",
+    ],
+    { contents: many(CONTENT), messages: many(NEW_MESSAGE) },
+  ),
   submitted: record<CommandInput<"submitted">>()(["awaited", "messages"], { messages: many(SUBMITTED) }),
   received: record<CommandInput<"received">>()(["carrierId", "receipts"], { receipts: many(RECEIPT) }),
 };

@@ -2,10 +2,15 @@
 import { type MessagePort, workerData } from "node:worker_threads";
 import { Delivery } from "../delivery.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { keepCompiled } from "../runtime/compiled-code.ts";
 import { Lease } from "../runtime/lease.ts";
+import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
+import { Phases } from "../runtime/phases.ts";
+import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
+import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import { storeOver } from "../store/group.ts";
 import type { LaneName } from "../store/port/delivery.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
@@ -19,22 +24,50 @@ export interface DeliveryThreadData {
   readonly lease: SharedArrayBuffer;
   readonly store: MessagePort;
   readonly control: MessagePort;
+  /** The memory of a clock that can be moved; null where it cannot. */
+  readonly travel: SharedArrayBuffer | null;
+  /** Whether somebody watches messages live (LiveHub). */
+  readonly live: SharedArrayBuffer;
+  /** When the thread was started, on the monotonic clock. */
+  readonly startedAtMs: number;
 }
 
-const { settings, sandbox, overflowed, lease: memory, store: storePort, control } = workerData as DeliveryThreadData;
+const data = workerData as DeliveryThreadData;
+const { settings, sandbox, overflowed, lease: memory, store: storePort, control, travel, startedAtMs } = data;
 
 const log = createLog(settings.log.level, { part: "delivery" });
+const phases = new Phases(log, startedAtMs);
 const caller = new ThreadCaller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
 const store = storeOver(({ command, input }) => caller.call(command, packInput(command, input)));
 const lease = new Lease(memory);
-const delivery = new Delivery({ store, clock: systemClock, random: systemRandom, log, settings, sandbox, lease });
+const travelClock = travel === null ? null : new TravelClock(systemClock, travel);
+const clock = travelClock ?? systemClock;
+const live = new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clock));
+const delivery = new Delivery({ store, clock, random: systemRandom, log, settings, sandbox, lease, live });
+const thread = new ThreadMetrics("delivery", { collections: false });
 
 const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
-  start: () => delivery.start(overflowed),
-  metrics: async () => delivery.metrics(),
+  start: async () => {
+    await delivery.start(overflowed);
+    keepCompiled();
+    phases.done("carriers and reports started");
+  },
+  metrics: async () => [...delivery.metrics(), ...thread.metrics()],
+  reportsInMemory: async () => delivery.reportsInMemory,
+  carriers: async () => delivery.carriers(),
+  connectNow: async (carrierId) => delivery.connectNow(carrierId as string),
   write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),
-  stop: () => delivery.stop(),
+  network: async (input) => {
+    const { name, input: asked } = input as { name: never; input: never };
+    return delivery.network?.ask(name, asked);
+  },
+  rearm: async () => travelClock?.rearm(),
+  stop: () => {
+    thread.stop();
+    return delivery.stop();
+  },
 };
 // The main thread closes its end when it has heard that all is stopped; with both ports closed the thread ends.
 control.on("close", () => storePort.close());
-serveCalls(control, (name, input) => COMMANDS[name]!(input));
+phases.done("modules loaded");
+const toEdge = serveCalls(control, (name, input) => COMMANDS[name]!(input));

@@ -1,20 +1,29 @@
 /** The store's thread: an engine and its group commit, with a port to each side of the service. */
 import { hostname } from "node:os";
 import { type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
+import { openStore } from "../commands/open.ts";
+import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
+import { inWords } from "../drivers/store-trouble.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { keepCompiled } from "../runtime/compiled-code.ts";
 import { Lease } from "../runtime/lease.ts";
+import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
+import type { Metric } from "../runtime/metrics.ts";
+import { Phases } from "../runtime/phases.ts";
+import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import type { Role } from "../runtime/roles.ts";
 import type { Settings } from "../runtime/settings.ts";
+import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
-import { openStore } from "../store/open.ts";
+import { storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
-import { CheckpointTurn } from "../store/sqlite/checkpoint-turn.ts";
 import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./codec.ts";
 import { serveCalls } from "./rpc.ts";
+import { diskMetrics, METRICS_CALL, MeasuredEngine } from "./store-metrics.ts";
 
 export interface StoreThreadData {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -25,7 +34,16 @@ export interface StoreThreadData {
   readonly logLevel: string;
   readonly edge: MessagePort;
   readonly delivery: MessagePort;
+  /** The memory of a clock that can be moved; null where it cannot. */
+  readonly travel: SharedArrayBuffer | null;
+  /** Whether somebody watches messages live (LiveHub). */
+  readonly live: SharedArrayBuffer;
+  /** When the thread was started, on the monotonic clock. */
+  readonly startedAtMs: number;
 }
+
+/** What the thread is told: that the service listens, and there will be something to write; that its clock was moved; or to end. */
+export type StoreOrder = "serving" | "rearm" | "close";
 
 /** The first thing that the thread says. */
 export type StoreGreeting =
@@ -45,6 +63,16 @@ export interface StoreNews {
 
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
 const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
+
+/** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
+const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
+
+/** Why it cannot start, in a sentence. */
+function reasonOf(error: Error): string {
+  return PLAIN_FAULTS.has(error.constructor.name)
+    ? error.message
+    : `the data in ${storeName(settings)} cannot be opened: ${inWords(error, settings.store)}`;
+}
 
 /** Starts the thread for the checkpoints of the embedded store, and returns how it is stopped. Without it commits do them, as they must. */
 function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => Promise<void> {
@@ -70,20 +98,37 @@ function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => P
   };
 }
 
-const { settings, roles, lease, lanes, edge, delivery, logLevel } = workerData as StoreThreadData;
+const data = workerData as StoreThreadData;
+const { settings, roles, lease, lanes, edge, delivery, logLevel, travel } = data;
+const clock = travel === null ? systemClock : new TravelClock(systemClock, travel);
 
 const log = createLog(logLevel, { part: "store" });
+const phases = new Phases(log, data.startedAtMs);
+phases.done("modules loaded");
 
 try {
-  const store = await openStore({
-    settings,
-    clock: systemClock,
-    log,
-    deliver: { lanes, roles, lease: new Lease(lease) },
-    name: `heliograph ${hostname()} ${process.pid}`,
-  });
+  const store = await openStore(
+    {
+      settings,
+      clock,
+      log,
+      deliver: { lanes, roles, lease: new Lease(lease) },
+      name: `heliograph ${hostname()} ${process.pid}`,
+    },
+    new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clock)),
+  );
+  keepCompiled();
+  phases.done("store opened");
   const onFeed = (feed: Feed): void => toDelivery.tell(packFeed(feed));
-  const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
+  const engine = new MeasuredEngine(store.engine, systemClock);
+  const thread = new ThreadMetrics("store", { collections: false });
+  const metrics = async (): Promise<Metric[]> => [
+    ...engine.metrics(),
+    store.finished.metric(),
+    ...(settings.store.url === "" ? diskMetrics(settings.store.data) : []),
+    ...thread.metrics(),
+  ];
+  const group = new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
   const handler = (urgency: Urgency): ((command: string, input: unknown) => Promise<unknown>) => {
     const send = { awaited: callsOf(group, "awaited"), soon: callsOf(group, "soon") };
@@ -94,10 +139,20 @@ try {
       return send[isAwaited ? "awaited" : urgency]({ command, input });
     };
   };
-  const stopCheckpoints = store.leaveCheckpoints === null ? null : startCheckpoints(store.leaveCheckpoints);
-  serveCalls(edge, handler("awaited"));
+  let stopCheckpoints: (() => Promise<void>) | null = null;
+  const forEdge = handler("awaited");
+  const toEdge = serveCalls(edge, (name, packed) => (name === METRICS_CALL ? metrics() : forEdge(name, packed)));
   const toDelivery = serveCalls(delivery, handler("soon"));
-  parentPort!.once("message", async () => {
+  parentPort!.on("message", async (order: StoreOrder) => {
+    if (order === "serving") {
+      if (store.leaveCheckpoints !== null) stopCheckpoints = startCheckpoints(store.leaveCheckpoints);
+      return;
+    }
+    if (order === "rearm") {
+      if (clock instanceof TravelClock) clock.rearm();
+      return;
+    }
+    thread.stop();
     await stopCheckpoints?.();
     await group.settled();
     await store.close();
@@ -115,5 +170,5 @@ try {
     onLost: (reason) => parentPort!.postMessage({ kind: "lost", reason } satisfies StoreNews),
   });
 } catch (error) {
-  parentPort!.postMessage({ kind: "failed", reason: (error as Error).message } satisfies StoreGreeting);
+  parentPort!.postMessage({ kind: "failed", reason: reasonOf(error as Error) } satisfies StoreGreeting);
 }

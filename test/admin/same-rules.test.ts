@@ -22,9 +22,29 @@ const planIn = (currency: string) => ({ currency, rate: [{ prefix: "", price: "0
 const statement = (to: string) => call("GET", `/accounts/ACME/statement?from=2020-02-01T00:00:00Z&to=${to}T00:00:00Z`);
 
 await addAccount(service.store, { key: "ACME" });
+await addAccount(service.store, { key: "RICH", balanceMicros: 3_500_000n });
+await addAccount(service.store, { key: "DEBTOR", creditLimitMicros: 5_000_000n });
+await addAccount(service.store, { key: "DOLLARS", currency: "USD" });
 await addAccount(service.store, { key: "GONE", kind: "reseller" });
 await addAccount(service.store, { key: "OLD" });
 for (const key of ["GONE", "OLD"]) good(await call("DELETE", `/accounts/${key}`, undefined, ANY), 204);
+const moveFunds = (key: string, body: object) => call("POST", `/accounts/${key}/funds`, body);
+const retire = (key: string, query = "") => call("DELETE", `/accounts/${key}${query}`, undefined, ANY);
+const retiring = (key: string, ...args: string[]) => ["account", "retire", key, "--yes", ...args];
+const fundsCase = (
+  name: string,
+  body: object,
+  command: readonly string[],
+  answer: Case["answer"],
+  says: Case["says"],
+) => ({
+  name,
+  call: () => moveFunds("RICH", body),
+  command: ["account", ...command],
+  answer,
+  says,
+});
+good(await moveFunds("DEBTOR", { kind: "takeBack", amount: 2 }));
 await done("rate", "set", "dollars", "*", "0.01", "--currency", "USD");
 
 interface Case {
@@ -251,13 +271,196 @@ const REFUSED: readonly Case[] = [
   },
 ];
 
-for (const { name, call: ask, command, answer, says } of REFUSED) {
+const DECIMAL = "with at most 6 places";
+const FUNDS_REFUSED: readonly Case[] = [
+  ...["0", "-5", "five", "1.0000001", "1e3", "Infinity", "0x10"].map((amount) =>
+    fundsCase(
+      `a top-up by ${amount}`,
+      { kind: "topUp", amount },
+      ["top-up", "RICH", amount],
+      [400, "amount"],
+      [2, `the amount must be a decimal number above 0 ${DECIMAL}, not "${amount}"`],
+    ),
+  ),
+  fundsCase(
+    "to take back less than nothing",
+    { kind: "takeBack", amount: -1 },
+    ["take-back", "RICH", "-1"],
+    [400, "amount"],
+    [2, `the amount must be a decimal number above 0 ${DECIMAL}, not "-1"`],
+  ),
+  fundsCase(
+    "a correction by nothing",
+    { kind: "correction", amount: 0, reason: "x" },
+    ["correct", "RICH", "0", "--reason", "x"],
+    [400, "amount"],
+    [2, `the amount must be a decimal number other than 0 ${DECIMAL}, not "0"`],
+  ),
+  fundsCase(
+    "a correction without a reason",
+    { kind: "correction", amount: 1 },
+    ["correct", "RICH", "1"],
+    [400, "reason"],
+    [2, "--reason is required: say why the balance is corrected"],
+  ),
+  fundsCase(
+    "a reason of blanks",
+    { kind: "correction", amount: 1, reason: " \t" },
+    ["correct", "RICH", "1", "--reason", " \t"],
+    [400, "reason"],
+    [2, "--reason must be 1 to 255 characters long, and not blank"],
+  ),
+  fundsCase(
+    "a reason with a NUL",
+    { kind: "topUp", amount: 1, reason: "a\0b" },
+    ["top-up", "RICH", "1", "--reason", "a\0b"],
+    [400, "reason"],
+    [2, "--reason has a NUL character"],
+  ),
+  fundsCase(
+    "an amount beyond the largest",
+    { kind: "topUp", amount: "1000000000.000001" },
+    ["top-up", "RICH", "1000000000.000001"],
+    [400, "amount"],
+    [2, "the amount is too large"],
+  ),
+  fundsCase(
+    "a balance beyond the largest",
+    { kind: "topUp", amount: 1_000_000_000 },
+    ["top-up", "RICH", "1000000000"],
+    [409, "amount"],
+    [1, "the amount: the balance would be 1000000003.5 EUR, and 1000000000 EUR is the most"],
+  ),
+  fundsCase(
+    "to take back more than there is",
+    { kind: "takeBack", amount: "3.500001" },
+    ["take-back", "RICH", "3.500001"],
+    [409, "amount"],
+    [1, "the amount: the account has 3.5 EUR: no more than 3.5 EUR can be taken from it"],
+  ),
+  {
+    name: "to take back more than the credit limit leaves",
+    call: () => moveFunds("DEBTOR", { kind: "takeBack", amount: 4 }),
+    command: ["account", "take-back", "DEBTOR", "4"],
+    answer: [409, "amount"],
+    says: [
+      1,
+      "the amount: the account has -2 EUR and a credit limit of 5 EUR: no more than 3 EUR can be taken from it",
+    ],
+  },
+  {
+    name: "money for nobody",
+    call: () => moveFunds("NOBODY", { kind: "topUp", amount: 1 }),
+    command: ["account", "top-up", "NOBODY", "1"],
+    answer: [404, null],
+    says: [1, NOBODY],
+  },
+  {
+    name: "money for a retired account",
+    call: () => moveFunds("OLD", { kind: "topUp", amount: 1 }),
+    command: ["account", "top-up", "OLD", "1"],
+    answer: [409, null],
+    says: [1, "the account is retired"],
+  },
+  {
+    name: "to retire an account that has money",
+    call: () => retire("RICH"),
+    command: retiring("RICH"),
+    answer: [409, "balanceTo"],
+    says: [
+      1,
+      'the account has 3.5 EUR: say where that goes, to another account, paid out, or written off for a reason: --balance-to KEY, --paid-out, or --write-off "REASON"',
+    ],
+  },
+  ...["", "?paidOut=true", "?balanceTo=ACME"].map(
+    (query): Case => ({
+      name: `to retire an account that owes money with "${query}"`,
+      call: () => retire("DEBTOR", query),
+      command: retiring(
+        "DEBTOR",
+        ...(query === "" ? [] : query.includes("paid") ? ["--paid-out"] : ["--balance-to", "ACME"]),
+      ),
+      answer: [409, "writeOff"],
+      says: [
+        1,
+        'the account owes 2 EUR: top it up with what was paid, or write that off for a reason: "heliograph account top-up KEY AMOUNT", or --write-off "REASON"',
+      ],
+    }),
+  ),
+  {
+    name: "a balance that goes to two places",
+    call: () => retire("RICH", "?paidOut=true&writeOff=x"),
+    command: retiring("RICH", "--paid-out", "--write-off", "x"),
+    answer: [400, "writeOff"],
+    says: [2, "--write-off goes with no other: the balance goes to one place"],
+  },
+  ...(
+    [
+      ["NOBODY", 'names no account: there is no "NOBODY"'],
+      ["OLD", 'names no account that can have it: "OLD" is retired'],
+      ["RICH", "must be another account than the one that is retired"],
+      ["DOLLARS", "names an account in another currency: this one is in EUR"],
+      ["a b", "must be 1 to 64 letters and digits, with dashes between them if you like"],
+    ] as const
+  ).map(
+    ([key, says]): Case => ({
+      name: `${key} as the account that has the balance`,
+      call: () => retire("RICH", `?balanceTo=${encodeURIComponent(key)}`),
+      command: retiring("RICH", "--balance-to", key),
+      answer: [400, "balanceTo"],
+      says: [2, `--balance-to ${says}`],
+    }),
+  ),
+  {
+    name: "to write off for no reason",
+    call: () => retire("RICH", "?writeOff=%20"),
+    command: retiring("RICH", "--write-off", " "),
+    answer: [400, "writeOff"],
+    says: [2, "--write-off must be 1 to 255 characters long, and not blank"],
+  },
+];
+
+for (const { name, call: ask, command, answer, says } of [...REFUSED, ...FUNDS_REFUSED]) {
   test(`both refuse ${name}`, async () => {
     const [status, variables] = refusal(await ask());
     assert.deepEqual([status, variables?.[0] ?? null], answer);
     assert.deepEqual(await refused(...command), says);
   });
 }
+
+test("both move the same money, and say the same of it in the statement and in the audit", async () => {
+  await addAccount(service.store, { key: "BOTH" });
+  good(await moveFunds("BOTH", { kind: "topUp", amount: 10.5, reason: "invoice 7" }));
+  await done("account", "top-up", "BOTH", "10.5", "--reason", "invoice 7");
+  good(await moveFunds("BOTH", { kind: "takeBack", amount: "0.25", reason: "twice" }));
+  await done("account", "take-back", "BOTH", "0.25", "--reason", "twice");
+  good(await moveFunds("BOTH", { kind: "correction", amount: -1, reason: "a test" }));
+  await done("account", "correct", "BOTH", "-1", "--reason", "a test");
+  const { postings, closing } = await json("statement", "BOTH", "--from", "2020-01-01", "--postings");
+  const seen = postings.map(({ kind, amount, description }: Record<string, string>) => [kind, amount, description]);
+  const funds = ["funds", "10.5", "invoice 7"];
+  const taken = ["funds", "-0.25", "twice"];
+  const corrected = ["correction", "-1", "a test"];
+  assert.deepEqual(seen, [funds, funds, taken, taken, corrected, corrected]);
+  assert.equal(closing, "18.5");
+  const { results } = good(await call("GET", "/audit?kind=funds&subject=BOTH"));
+  assert.deepEqual(
+    results.map(({ actor, action, after }: { actor: string; action: string; after: Record<string, string> }) => [
+      actor,
+      action,
+      after.amount,
+      after.balance,
+    ]),
+    [
+      ["command line", "correction", "-1 EUR", "18.5 EUR"],
+      ["OPERATOR1", "correction", "-1 EUR", "19.5 EUR"],
+      ["command line", "takeBack", "-0.25 EUR", "20.5 EUR"],
+      ["OPERATOR1", "takeBack", "-0.25 EUR", "20.75 EUR"],
+      ["command line", "topUp", "10.5 EUR", "21 EUR"],
+      ["OPERATOR1", "topUp", "10.5 EUR", "10.5 EUR"],
+    ],
+  );
+});
 
 test("both let a rate plan change its currency while no account pays by it", async () => {
   good(await call("PUT", "/rate-plans/idle", planIn("EUR")));

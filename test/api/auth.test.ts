@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
 import { rawCall, rawRequestText } from "../support/raw-http.ts";
-import { basic, DEMO, errorObject, startTestService } from "../support/service.ts";
+import { assertUnauthorized, basic, CHALLENGES, DEMO, startTestService, WHY_UNAUTHORIZED } from "../support/service.ts";
 
 const service = await startTestService({ after });
 const { store } = service;
@@ -35,46 +35,48 @@ for (const [method, path, body] of OPERATIONS) {
 
     for (const authorization of [null, basic("demo", "wrong"), `IBSSO ${token}x`]) {
       const refused = await service.call(method, path, { body, authorization });
-      assert.equal(refused.status, 401);
-      assert.deepEqual(refused.json, errorObject("UNAUTHORIZED", "Unauthorized"));
-      assert.equal(refused.headers.get("www-authenticate"), 'Basic realm="heliograph", charset="UTF-8"');
+      assertUnauthorized(refused);
+      assert.equal(refused.headers.get("www-authenticate"), CHALLENGES);
       assert.equal(refused.headers.get("content-type"), "application/json; charset=utf-8");
     }
   });
 }
 
-const NOBODY: readonly (readonly [name: string, authorization: string | null])[] = [
-  ["no header at all", null],
-  ["an empty header", ""],
-  ["a wrong password", basic("demo", "demo-Password")],
-  ["the beginning of the password", basic("demo", "demo-passwor")],
-  ["the password and more", basic("demo", "demo-password ")],
-  ["an empty password", basic("demo", "")],
-  ["another account's password", basic("demo", "operator-password")],
-  ["an unknown user", basic("nobody", "demo-password")],
-  ["a user in other letters", basic("DEMO", "demo-password")],
-  ["an empty user", basic("", "demo-password")],
-  ["a colon in the wrong place", basic("demo:demo", "password")],
-  ["a NUL behind the user", basic("demo\0", "demo-password")],
-  ["an account key in place of the user", basic("DEMO0001", "demo-password")],
-  ["Basic without anything", "Basic"],
-  ["Basic with what is not base64", "Basic %%%%"],
-  ["Basic with the pair as it is", "Basic demo:demo-password"],
-  ["base64 without a colon", `Basic ${base64("demo")}`],
-  ["base64 of bytes that are no text", `Basic ${Buffer.from([0xff, 0xfe, 0x3a, 0xff]).toString("base64")}`],
-  ["two values", `${DEMO} ${base64("x")}`],
-  ["the pair under another scheme", DEMO.replace("Basic", "Bearer")],
-  ["the pair under the scheme of tokens", DEMO.replace("Basic", "IBSSO")],
-  ["a token that nobody was given", `IBSSO ${"A".repeat(43)}`],
-  ["IBSSO without anything", "IBSSO"],
-  ["a user that is a statement of SQL", basic("' OR 1=1 --", "x")],
+const NOBODY: readonly (readonly [name: string, authorization: string | null, why: keyof typeof WHY_UNAUTHORIZED])[] = [
+  ["no header at all", null, "missing"],
+  ["an empty header", "", "missing"],
+  ["a wrong password", basic("demo", "demo-Password"), "password"],
+  ["the beginning of the password", basic("demo", "demo-passwor"), "password"],
+  ["the password and more", basic("demo", "demo-password "), "password"],
+  ["an empty password", basic("demo", ""), "password"],
+  ["another account's password", basic("demo", "operator-password"), "password"],
+  ["an unknown user", basic("nobody", "demo-password"), "password"],
+  ["a user in other letters", basic("DEMO", "demo-password"), "password"],
+  ["an empty user", basic("", "demo-password"), "password"],
+  ["a colon in the wrong place", basic("demo:demo", "password"), "password"],
+  ["a NUL behind the user", basic("demo\0", "demo-password"), "password"],
+  ["an account key in place of the user", basic("DEMO0001", "demo-password"), "password"],
+  ["Basic without anything", "Basic", "notBasic"],
+  ["Basic with what is not base64", "Basic %%%%", "notBasic"],
+  ["Basic with the pair as it is", "Basic demo:demo-password", "notBasic"],
+  ["base64 without a colon", `Basic ${base64("demo")}`, "notBasic"],
+  ["base64 of bytes that are no text", `Basic ${Buffer.from([0xff, 0xfe, 0x3a, 0xff]).toString("base64")}`, "password"],
+  ["two values", `${DEMO} ${base64("x")}`, "notBasic"],
+  ["the pair under another scheme", DEMO.replace("Basic", "Bearer"), "token"],
+  ["the pair under the scheme of tokens", DEMO.replace("Basic", "IBSSO"), "token"],
+  ["a token that nobody was given", `IBSSO ${"A".repeat(43)}`, "token"],
+  ["IBSSO without anything", "IBSSO", "unreadable"],
+  ["a user that is a statement of SQL", basic("' OR 1=1 --", "x"), "password"],
+  ["a scheme that is not known", `Digest ${base64("demo:demo-password")}`, "unreadable"],
+  ["a key without its scheme", "demo-api-key", "unreadable"],
+  ["a key that nobody was given", "App demo-api-keys", "key"],
 ];
 
 test("not authorized, with the whole error object, is", async (t) => {
-  for (const [name, authorization] of NOBODY) {
-    await t.test(name, async () => {
+  for (const [name, authorization, why] of NOBODY) {
+    await t.test(`${name}: ${WHY_UNAUTHORIZED[why]}`, async () => {
       const { status, headers, json } = await service.call("GET", BALANCE, { authorization });
-      assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
+      assertUnauthorized({ status, json }, why);
       assert.match(headers.get("www-authenticate") ?? "", /^Basic realm=/);
     });
   }
@@ -122,7 +124,7 @@ test("who is calling is settled before the request is looked at", async () => {
     body: "{{{",
     headers: { "content-type": "text/plain", accept: "image/png" },
   });
-  assert.deepEqual([answer.status, answer.json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
+  assertUnauthorized(answer, "missing");
 });
 
 test("each caller sees its own account", async () => {

@@ -82,7 +82,12 @@ test("a GET without a body may carry any Content-Type", async () => {
 test("only GET and HEAD are there", async () => {
   for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
     const { status, headers, json } = await service.call(method, BALANCE);
-    assert.deepEqual([status, json], [405, errorObject("METHOD_NOT_ALLOWED", "Method not allowed")], method);
+    const says = `This path does not take ${method}, but GET, HEAD.`;
+    assert.deepEqual(
+      [status, json],
+      [405, errorObject("METHOD_NOT_ALLOWED", "Method not allowed", null, says)],
+      method,
+    );
     assert.equal(headers.get("allow"), "GET, HEAD");
   }
   const head = await service.call("HEAD", BALANCE);

@@ -31,7 +31,7 @@ async function withDeadLetter(
     await eventually(async () =>
       service
         .call("GET", "/metrics")
-        .then(({ text }) => new RegExp(`reports_answered5xx_total ${request}\\b`).test(text)),
+        .then(({ text }) => new RegExp(`reports_attempts_total\\{outcome="5xx"\\} ${request}\\b`).test(text)),
     );
     if (request < 3) await clock.advance(3 * 60_000);
   }
@@ -100,10 +100,9 @@ test("only operators see and replay dead letters, and a replay of everything mus
   ] as const) {
     const call = (authorization: string | null) => service.call(method, path, { authorization, body });
     const forbidden = await call(basic("demo", "demo-password"));
-    assert.deepEqual(
-      [forbidden.status, forbidden.json],
-      [403, errorObject("FORBIDDEN", "Forbidden", null, "The account is not an operator's.")],
-    );
+    const own = "a client has GET /sms/1/reports/dead and POST /sms/1/reports/replay";
+    const says = `This is for operators, and DEMO0001 is the account of a client: ${own}.`;
+    assert.deepEqual([forbidden.status, forbidden.json], [403, errorObject("FORBIDDEN", "Forbidden", null, says)]);
     assert.equal((await call(null)).status, 401);
     assert.equal((await call(OPERATOR.authorization)).status, 200);
   }

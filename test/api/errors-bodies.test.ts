@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
+import { jsonFault } from "../../src/api/json-fault.ts";
 import { startChild } from "../support/child.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import {
@@ -12,6 +13,7 @@ import {
   errorObject,
   startTestService,
   temporaryDirectory,
+  WHY_UNAUTHORIZED,
 } from "../support/service.ts";
 
 const ADVANCED = "/sms/1/text/advanced";
@@ -56,8 +58,49 @@ const BROKEN = [
   " ",
 ];
 
-test("broken JSON is told so", async () => {
-  for (const body of BROKEN) assertWrong(await post(body), null, "The body is not valid JSON.", JSON.stringify(body));
+test("broken JSON is told so, with the place where it breaks", async () => {
+  for (const body of BROKEN) {
+    const answer = await post(body);
+    const says: string = answer.json.requestError.serviceException.additionalDescription;
+    assert.match(says, /^The body is not valid JSON: line \d+, column \d+ should have .{1,100}\.$/, body);
+    assertWrong(answer, null, says, JSON.stringify(body));
+  }
+  const placed: Readonly<Record<string, string>> = {
+    '{"text": "x",}': "line 1, column 14 should have a name in double quotes",
+    "{\"to\": 1,\n 'text': 2}": "line 2, column 2 should have a name in double quotes",
+    '[{"to": "1"}\r\n{}]': "line 2, column 1 should have a comma or ]",
+    '{"text" "x"}': "line 1, column 9 should have a colon",
+    '{"text": tru}': "line 1, column 10 should have a value",
+    '{"text": "two\nlines"}':
+      "line 1, column 14 should have a character that a text can have, or the quote that ends it",
+    '{"text": "Hello':
+      "line 1, column 16 should have a character that a text can have, or the quote that ends it, and the body ends there",
+    '{"a": 1} x': "line 1, column 10 should have nothing more",
+  };
+  for (const [body, where] of Object.entries(placed))
+    assertWrong(await post(body), null, `The body is not valid JSON: ${where}.`, body);
+});
+
+test("what is told of broken JSON agrees with the parser, and has nothing of the body in it", () => {
+  const signs = ["{", "}", "[", "]", '"', ",", ":", "1", " ", "-", "a", "\\", "n", "0", ".", "e", "true", "null", "\n"];
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  for (let count = 0; count < 20_000; count++) {
+    const text = Array.from({ length: random(9) }, () => signs[random(signs.length)]).join("");
+    let isJson = true;
+    try {
+      JSON.parse(text);
+    } catch {
+      isJson = false;
+    }
+    assert.equal(jsonFault(text) === null, isJson, text);
+  }
+  const long = jsonFault(`{"text": "${"s3cret ".repeat(100_000)}`)!;
+  assert.match(long, /^line 1, column 700011 /);
+  assert.ok(!long.includes("s3cret") && long.length < 200);
 });
 
 test("bytes that are not UTF-8 are told so, wherever they stand", async () => {
@@ -176,7 +219,7 @@ test("a value of the wrong type is named with its whole path, at every level of 
   for (const [path, type] of FIELDS) {
     await t.test(`${path} must be ${article(type)}`, async () => {
       for (const [other, values] of Object.entries(VALUES)) {
-        if (other === type) continue;
+        if (other === type || (path.endsWith("days[0]") && other === "integer")) continue;
         for (const value of values) {
           const answer = await post(withValue(path, value));
           assertWrong(answer, [path], `${path} must be ${article(type)}.`, JSON.stringify(value));
@@ -231,7 +274,8 @@ test("a thousand levels are too deep, and so are a hundred thousand, wherever th
       assertWrong(await post(`${good}, "unknown": ${deep}}`), null, says, `${levels} in an unknown key`);
     }
     // A small one is parsed first; a large one is not.
-    const unfinished = levels === 1_000 ? "The body is not valid JSON." : says;
+    const cutOff = `The body is not valid JSON: line 1, column ${levels + 1} should have a value, and the body ends there.`;
+    const unfinished = levels === 1_000 ? cutOff : says;
     assertWrong(await post("[".repeat(levels)), null, unfinished, `${levels} unfinished`);
   }
 });
@@ -362,7 +406,8 @@ test("100 MB are not kept in memory, and whoever writes them all before it reads
     if (chunked) await client.write("0\r\n\r\n");
     client.resume();
     const { status, body } = await client.answer();
-    const object = expected === 413 ? tooLarge(limit) : errorObject("UNAUTHORIZED", "Unauthorized");
+    const object =
+      expected === 413 ? tooLarge(limit) : errorObject("UNAUTHORIZED", "Unauthorized", null, WHY_UNAUTHORIZED.missing);
     assert.deepEqual([status, JSON.parse(body)], [expected, object], name);
     if ("connection" in headers) {
       assert.equal(await client.closed(), "", name);

@@ -1,9 +1,10 @@
 /** The errors that every operation has in common, each with the whole error object: 401, 404, 405, 406 and 415. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { assertErrorAt } from "../support/error-bodies.ts";
 import { operationsOf } from "../support/operations.ts";
 import { rawCall, rawRequestText } from "../support/raw-http.ts";
-import { type Answer, basic, DEMO, errorObject, startTestService } from "../support/service.ts";
+import { basic, DEMO, errorObject, startTestService, WHY_UNAUTHORIZED } from "../support/service.ts";
 
 const service = await startTestService({ after });
 const operations = await operationsOf(service);
@@ -14,22 +15,45 @@ const TOKEN = `IBSSO ${login.json.login.ibAuthCookie}`;
 
 /** Credentials with which each operation may be called. */
 function rightsFor(path: string): string {
-  if (path.startsWith("/operator/")) return basic("operator", "operator-password");
-  return takesForms(path) ? TOKEN : DEMO;
+  if (path.startsWith("/operator/") || path.startsWith("/console/")) return basic("operator", "operator-password");
+  return path.startsWith("/1/smsmessaging/") || !takesForms(path) ? DEMO : TOKEN;
 }
 
 /** Where the contract leaves the encoding of parameters open. */
 const takesForms = (path: string): boolean =>
-  ["/1/customerProfile/", "/auth/1/session", "/account/1/second-factor"].some((start) => path.startsWith(start));
+  ["/1/customerProfile/", "/1/smsmessaging/", "/auth/1/session", "/auth/1/oauth2/", "/account/1/second-factor"].some(
+    (start) => path.startsWith(start),
+  );
 
 /** Those that speak JSON and nothing else, in both directions. */
-const jsonOperations = operations.filter(({ path }) => !["/healthz", "/readyz", "/metrics"].includes(path));
+const jsonOperations = operations.filter(({ path }) => !["/healthz", "/readyz", "/statusz", "/metrics"].includes(path));
 const posts = jsonOperations.filter(({ method }) => method === "POST");
 
-function assertError(answer: Answer, status: number, object: ReturnType<typeof errorObject>, about: string): void {
-  assert.deepEqual([answer.status, answer.json], [status, object], about);
-  assert.equal(answer.headers.get("content-type"), "application/json; charset=utf-8", about);
-}
+const UNAUTHORIZED = {
+  status: 401,
+  messageId: "UNAUTHORIZED",
+  text: "Unauthorized",
+  description: WHY_UNAUTHORIZED.missing,
+};
+const NOT_FOUND = {
+  status: 404,
+  messageId: "NOT_FOUND",
+  text: "Not found",
+  description: /^There is no such path; .{10,300}[.?]$/,
+};
+const METHOD_NOT_ALLOWED = {
+  status: 405,
+  messageId: "METHOD_NOT_ALLOWED",
+  text: "Method not allowed",
+  description: /^This path does not take [A-Z]+, but [A-Z, ]+\.$/,
+};
+const NOT_ACCEPTABLE = {
+  status: 406,
+  messageId: "NOT_ACCEPTABLE",
+  text: "Not acceptable",
+  description: "The answer is application/json, and Accept does not allow it.",
+};
+const UNSUPPORTED = { status: 415, messageId: "UNSUPPORTED_MEDIA_TYPE", text: "Unsupported media type" };
 
 test("the document names the operations of the contract", () => {
   const named = operations.map(({ method, path }) => `${method} ${path}`);
@@ -54,8 +78,12 @@ test("401: every operation that asks who is calling refuses whoever does not say
   assert.ok(guarded.length >= 7);
   for (const { method, path } of guarded) {
     const answer = await service.call(method, path, { authorization: null });
-    assertError(answer, 401, errorObject("UNAUTHORIZED", "Unauthorized"), path);
-    assert.match(answer.headers.get("www-authenticate") ?? "", /^(Basic|IBSSO) realm="heliograph"/, path);
+    assertErrorAt(path, answer, UNAUTHORIZED);
+    assert.match(
+      answer.headers.get("www-authenticate") ?? "",
+      /^Basic realm="heliograph", charset="UTF-8", App /,
+      path,
+    );
   }
 });
 
@@ -68,7 +96,7 @@ const UNKNOWN_PATHS = [
   "/SMS/1/text/advanced",
   "//sms/1/text/advanced",
   "/account/1",
-  "/1/customerProfile",
+  "/1/smsmessaging",
   "/%2e%2e/%2e%2e/etc/passwd",
   "/docs/static/../../../package.json",
   "/nothing?with=a&query",
@@ -80,17 +108,38 @@ test("404: an unknown path is not found, whatever the method and the credentials
     for (const method of ["GET", "POST", "PUT", "DELETE", "OPTIONS"]) {
       for (const authorization of [null, DEMO]) {
         const answer = await service.call(method, path, { authorization });
-        assertError(answer, 404, errorObject("NOT_FOUND", "Not found"), `${method} ${path.slice(0, 50)}`);
+        assertErrorAt(path, answer, NOT_FOUND, `${method} ${path.slice(0, 50)}`);
       }
     }
   }
+});
+
+test("404: a path that is not there is told what there is near it, and nothing of what the caller wrote", async () => {
+  const near = async (path: string): Promise<string> => {
+    const { status, json } = await service.call("POST", path);
+    assert.equal(status, 404, path);
+    return json.description ?? json.requestError.serviceException.additionalDescription;
+  };
+  for (const [path, meant] of [
+    ["/sms/1/text/singel", "POST /sms/1/text/single"],
+    ["/sms/1/text/Single", "POST /sms/1/text/single"],
+    ["/SMS/1/text/advanced", "POST /sms/1/text/advanced"],
+    ["/sms/3/message", "POST /sms/3/messages"],
+    ["/operator/1/account/DEMO0001", "DELETE, GET, HEAD, PATCH /operator/1/accounts/{key}"],
+  ] as const)
+    assert.equal(await near(path), `There is no such path; did you mean ${meant}?`);
+  assert.match(await near("/sms/1/text"), /; below \/sms\/1\/text\/ there is advanced, multi, query, single\.$/);
+  assert.match(await near("/sms/1/text/s3cret-words"), /; below \/sms\/1\/text\/ there is advanced, multi/);
+  assert.match(await near("/operator/1/accounts/s3cret/words"), /; below \/operator\/1\/accounts\/\{key\}\/ there is /);
+  assert.match(await near("/nothing"), /GET \/docs has all that there are\.$/);
+  assert.match(await near(`/sms${"/x".repeat(500)}`), /; below \/sms\/ there is 1, 2, 3\.$/);
 });
 
 test("404: of a request to an unknown path the body does not matter", async () => {
   for (const type of ["application/json", "text/plain", "nonsense"]) {
     for (const body of ["{{{", "", '{"a": 1}', Buffer.from([0xff])]) {
       const answer = await service.call("POST", "/nothing", { body, headers: { "content-type": type, accept: "x/y" } });
-      assertError(answer, 404, errorObject("NOT_FOUND", "Not found"), type);
+      assertErrorAt("/nothing", answer, NOT_FOUND, type);
     }
   }
 });
@@ -107,9 +156,16 @@ test("404: a path that is no URL is not found either", async () => {
 /** A GET of these gives each thing out once, or sends: a HEAD would do it unseen. */
 const WITHOUT_HEAD = new Set([
   "/sms/1/text/query",
+  "/sms/3/text/query",
   "/sms/1/inbox/reports",
   "/sms/1/reports",
+  "/1/smsmessaging/outbound/requests/deliveryReports",
+  "/1/smsmessaging/outbound/requests/{correlator}/deliveryReports",
+  "/1/smsmessaging/inbound/registrations/{registration}/messages",
+  "/sms/3/reports",
+  "/account/1/statement",
   "/operator/1/accounts/{key}/statement",
+  "/operator/1/statement",
 ]);
 
 test("405: a known path under another method says which ones there are", async () => {
@@ -120,7 +176,7 @@ test("405: a known path under another method says which ones there are", async (
       if (there.includes(method)) continue;
       for (const ending of ["", "/", "?x=1"]) {
         const answer = await service.call(method, `${path}${ending}`, { authorization: null });
-        assertError(answer, 405, errorObject("METHOD_NOT_ALLOWED", "Method not allowed"), `${method} ${path}${ending}`);
+        assertErrorAt(path, answer, METHOD_NOT_ALLOWED, `${method} ${path}${ending}`);
         assert.equal(answer.headers.get("allow"), there.sort().join(", "), path);
       }
     }
@@ -131,16 +187,10 @@ test("405: methods that hardly anybody has heard of are methods too", async () =
   for (const method of ["PROPFIND", "TRACE", "SEARCH", "PURGE"]) {
     const { status, headers, body } = await rawCall(service.url, rawRequestText(method, "/account/1/balance", {}));
     assert.deepEqual([status, headers.get("allow")], [405, "GET, HEAD"], method);
-    assert.deepEqual(JSON.parse(body), errorObject("METHOD_NOT_ALLOWED", "Method not allowed"));
+    const says = `This path does not take ${method}, but GET, HEAD.`;
+    assert.deepEqual(JSON.parse(body), errorObject("METHOD_NOT_ALLOWED", "Method not allowed", null, says));
   }
 });
-
-const NOT_ACCEPTABLE = errorObject(
-  "NOT_ACCEPTABLE",
-  "Not acceptable",
-  null,
-  "The answer is application/json, and Accept does not allow it.",
-);
 
 test("406: whoever does not accept JSON gets nothing else", async () => {
   for (const { method, path } of jsonOperations) {
@@ -154,7 +204,7 @@ test("406: whoever does not accept JSON gets nothing else", async () => {
       "json",
     ]) {
       const answer = await service.call(method, path, { authorization: rightsFor(path), headers: { accept } });
-      assertError(answer, 406, NOT_ACCEPTABLE, `${path} ${accept}`);
+      assertErrorAt(path, answer, NOT_ACCEPTABLE, `${path} ${accept}`);
     }
   }
 });
@@ -197,9 +247,8 @@ test("415: a body that is no JSON is refused before it is read; forms are taken 
     ]) {
       const answer = await service.call("POST", path, { authorization, body: "x", headers: { "content-type": type } });
       const allowed = forms ? "application/json or application/x-www-form-urlencoded" : "application/json";
-      const says = `Content-Type must be ${allowed}.`;
-      const object = errorObject("UNSUPPORTED_MEDIA_TYPE", "Unsupported media type", null, says);
-      assertError(answer, 415, object, `${path} ${type}`);
+      const description = `Content-Type must be ${allowed}.`;
+      assertErrorAt(path, answer, { ...UNSUPPORTED, description }, `${path} ${type}`);
     }
   }
   assert.deepEqual((await service.call("GET", "/account/1/balance")).json, before);
@@ -226,13 +275,14 @@ test("400: no operation takes a body that cannot be read", async () => {
   for (const { path, bodies } of posts) {
     if (bodies.length === 0) continue;
     const authorization = rightsFor(path);
+    const cutOff = "line 1, column 13 should have a comma or }, and the body ends there";
     const cases: readonly (readonly [body: string | Buffer, says: string])[] = [
-      ['{"text": "x"', "The body is not valid JSON."],
+      ['{"text": "x"', `The body is not valid JSON: ${cutOff}.`],
       [Buffer.from('{"text": "ü"}', "latin1"), "The body is not valid UTF-8."],
     ];
     for (const [body, says] of cases) {
       const answer = await service.call("POST", path, { authorization, body });
-      assertError(answer, 400, errorObject("BAD_REQUEST", "Bad request", null, says), path);
+      assertErrorAt(path, answer, { status: 400, messageId: "BAD_REQUEST", text: "Bad request", description: says });
     }
   }
 });

@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { addAccount } from "../support/accounts.ts";
-import { type Answer, basic, CATALOGUE, errorObject, startTestService } from "../support/service.ts";
+import { writtenBy } from "../support/client-bytes.ts";
+import {
+  type Answer,
+  assertUnauthorized,
+  basic,
+  CATALOGUE,
+  CHALLENGES,
+  errorObject,
+  startTestService,
+} from "../support/service.ts";
 
 const FUNDS = "/1/customerProfile/payments/funds";
 const MORE_RATES = `
@@ -138,7 +147,7 @@ const WRONG: readonly (readonly [change: Parameters, field: string, says: string
   [{ ammount: undefined }, "ammount", REQUIRED],
   [{ ammount: null }, "ammount", REQUIRED],
   [{ ammount: "" }, "ammount", REQUIRED],
-  [{ ammount: undefined, amount: 5 }, "ammount", REQUIRED],
+  [{ ammount: undefined, amount: 5 }, "amount", "is not known here: the field is spelled ammount"],
   [{ ammount: 0 }, "ammount", "must not be zero"],
   [{ ammount: "-0.000000" }, "ammount", "must not be zero"],
   [{ ammount: "0.0000001" }, "ammount", NO_DECIMAL],
@@ -188,8 +197,87 @@ test("refused, with the name of the parameter and what is wrong with it, and wit
   assert.equal(await balance(), 5_000_000n);
 });
 
+/** As the .NET client of the older family writes it. */
+const writtenByNet = (body: string) =>
+  writtenBy(
+    service,
+    RESELLER,
+    [
+      `POST ${FUNDS} HTTP/1.1`,
+      "Accept: */*",
+      "User-Agent: OneApi-C#-1.0.0.0",
+      "Authorization: {auth}",
+      "Content-Type: application/json",
+    ],
+    body,
+  );
+
+test("a client that spells it currencyCode has its money exchanged, not booked as it stands", async () => {
+  const { key, balance } = await client();
+  const written = (code: string) =>
+    `{"currencyCode": ${code}, "accountKey": "${key}", "description": "invoice 3", "ammount": 10.0}`;
+  const dollars = await writtenByNet(written('"USD"'));
+  assert.equal(dollars.status, 200, JSON.stringify(dollars.json));
+  assert.equal(await balance(), 9_200_000n);
+  // It reads the number as one of 32 bits.
+  assert.ok(dollars.json.transactionId > 0 && dollars.json.transactionId < 2 ** 31);
+  const none = await writtenByNet(written("null"));
+  assert.equal(none.status, 200, JSON.stringify(none.json));
+  assert.equal(await balance(), 19_200_000n);
+  const unknown = await writtenByNet(written('"QQQ"'));
+  assert.deepEqual(
+    unknown.json,
+    errorObject("BAD_REQUEST", "Bad request", ["currencycode"], "currencycode has no exchange rate: from QQQ to EUR."),
+  );
+  assert.equal(unknown.status, 400);
+  assert.equal(await balance(), 19_200_000n);
+});
+
+test("both spellings of the currency have to say the same, wherever they stand", async () => {
+  const { key, balance } = await client();
+  const good = { accountKey: key, ammount: "1", description: "x" };
+  const differs = "is another one than currencycode: give one of them";
+  for (const send of [post, postForm, postQuery]) {
+    assertWrong(await send({ ...good, currencycode: "EUR", currencyCode: "USD" }), "currencyCode", differs);
+    assertPosted(await send({ ...good, currencycode: "usd", currencyCode: "USD" }));
+    assertWrong(await send({ ...good, currencyCode: "EURO" }), "currencyCode", CODE);
+  }
+  const apart = await service.call("POST", `${FUNDS}?currencycode=EUR`, {
+    authorization: RESELLER,
+    body: { ...good, currencyCode: "USD" },
+  });
+  assertWrong(apart, "currencyCode", differs);
+  assert.equal(await balance(), 2_760_000n);
+});
+
+test("a field that nobody knows is refused beside an amount, in JSON, in a form and in the query; credentials may stand there", async () => {
+  const { key, balance } = await client();
+  const good = { accountKey: key, ammount: "1", description: "x" };
+  for (const send of [post, postForm, postQuery]) {
+    for (const name of ["CurrencyCode", "currency_code", "unit", "code", "constructor", "__proto__"]) {
+      assertWrong(
+        await send(JSON.parse(`{"${name}": "USD", ${JSON.stringify(good).slice(1)}`)),
+        name,
+        "is not known here",
+      );
+    }
+    assertWrong(
+      await send({ ...good, currency: "USD" }),
+      "currency",
+      "is not known here: the field is spelled currencycode",
+    );
+    assertWrong(await send({ ...good, amount: "5" }), "amount", "is not known here: the field is spelled ammount");
+    assertPosted(await send({ ...good, username: "reseller", password: "reseller-password" }));
+  }
+  // Absent, as everywhere.
+  assertPosted(await post({ ...good, unit: null }));
+  const apart = await service.call("POST", `${FUNDS}?unit=USD`, { authorization: RESELLER, body: good });
+  assertWrong(apart, "unit", "is not known here");
+  assert.equal(await balance(), 4_000_000n);
+});
+
 test("the same holds in a form and in the query, where a name may also stand twice", async () => {
-  const { key } = await client();
+  const { key, balance } = await client();
   const good = { accountKey: key, ammount: "1", description: "x" };
   for (const send of [postForm, postQuery]) {
     assertWrong(await send({ ...good, ammount: "1e3" }), "ammount", NO_DECIMAL);
@@ -200,6 +288,18 @@ test("the same holds in a form and in the query, where a name may also stand twi
   const twice = `${new URLSearchParams(good)}&ammount=2`;
   const inQuery = await service.call("POST", `${FUNDS}?${twice}`, { authorization: RESELLER });
   assertWrong(inQuery, "ammount", NO_DECIMAL);
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  for (const [again, field] of [
+    ["ammount=2", "ammount"],
+    ["ammount=1", "ammount"],
+    ["accountKey=DEMO0001", "accountKey"],
+    ["description=y", "description"],
+  ] as const) {
+    const body = `${new URLSearchParams(good)}&${again}`;
+    const { status, json } = await service.call("POST", FUNDS, { authorization: RESELLER, headers, body });
+    assert.deepEqual([status, json.requestError.serviceException.variables], [400, [field]], body);
+  }
+  assert.equal(await balance(), 0n);
 });
 
 test("a body that is not an object is refused, even beside a query that has everything", async () => {
@@ -314,11 +414,11 @@ test("without reseller rights a token is not enough", async () => {
 
 test("without a token, with a wrong one, or with a password in its place, it is unauthorized", async () => {
   const payment = { accountKey: "DEMO0001", ammount: 1, description: "x" };
-  const strangers = [null, "", "IBSSO", "IBSSO wrong", RESELLER.slice(0, -1), RESELLER.replace("IBSSO", "Bearer")];
+  const strangers = [null, "", "IBSSO", "IBSSO wrong", RESELLER.slice(0, -1), RESELLER.replace("IBSSO", "Digest")];
   for (const authorization of [...strangers, basic("reseller", "reseller-password")]) {
     const { status, json, headers } = await post(payment, {}, authorization);
-    assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")], String(authorization));
-    assert.equal(headers.get("www-authenticate"), 'IBSSO realm="heliograph"');
+    assertUnauthorized({ status, json }, undefined, String(authorization));
+    assert.equal(headers.get("www-authenticate"), CHALLENGES);
   }
 });
 

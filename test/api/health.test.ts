@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Store } from "../../src/store/port/store.ts";
+import { metricOf, parseMetrics } from "../support/exposition.ts";
 import { errorObject, eventually, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -46,54 +47,6 @@ test("/readyz says no when the store is silent for a second, and yes when it spe
   assert.equal((await ready()).status, 200);
 });
 
-interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-interface Family {
-  readonly type: string;
-  readonly help: string;
-  readonly samples: Sample[];
-}
-
-/** Reads Prometheus' text format, version 0.0.4, and fails at the first line that is not of it. */
-function parseMetrics(text: string): Map<string, Family> {
-  const families = new Map<string, Family>();
-  const helps = new Map<string, string>();
-  assert.ok(text.endsWith("\n"), "the last line ends too");
-  for (const line of text.split("\n")) {
-    if (line === "") continue;
-    const help = /^# HELP ([a-zA-Z_:][\w:]*) (.+)$/.exec(line);
-    if (help !== null) {
-      assert.ok(!helps.has(help[1]!), `${help[1]} is described twice`);
-      helps.set(help[1]!, help[2]!);
-      continue;
-    }
-    const type = /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary|untyped)$/.exec(line);
-    if (type !== null) {
-      const [, name, kind] = type;
-      assert.ok(!families.has(name!), `${name} has two types`);
-      families.set(name!, { type: kind!, help: helps.get(name!) ?? "", samples: [] });
-      continue;
-    }
-    const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (nan|[+-]?inf|[-+\d.e]+)$/i.exec(line);
-    assert.ok(sample !== null, `no line of the format: ${line}`);
-    const [, name, labels = "", value] = sample;
-    const family = families.get(name!) ?? families.get(name!.replace(/_(bucket|sum|count)$/, ""));
-    assert.ok(family !== undefined, `${name} has no type`);
-    const pairs = [...labels.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/g)];
-    assert.equal(pairs.map(([pair]) => pair).join(""), labels, `labels that cannot be read: ${labels}`);
-    family.samples.push({
-      name: name!,
-      labels: Object.fromEntries(pairs.map(([, label, content]) => [label!, content!])),
-      value: Number(value!.replace(/inf/i, "Infinity")),
-    });
-  }
-  return families;
-}
-
 test("/metrics is what Prometheus reads, each figure with its type and a word of help", async () => {
   const { status, headers, text } = await open("/metrics");
   assert.equal(status, 200);
@@ -101,27 +54,20 @@ test("/metrics is what Prometheus reads, each figure with its type and a word of
   const families = parseMetrics(text);
   assert.ok(families.size > 20, `${families.size} metrics`);
   for (const [name, { help, type }] of families) {
-    assert.match(name, /^heliograph_/);
+    assert.match(name, /^(heliograph|process|nodejs)_/);
     assert.notEqual(help, "", name);
     if (type === "counter") assert.match(name, /_total$/, `${name} is a counter`);
   }
 });
 
 test("/metrics counts requests by route and status, and messages on their way", async () => {
-  const figure = async (name: string, labels: Record<string, string> = {}): Promise<number> => {
-    const families = parseMetrics((await open("/metrics")).text);
-    const samples = [...families.values()].flatMap((family) => family.samples);
-    const wanted = Object.entries(labels);
-    const found = samples.filter(
-      (one) => one.name === name && wanted.every(([key, value]) => one.labels[key] === value),
-    );
-    assert.ok(found.length <= 1, `${name} is there ${found.length} times`);
-    return found[0]?.value ?? 0;
-  };
+  const figure = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
+    metricOf((await open("/metrics")).text, name, labels);
   const requests = (route: string, status: string) =>
     figure("heliograph_http_request_seconds_count", { route, status });
+  const submitted = () => figure("heliograph_carrier_submits_total", { outcome: "accepted" });
   const single = "/sms/1/text/single";
-  const before = await figure("heliograph_dispatch_submitted_total");
+  const before = await submitted();
   const message = { from: "InfoSMS", to: "41793026727", text: "Hello" };
   for (let time = 0; time < 3; time++) await service.call("POST", single, { body: message });
   await service.call("POST", single, { body: {} });
@@ -131,8 +77,8 @@ test("/metrics counts requests by route and status, and messages on their way", 
   await eventually(async () => (await requests(single, "200")) === 3);
   await eventually(async () => (await requests(single, "400")) === 1);
   await eventually(async () => (await requests("unknown", "404")) === 2); // paths that do not exist share one name
-  await eventually(async () => (await figure("heliograph_dispatch_submitted_total")) === before + 3);
-  assert.ok((await figure("heliograph_process_resident_memory_bytes")) > 1_000_000);
+  await eventually(async () => (await submitted()) === before + 3);
+  assert.ok((await figure("process_resident_memory_bytes")) > 1_000_000);
 });
 
 test("/metrics says no word of who sent what to whom", async () => {

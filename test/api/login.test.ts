@@ -5,14 +5,22 @@ import { after, type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { addAccount, everythingIn, onRows, watchScrypt } from "../support/accounts.ts";
 import { rawCall, rawRequestText } from "../support/raw-http.ts";
-import { type Answer, basic, errorObject, startTestService, temporaryDirectory } from "../support/service.ts";
+import {
+  type Answer,
+  assertUnauthorized,
+  basic,
+  CHALLENGES,
+  errorObject,
+  startTestService,
+  temporaryDirectory,
+} from "../support/service.ts";
 
 const LOGIN = "/1/customerProfile/login";
 const LOGOUT = "/1/customerProfile/logout";
 const FUNDS = "/1/customerProfile/payments/funds";
 const BALANCE = "/account/1/balance";
 
-const service = await startTestService({ after });
+const service = await startTestService({ after }, { strongPasswords: true });
 
 /** The places of a username and a password, in the order in which they count. */
 interface Place {
@@ -63,16 +71,19 @@ function assertLoggedIn({ status, headers, json }: Answer): string {
   return json.login.ibAuthCookie;
 }
 
-function assertLoginError({ status, headers, json }: Answer): void {
-  assert.deepEqual([status, json], [401, errorObject("LOGIN_ERROR", "Login error")]);
-  assert.equal(headers.get("www-authenticate"), 'Basic realm="heliograph"');
+const WRONG = "The username or the password is wrong.";
+const MISSING = "Username and password are missing: give both in the body, in headers, in the query, or as Basic.";
+
+function assertLoginError({ status, headers, json }: Answer, why: string): void {
+  assert.deepEqual([status, json], [401, errorObject("LOGIN_ERROR", "Login error", null, why)]);
+  assert.equal(headers.get("www-authenticate"), CHALLENGES);
   assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
 }
 
 for (const { name, put } of PLACES) {
   test(`username and password may stand in ${name}`, async () => {
     assertLoggedIn(await login(put("reseller", "reseller-password")));
-    assertLoginError(await login(put("reseller", "wrong")));
+    assertLoginError(await login(put("reseller", "wrong")), WRONG);
   });
 }
 
@@ -98,23 +109,23 @@ test("a place that has only one of the two does not count", async () => {
   assertLoggedIn(await login(right, { body: { username: "reseller", password: 5 } }));
 });
 
-const REFUSED: readonly (readonly [name: string, request: Request])[] = [
-  ["nothing at all", {}],
-  ["an unknown user", FORM.put("nobody", "reseller-password")],
-  ["a wrong password", FORM.put("reseller", "Reseller-password")],
-  ["an empty password", FORM.put("reseller", "")],
-  ["an empty form", form({})],
-  ["an empty object", { body: {} }],
-  ["only a username", { body: { username: "reseller" } }],
-  ["numbers for words", { body: { username: 1, password: 2 } }],
-  ["a list of usernames", { path: `${LOGIN}?username=reseller&username=x&password=reseller-password` }],
-  ["a Basic header that is not base64", { authorization: "Basic %%%" }],
-  ["a token in place of a password", { authorization: "IBSSO abc" }],
+const REFUSED: readonly (readonly [name: string, request: Request, why: string])[] = [
+  ["nothing at all", {}, MISSING],
+  ["an unknown user", FORM.put("nobody", "reseller-password"), WRONG],
+  ["a wrong password", FORM.put("reseller", "Reseller-password"), WRONG],
+  ["an empty password", FORM.put("reseller", ""), WRONG],
+  ["an empty form", form({}), MISSING],
+  ["an empty object", { body: {} }, MISSING],
+  ["only a username", { body: { username: "reseller" } }, MISSING],
+  ["numbers for words", { body: { username: 1, password: 2 } }, MISSING],
+  ["a list of usernames", { path: `${LOGIN}?username=reseller&username=x&password=reseller-password` }, MISSING],
+  ["a Basic header that is not base64", { authorization: "Basic %%%" }, MISSING],
+  ["a token in place of a password", { authorization: "IBSSO abc" }, MISSING],
 ];
 
-test("a login error, the same for all of them, is", async (t) => {
-  for (const [name, request] of REFUSED) {
-    await t.test(name, async () => assertLoginError(await login(request)));
+test("a login error with a reason, the same for an unknown user and a wrong password, is", async (t) => {
+  for (const [name, request, why] of REFUSED) {
+    await t.test(name, async () => assertLoginError(await login(request), why));
   }
 });
 
@@ -133,7 +144,8 @@ test("a body that cannot be read is a bad request, not a login error", async () 
   const says = async (request: Request) => (await login(request)).json;
   const wrong = (variables: string[] | null, description: string) =>
     errorObject("BAD_REQUEST", "Bad request", variables, description);
-  assert.deepEqual(await says({ body: "{" }), wrong(null, "The body is not valid JSON."));
+  const where = "line 1, column 2 should have a name in double quotes, and the body ends there";
+  assert.deepEqual(await says({ body: "{" }), wrong(null, `The body is not valid JSON: ${where}.`));
   assert.deepEqual(await says({ body: ["reseller", "x"] }), wrong(["body"], "body must be an object."));
   assert.deepEqual(await says(FORM.put("re\0seller", "x")), wrong(["username"], "username has a NUL character."));
   assert.deepEqual(await says(QUERY.put("reseller", "x\0")), wrong(["password"], "password has a NUL character."));
@@ -194,8 +206,8 @@ test("logout takes a token and nothing else, and says which scheme it wants", as
   await service.call("POST", LOGOUT, { authorization: `IBSSO ${token}` });
   for (const authorization of [null, basic("reseller", "reseller-password"), `IBSSO ${token}`]) {
     const { status, headers, json } = await service.call("POST", LOGOUT, { authorization });
-    assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
-    assert.equal(headers.get("www-authenticate"), 'IBSSO realm="heliograph"');
+    assertUnauthorized({ status, json });
+    assert.equal(headers.get("www-authenticate"), CHALLENGES);
   }
 });
 
@@ -209,7 +221,7 @@ async function startDated(t: TestContext) {
   let nowMs = Date.UTC(2026, 0, 5, 12);
   const clock: Clock = { ...systemClock, now: () => nowMs };
   const data = await temporaryDirectory(t);
-  const dated = await startTestService(t, { clock, data });
+  const dated = await startTestService(t, { clock, data, strongPasswords: true });
   const { json } = await dated.call("POST", LOGIN, { authorization: basic("reseller", "reseller-password") });
   const authorization = `IBSSO ${json.login.ibAuthCookie}`;
   return {
@@ -250,7 +262,7 @@ test("a token is good after a restart, and its hour goes on", async (t) => {
   const before = await startDated(t);
   await before.service.stop();
   const clock: Clock = { ...systemClock, now: () => Date.UTC(2026, 0, 5, 12, 59, 59, 999) };
-  const restarted = await startTestService(t, { clock, data: before.data });
+  const restarted = await startTestService(t, { clock, data: before.data, strongPasswords: true });
   const authorization = `IBSSO ${before.token}`;
   assert.equal((await restarted.call("GET", BALANCE, { authorization })).status, 200);
 });

@@ -3,13 +3,17 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
-import { good, operating, RESELLER, refusal } from "../support/operator.ts";
+import { good, OPERATOR, operating, RESELLER, refusal } from "../support/operator.ts";
+import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 let largestLook = 0;
 /** Happens before the next look at what was posted up to a time. */
 let meanwhile: (() => Promise<void>) | null = null;
 let heldLedger: Promise<void> | null = null;
+/** An account with so many pages of postings more than it has. */
+let long: { readonly accountId: number; pages: number } | null = null;
+let pagesOfPostings = 0;
 const service = await startTestService(
   { after },
   {
@@ -17,12 +21,17 @@ const service = await startTestService(
       ...store,
       postings(input) {
         largestLook = Math.max(largestLook, input.limit);
+        pagesOfPostings++;
         return store.postings(input);
       },
       async turnover(input) {
         const happens = input.untilMs === Number.MAX_SAFE_INTEGER ? null : meanwhile;
         if (happens !== null) meanwhile = null;
         await happens?.();
+        if (long?.accountId === input.accountId && long.pages > 0) {
+          long.pages--;
+          return { amountMicros: 0n, next: { atMs: input.sinceMs, id: 0 } };
+        }
         return store.turnover(input);
       },
       async verifyLedger() {
@@ -108,11 +117,11 @@ test("as CSV it is one file, which no spreadsheet takes for a program", async ()
   assert.equal(
     csv.text,
     [
-      "date,kind,amount,balance,currency,messageId,smsCount,description",
-      "2026-02-01T00:00:00.000+0000,opening,,10,EUR,,,",
-      '2026-02-01T00:00:00.000+0000,funds,5.25,15.25,EUR,,,"February, ""first"""',
-      "2026-02-28T00:00:00.000+0000,funds,-2,13.25,EUR,,,'=cmd()",
-      "2026-03-01T00:00:00.000+0000,closing,,13.25,EUR,,,",
+      "date,kind,amount,balance,currency,messageId,smsCount,description,account",
+      "2026-02-01T00:00:00.000+0000,opening,,10,EUR,,,,FILED",
+      '2026-02-01T00:00:00.000+0000,funds,5.25,15.25,EUR,,,"February, ""first""",FILED',
+      "2026-02-28T00:00:00.000+0000,funds,-2,13.25,EUR,,,'=cmd(),FILED",
+      "2026-03-01T00:00:00.000+0000,closing,,13.25,EUR,,,,FILED",
       "",
     ].join("\r\n"),
   );
@@ -125,7 +134,7 @@ test("a long statement is read a page at a time", async () => {
   const path = "/accounts/LONG/statement?from=2026-03-01T00:00:00Z&to=2026-05-01T00:00:00Z";
   const lines = (await call("GET", `${path}&format=csv`)).text.trimEnd().split("\r\n");
   assert.equal(lines.length, 1_206);
-  assert.equal(lines.at(-1), "2026-05-01T00:00:00.000+0000,closing,,12.03,EUR,,,");
+  assert.equal(lines.at(-1), "2026-05-01T00:00:00.000+0000,closing,,12.03,EUR,,,,LONG");
   assert.ok(largestLook <= 500, String(largestLook));
   const { openingBalance, closingBalance } = good(await call("GET", `${path}&limit=1`));
   assert.deepEqual([openingBalance, closingBalance], [0, 12.03]);
@@ -164,7 +173,7 @@ test("what is posted while a statement is made is in its end, and not in its beg
 
 test("a period that cannot be is refused with the field", async () => {
   const ask = async (query: string) => refusal(await call("GET", `/accounts/DEMO0001/statement?${query}`)).slice(0, 2);
-  assert.deepEqual(await ask(""), [400, ["from"]]);
+  assert.equal((await call("GET", "/accounts/DEMO0001/statement")).status, 200, "without one it is this month");
   assert.deepEqual(await ask("from=yesterday"), [400, ["from"]]);
   assert.deepEqual(await ask("from=2026-03-01T00:00:00Z&to=2026-02-01T00:00:00Z"), [400, ["to"]]);
   assert.deepEqual(await ask(`${FEBRUARY}&after=x`), [400, ["after"]]);
@@ -177,6 +186,44 @@ test("a period that cannot be is refused with the field", async () => {
     const headers = { accept: accept! };
     assert.equal((await call("GET", `${path}${query}`, undefined, { headers })).status, 406, accept);
   }
+});
+
+test("a page of the statement over all ends with the account at which it has read enough, and the next one goes on", async () => {
+  await withFebruary("LONGA");
+  await withFebruary("LONGB");
+  const path = `/statement?${FEBRUARY}&limit=1000`;
+  const whole = good(await call("GET", path));
+  const keys = whole.results.map(({ account }: { account: string }) => account);
+  assert.deepEqual([whole.next, keys.includes("LONGB")], [null, true]);
+  const { id: accountId } = (await store.account({ resellerId: null, key: "LONGA" }))!;
+  long = { accountId, pages: 200 };
+  const first = good(await call("GET", path));
+  assert.equal(long.pages, 0);
+  assert.equal(first.results.at(-1).account, "LONGA");
+  const rest = good(await call("GET", `${path}&after=${first.next}`));
+  assert.equal(rest.next, null);
+  assert.deepEqual([...first.results, ...rest.results], whole.results);
+});
+
+test("a statement over all ends with the account that is looked at when its client goes", async () => {
+  const path = `/operator/1/statement?${FEBRUARY}&limit=1000`;
+  const accounts = good(await call("GET", `/statement?${FEBRUARY}&limit=1000`)).results.length;
+  assert.ok(accounts > 2);
+  const client = await RawClient.connect(service.url);
+  const gone = new Promise<void>((resolve) => {
+    meanwhile = async () => {
+      client.vanish();
+      // What comes after it is answered: the service has heard of it.
+      for (let times = 0; times < 3; times++) assert.equal((await service.call("GET", "/healthz")).status, 200);
+      resolve();
+    };
+  });
+  pagesOfPostings = 0;
+  await client.write(rawRequestText("GET", path, { authorization: OPERATOR }));
+  await gone;
+  // It would have its turns before this one.
+  good(await call("GET", `/statement?${FEBRUARY}&limit=1000`));
+  assert.equal(pagesOfPostings, 1 + accounts);
 });
 
 test("the ledger is right, and is verified by one at a time", async () => {

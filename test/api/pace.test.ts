@@ -29,12 +29,7 @@ async function sent(
   const startMs = clock.monotonic();
   await passUntil(clock, () => smsc.parts.length >= count * parts, 20);
   const tookMs = clock.monotonic() - startMs;
-  let isStopped = false;
-  const stopping = service.stop().then(() => {
-    isStopped = true;
-  });
-  await passUntil(clock, () => isStopped);
-  await stopping;
+  await clock.passWhile(service.stop());
   return { smsc, order: smsc.parts.map(({ to }) => placeOf(to)), tookMs };
 }
 

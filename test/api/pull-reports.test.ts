@@ -10,6 +10,7 @@ import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ADVANCED, passUntil, REJECTED } from "../support/sending.ts";
 import {
+  assertUnauthorized,
   basic,
   DEMO,
   errorObject,
@@ -199,7 +200,7 @@ test("a wrong parameter is named, and takes no report away", async (t) => {
     assert.deepEqual([answer.status, answer.json], [400, error], query);
   }
   const nobody = await service.call("GET", REPORTS, { authorization: null });
-  assert.deepEqual([nobody.status, nobody.json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
+  assertUnauthorized(nobody, "missing");
   const head = await service.call("HEAD", REPORTS);
   assert.deepEqual([head.status, head.headers.get("allow")], [405, "GET"]);
   const other = await service.call("GET", REPORTS, { authorization: basic("other", "other-password") });

@@ -29,14 +29,7 @@ async function start(t: TestContext) {
     const { status, text } = await service.call("POST", MULTI, { body: { messages } });
     assert.equal(status, 200, text);
   };
-  const stop = async (service: TestService): Promise<void> => {
-    let isStopped = false;
-    const stopping = service.stop().then(() => {
-      isStopped = true;
-    });
-    await passUntil(clock, () => isStopped);
-    await stopping;
-  };
+  const stop = (service: TestService): Promise<void> => clock.passWhile(service.stop());
   const taken = (): number[] => smsc.parts.map(({ to }) => Number(to) - FIRST).sort((one, other) => one - other);
   return { clock, smsc, run, send, stop, taken };
 }

@@ -35,8 +35,10 @@ async function statusOf(service: TestService, messageId: string): Promise<string
   return results[0].status.groupName;
 }
 
-const counts = (service: TestService, line: string) =>
-  eventually(async () => (await service.call("GET", "/metrics")).text.includes(`heliograph_dispatch_${line}\n`));
+const isCounted = (service: TestService, reason: string) => {
+  const line = `heliograph_receipts_unapplied_total{reason="${reason}"} 1\n`;
+  return eventually(async () => (await service.call("GET", "/metrics")).text.includes(line));
+};
 
 test("of two messages under one id each hears the receipt for its own phone", async (t) => {
   const { clock, service, send, isWaiting } = await start(t, { sameIds: { every: 1 } });
@@ -57,7 +59,7 @@ test("receipts for two messages to one phone under one id are doubtful: parked, 
   await isWaiting(2);
   await clock.advance(2_000);
   await eventually(async () => smsc.counters.acknowledged === 2);
-  await counts(service, "receipts_doubtful_total 1");
+  await isCounted(service, "doubtful");
   await isWaiting(2);
   for (const id of ids) assert.equal(await statusOf(service, id), "PENDING");
   const { count, results } = good(await call("GET", "/receipts/parked"));
@@ -72,7 +74,7 @@ test("what a carrier says after its last word is shown to the operator, and the 
   await isWaiting(0);
   await clock.advance(5_000);
   await eventually(async () => smsc.counters.acknowledged === 2);
-  await counts(service, "receipts_later_total 1");
+  await isCounted(service, "later");
   const { results } = good(await call("GET", `/accounts/DEMO0001/messages/${id}/receipts`));
   assert.deepEqual(
     results.map(({ carrier, outcome }: { carrier: string; outcome: string }) => [carrier, outcome]),

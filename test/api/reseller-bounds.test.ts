@@ -74,8 +74,18 @@ test("a password that the reseller knows makes no key that reads messages", asyn
     service.call("POST", "/account/1/api-keys", { authorization: basic(username, password), body });
   assert.deepEqual(refusal(await make({ scopes: ["send", "track"] })), CHANGE_FIRST);
   const { key, scopes } = good(await make({}));
-  assert.deepEqual(scopes, ["send", "balance", "manage"]);
+  assert.deepEqual(scopes, ["send", "balance", "manage", "pins"]);
   assert.equal((await service.call("GET", LOGS, as(`App ${key}`))).status, 403);
+});
+
+test("neither such a password nor such a key has reports and messages sent elsewhere", async () => {
+  const { key, username, password } = await newClient(service);
+  const made = good(await call("POST", `/accounts/${key}/api-keys`, {}, as(RESELLER)));
+  for (const authorization of [basic(username, password), `App ${made.key}`]) {
+    const body = { notifyURL: "http://127.0.0.1:1/elsewhere" };
+    const answer = await service.call("POST", "/1/smsmessaging/outbound/subscriptions", { authorization, body });
+    assert.equal(answer.status, 403, answer.text);
+  }
 });
 
 test("a key that a reseller makes has no scope track; one that an operator makes may have it", async () => {
@@ -86,7 +96,7 @@ test("a key that a reseller makes has no scope track; one that an operator makes
   const says = "A key that a reseller makes does not read its client's messages: it has no scope track.";
   assert.deepEqual(refused, [403, ["scopes"], says]);
   const made = good(await make(RESELLER, {}));
-  assert.deepEqual(made.scopes, ["send", "balance", "manage"]);
+  assert.deepEqual(made.scopes, ["send", "balance", "manage", "pins"]);
   assert.equal((await service.call("GET", LOGS, as(`App ${made.key}`))).status, 403);
   assert.equal((await service.call("GET", "/account/1/balance", as(`App ${made.key}`))).status, 200);
   assert.equal(good(await make(OPERATOR, {})).scopes, null);

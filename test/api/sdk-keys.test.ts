@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AuthType, Infobip } from "@infobip-api/sdk";
 import { ACCEPTED, ENROUTE } from "../support/sending.ts";
-import { errorObject, startTestService } from "../support/service.ts";
+import { assertUnauthorized, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
 
@@ -22,8 +22,7 @@ test("it learns that its key is wrong", async () => {
   const { response } = await clientWith("demo-api-key-of-another").channels.sms.send({
     messages: [{ from: "InfoSMS", destinations: [{ to: "41793026727" }], text: "Hello" }],
   });
-  assert.equal(response.status, 401);
-  assert.deepEqual(response.data, errorObject("UNAUTHORIZED", "Unauthorized"));
+  assertUnauthorized({ status: response.status, json: response.data }, "key");
 });
 
 test("it sends a message in a URL, with its password there", async () => {

@@ -5,7 +5,7 @@ import { AuthType, Infobip } from "@infobip-api/sdk";
 import { formatDateTime } from "../../src/schedule/date-time.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ACCEPTED, balanceOf, passUntil, REJECTED, submittedCount } from "../support/sending.ts";
-import { errorObject, startTestService } from "../support/service.ts";
+import { assertUnauthorized, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const clock = new VirtualClock(Date.UTC(2026, 0, 5, 12));
@@ -158,7 +158,6 @@ test("it learns that its password is wrong", async () => {
     messages: [{ from: "InfoSMS", destinations: [{ to: "41793026727" }], text: "Hello" }],
   });
 
-  assert.equal(response.status, 401);
-  assert.deepEqual(response.data, errorObject("UNAUTHORIZED", "Unauthorized"));
+  assertUnauthorized({ status: response.status, json: response.data }, "password");
   assert.equal(await balanceOf(service), balance);
 });

@@ -8,6 +8,7 @@ import { Calendar, codeOf, enrol, FACTOR, LOGIN, logIn, tokenOf, wrongCode } fro
 import {
   type Answer,
   basic,
+  CHALLENGES,
   errorObject,
   startTestService,
   type TestService,
@@ -24,7 +25,8 @@ const NOT_ENOUGH =
   "The user has a second factor, so the password alone is not enough: log in with a code for a session, or use an API key.";
 const CODE_NEEDED = "A code of the second factor is needed: give it as code.";
 const WRONG_CODE = "The code is wrong, or was used before.";
-const loginError = (description: string | null = null) => errorObject("LOGIN_ERROR", "Login error", null, description);
+const loginError = (description = "The username or the password is wrong.") =>
+  errorObject("LOGIN_ERROR", "Login error", null, description);
 const says = ({ status, json }: Answer) => [status, json.requestError.serviceException.additionalDescription];
 
 let users = 0;
@@ -62,7 +64,7 @@ test("it is in force from the first code on: a password alone is good for nothin
 
   const alone = await service.call("GET", BALANCE, { authorization: own });
   assert.deepEqual([alone.status, alone.json], [401, errorObject("UNAUTHORIZED", "Unauthorized", null, NOT_ENOUGH)]);
-  assert.equal(alone.headers.get("www-authenticate"), 'Basic realm="heliograph", charset="UTF-8"');
+  assert.equal(alone.headers.get("www-authenticate"), CHALLENGES);
   const query = new URLSearchParams({ ...user, to: "41793026727", text: "x", from: "a1" });
   assert.deepEqual(says(await service.call("GET", `/sms/1/text/query?${query}`, { authorization: null })), [
     401,
@@ -75,7 +77,7 @@ test("it is in force from the first code on: a password alone is good for nothin
   assert.deepEqual((await logIn(service, { ...user, password: "wrong" })).json, loginError());
   const without = await logIn(service, user);
   assert.deepEqual([without.status, without.json], [401, loginError(CODE_NEEDED)]);
-  assert.equal(without.headers.get("www-authenticate"), 'Basic realm="heliograph"');
+  assert.equal(without.headers.get("www-authenticate"), CHALLENGES);
   const wrong = await logIn(service, { ...user, code: wrongCode(secret, clock) });
   assert.deepEqual([wrong.status, wrong.json], [401, loginError(WRONG_CODE)]);
   const both = { ...user, password: "wrong", code: codeOf(secret, clock, 1) };

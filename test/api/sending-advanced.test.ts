@@ -144,6 +144,21 @@ test("languageCode, nested in language or flat, picks the national table for a t
   }
 });
 
+test("AUTODETECT picks the table from the text, NONE takes none, and both shifts false are as if absent", async () => {
+  const rows = [
+    [{ text: "Iğdır şehri", languageCode: "AUTODETECT" }, "gsm7+tr.s"],
+    [{ text: "ação", language: { languageCode: "AUTODETECT" } }, "gsm7+pt.s"],
+    [{ text: "plain", languageCode: "AUTODETECT" }, "gsm7"],
+    [{ text: "не ş", languageCode: "AUTODETECT" }, "ucs2"],
+    [{ text: "Iğdır", languageCode: "NONE" }, "ucs2"],
+    [{ text: "Iğdır", language: { languageCode: "NONE" }, languageCode: "TR" }, "ucs2"],
+    [{ text: "Iğdır", language: { languageCode: "TR", singleShift: false, lockingShift: false } }, "gsm7+tr.s"],
+    [{ text: "Iğdır", language: { languageCode: "TR", singleShift: false } }, "ucs2"],
+  ] as const;
+  for (const [fields, encoding] of rows)
+    assert.equal((await handedOn(fields)).encoding, encoding, JSON.stringify(fields));
+});
+
 test("where language and languageCode disagree, the nested one of the contract's example counts", async () => {
   const { encoding } = await handedOn({ text: "ş", language: { languageCode: "TR" }, languageCode: "PT" });
   assert.equal(encoding, "gsm7+tr.s");
@@ -152,15 +167,23 @@ test("where language and languageCode disagree, the nested one of the contract's
 test("transliteration writes the text in the GSM alphabet", async () => {
   const rows = [
     ["TURKISH", "Iğdır şehri", "Igdir sehri"],
-    ["GREEK", "Καλημέρα", "Kalimera"],
+    ["GREEK", "Καλημέρα", "KAΛHMEPA"],
     ["CYRILLIC", "Привет", "Privet"],
+    ["SERBIAN_CYRILLIC", "Љубав", "Ljubav"],
+    ["BULGARIAN_CYRILLIC", "Щастие", "Shtastie"],
     ["CENTRAL_EUROPEAN", "Žluťoučký kůň", "Zlutoucky kun"],
+    ["BALTIC", "Glāžšķūņa rūķīši", "Glazskuna rukisi"],
+    ["PORTUGUESE", "Não há água", "Nao ha agua"],
+    ["COLOMBIAN", "¿Cuándo salió?", "¿Cuando salio?"],
+    ["ALL", "ğ ž Привет Ως", "g z Privet ΩΣ"],
     ["NON_UNICODE", "Привет, “мир”", 'Privet, "mir"'],
   ] as const;
   for (const [transliteration, text, shown] of rows) {
     const sent = await handedOn({ text, transliteration });
     assert.deepEqual([sent.text, sent.encoding], [shown, "gsm7"]);
   }
+  const untouched = await handedOn({ text: "Привет", transliteration: "NONE" });
+  assert.deepEqual([untouched.text, untouched.encoding], ["Привет", "ucs2"]);
 });
 
 test("transliteration comes before the choice of the encoding", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ADVANCED, ADVANCED_V2, balanceOf, MULTI, SINGLE } from "../support/sending.ts";
-import { basic, errorObject, startTestService } from "../support/service.ts";
+import { assertUnauthorized, basic, errorObject, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const service = await startTestService({ after }, { clock: new VirtualClock(Date.UTC(2026, 0, 5, 12)) });
@@ -77,14 +77,14 @@ const ROWS: readonly (readonly [name: string, fields: Fields, field: string, say
     "language.languageCode is unknown",
     { language: { languageCode: "DE" } },
     "language.languageCode",
-    "must be one of TR, ES, PT",
+    "must be one of TR, ES, PT, AUTODETECT, NONE",
   ],
-  ["languageCode is unknown", { languageCode: "tr" }, "languageCode", "must be one of TR, ES, PT"],
+  ["languageCode is unknown", { languageCode: "tr" }, "languageCode", "must be one of TR, ES, PT, AUTODETECT, NONE"],
   [
     "transliteration is unknown",
     { transliteration: "KLINGON" },
     "transliteration",
-    "must be one of TURKISH, GREEK, CYRILLIC, CENTRAL_EUROPEAN, NON_UNICODE",
+    "must be one of TURKISH, GREEK, CYRILLIC, SERBIAN_CYRILLIC, BULGARIAN_CYRILLIC, CENTRAL_EUROPEAN, BALTIC, PORTUGUESE, COLOMBIAN, NON_UNICODE, ALL, NONE",
   ],
   ["intermediateReport is no boolean", { intermediateReport: 1 }, "intermediateReport", "must be a boolean"],
   ["notifyUrl is no string", { notifyUrl: ["https://example.com"] }, "notifyUrl", "must be a string"],
@@ -119,7 +119,7 @@ const ROWS: readonly (readonly [name: string, fields: Fields, field: string, say
   ["sendAt is no string", { sendAt: 1767614400000 }, "sendAt", "must be a string"],
   ["sendAt is no date", { sendAt: "tomorrow" }, "sendAt", NO_DATE],
   ["sendAt is empty", { sendAt: "" }, "sendAt", NO_DATE],
-  ["sendAt has no offset", { sendAt: "2026-01-06T12:00:00.000" }, "sendAt", NO_DATE],
+  ["sendAt is no date", { sendAt: "infobip.Time value" }, "sendAt", NO_DATE],
   ["sendAt is on a day that does not exist", { sendAt: "2026-02-30T12:00:00.000+0000" }, "sendAt", NO_DATE],
   [
     "sendAt is a millisecond more than 180 days ahead",
@@ -280,8 +280,7 @@ for (const path of [ADVANCED, ADVANCED_V2, MULTI, SINGLE]) {
   test(`POST ${path} needs an Authorization header that is right`, async () => {
     for (const authorization of [null, "Basic", "Basic ZGVtbw==", basic("demo", "wrong"), "IBSSO unknown"]) {
       const answer = await service.call("POST", path, { body: body({}), authorization });
-      assert.equal(answer.status, 401);
-      assert.deepEqual(answer.json, errorObject("UNAUTHORIZED", "Unauthorized"));
+      assertUnauthorized(answer);
       assert.match(answer.headers.get("www-authenticate")!, /^Basic /);
     }
     assert.equal(service.handedOn.length, 0);
@@ -308,7 +307,8 @@ for (const path of [ADVANCED, ADVANCED_V2, MULTI, SINGLE]) {
       const answer = await service.call(method, path);
       assert.equal(answer.status, 405);
       assert.equal(answer.headers.get("allow"), "POST");
-      assert.deepEqual(answer.json, errorObject("METHOD_NOT_ALLOWED", "Method not allowed"));
+      const says = `This path does not take ${method}, but POST.`;
+      assert.deepEqual(answer.json, errorObject("METHOD_NOT_ALLOWED", "Method not allowed", null, says));
     }
   });
 }

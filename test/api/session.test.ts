@@ -4,8 +4,10 @@ import { after, test } from "node:test";
 import { addAccount, changeAccounts } from "../support/accounts.ts";
 import {
   type Answer,
+  assertUnauthorized,
   basic,
   type CallOptions,
+  CHALLENGES,
   errorObject,
   startTestService,
   temporaryDirectory,
@@ -72,16 +74,18 @@ test("a reseller's token of this spelling may move money", async () => {
   assert.deepEqual([status, typeof json.transactionId], [200, "number"]);
 });
 
-test("whoever cannot log in is told of a login error, the same for all", async () => {
+test("whoever cannot log in is told why, and never whether it is the user or the password that is wrong", async () => {
+  const wrong = "The username or the password is wrong.";
+  const missing = "Username and password are missing: give both in the body, in headers, in the query, or as Basic.";
   const refused = [
-    await open({ body: { ...LOGIN, password: "wrong" } }),
-    await open({ body: { ...LOGIN, username: "nobody" } }),
-    await open({ body: { username: "demo" } }),
-    await open({}),
-  ];
-  for (const { status, json, headers } of refused) {
-    assert.deepEqual([status, json], [401, errorObject("LOGIN_ERROR", "Login error")]);
-    assert.equal(headers.get("www-authenticate"), 'Basic realm="heliograph"');
+    [await open({ body: { ...LOGIN, password: "wrong" } }), wrong],
+    [await open({ body: { ...LOGIN, username: "nobody" } }), wrong],
+    [await open({ body: { username: "demo" } }), missing],
+    [await open({}), missing],
+  ] as const;
+  for (const [{ status, json, headers }, why] of refused) {
+    assert.deepEqual([status, json], [401, errorObject("LOGIN_ERROR", "Login error", null, why)]);
+    assert.equal(headers.get("www-authenticate"), CHALLENGES);
   }
 });
 
@@ -89,15 +93,16 @@ test("only a token ends a session", async () => {
   const token = tokenIn(await open({ body: LOGIN }));
   for (const authorization of [null, basic("demo", "demo-password"), `IBSSO ${token}x`]) {
     const { status, json, headers } = await service.call("DELETE", SESSION, { authorization });
-    assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")]);
-    assert.equal(headers.get("www-authenticate"), 'IBSSO realm="heliograph"');
+    assertUnauthorized({ status, json });
+    assert.equal(headers.get("www-authenticate"), CHALLENGES);
   }
   assert.equal(await statusWith(token), 200);
 });
 
 test("a body that cannot be read is a bad request", async () => {
   const broken = await open({ body: "{" });
-  const says = errorObject("BAD_REQUEST", "Bad request", null, "The body is not valid JSON.");
+  const where = "line 1, column 2 should have a name in double quotes, and the body ends there";
+  const says = errorObject("BAD_REQUEST", "Bad request", null, `The body is not valid JSON: ${where}.`);
   assert.deepEqual([broken.status, broken.json], [400, says]);
 });
 

@@ -11,7 +11,7 @@ function start() {
   const written: LoginEvent[] = [];
   const store = { noteLogin: async (event: LoginEvent) => void written.push(event) };
   const log = new LoginLog({ store, clock, log: silentLog });
-  const leftOut = () => log.metrics()[0]!.value;
+  const leftOut = () => log.metrics()[0]!.series[0]!.value;
   const wait = (index: number) =>
     log.wrong({ action: "wait", username: `user ${index}`, address: `192.0.2.${index % 256}`, facts: {} });
   return { clock, log, written, leftOut, wait };

@@ -1,7 +1,8 @@
 /** The numbers of a catalogue file: what is taken, and what is told of what is not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CatalogueFault, readCatalogueFile } from "../../src/catalogue/file.ts";
+import { CatalogueFault } from "../../src/catalogue/faults.ts";
+import { readCatalogueFile } from "../../src/catalogue/file.ts";
 
 const number = (lines: string): string => `[[number]]\nnumber = "12345"\naccount = "CLIENT"\n${lines}`;
 
@@ -28,14 +29,26 @@ test("a number is kept as it is written, under its digits", () => {
 });
 
 const FAULTS: [what: string, file: string, says: RegExp][] = [
-  ["a number with a plus sign", '[[number]]\nnumber = "+4179"\naccount = "CLIENT"', /^number\.0\.number: .*pattern/],
-  ["a number without an account", '[[number]]\nnumber = "12345"', /^number\.0\.account: is required$/],
-  ["a field that is not known", number('url = "http://a/"'), /^number\.0/],
+  [
+    "a number with a plus sign",
+    '[[number]]\nnumber = "+4179"\naccount = "CLIENT"',
+    /^catalogue:2:1: number "\+4179": number must be 3 to 15 digits in quotes, not "\+4179"$/,
+  ],
+  [
+    "a number without an account",
+    '[[number]]\nnumber = "12345"',
+    /^catalogue:1:1: number "12345": account is required$/,
+  ],
+  ["a field that is not known", number('url = "http://a/"'), /: url is not known here/],
   ["a URL without a host to go to", number('forwardUrl = "/in"'), /"12345": forwardUrl "\/in" is not an absolute http/],
   ["a URL of another kind", number('forwardUrl = "ftp://a/"'), /is not an absolute http or https URL/],
   ["a URL that cannot be", number('forwardUrl = "http://a b/"'), /is not an absolute http or https URL/],
-  ["a content type that is not made", number('contentType = "text/html"'), /^number\.0\.contentType/],
-  ["no keywords at all", number("keywords = []"), /^number\.0\.keywords/],
+  [
+    "a content type that is not made",
+    number('contentType = "text/html"'),
+    /contentType must be one of application\/json, application\/xml, not "text\/html"/,
+  ],
+  ["no keywords at all", number("keywords = []"), /keywords must have at least 1 item, not 0/],
   ["two words", number('stopKeywords = ["STOP ALL"]'), /"12345": stopKeywords has "STOP ALL", which is not one word/],
   ["no word", number('keywords = ["!"]'), /keywords has "!", which is not one word/],
   [
@@ -50,7 +63,11 @@ for (const [what, file, says] of FAULTS) {
   test(`refused with a word about the place: ${what}`, () => {
     assert.throws(
       () => readCatalogueFile(file),
-      (error: Error) => error instanceof CatalogueFault && says.test(error.message),
+      (error: Error) => {
+        assert.ok(error instanceof CatalogueFault);
+        assert.match(error.message, says);
+        return true;
+      },
     );
   });
 }

@@ -41,11 +41,11 @@ test("a change says what was there before and what is there now, and nobody else
   );
   assert.deepEqual(said.split("\n"), [
     "The account ACME is changed:",
-    "  creditLimit: 0 → 5",
+    "  creditLimit: 0 EUR → 5 EUR",
     '  senders: none → ["Acme","AcmeShop"]',
     '  networks: none → ["192.0.2.0/24"]',
     '  limits: {} → {"messagesPerSecond":10}',
-    '  alert: none → {"below":"1","url":"https://acme.example/alert"}',
+    "  alert: none → below 1 EUR to https://acme.example/alert",
     "",
   ]);
   assert.equal(
@@ -137,7 +137,7 @@ test("keys have scopes, and what they are not made for is told at once", async (
   assert.deepEqual([key.scopes, key.name, key.usedAt], [["send", "track"], "shop", null]);
   assert.deepEqual(await refused("api-key", "create", "--account", "ACME", "--scopes", "send,fly"), [
     2,
-    '--scopes must be some of send,track,balance,manage, not "send,fly"',
+    '--scopes must be some of send,track,balance,manage,pins, not "send,fly"',
   ]);
   await done("api-key", "revoke", key.id);
   assert.deepEqual(await json("api-key", "list", "--account", "ACME"), []);

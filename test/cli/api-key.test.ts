@@ -7,7 +7,7 @@ import { callService, eventually, temporaryDirectory } from "../support/service.
 const BALANCE = "/account/1/balance";
 
 test("a key is shown once, works on the running service, is listed without its secret, and ends when it is revoked", {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async (t) => {
   const data = await temporaryDirectory(t);
   const service = await startChild(t, ["sandbox", "--port", "0", "--data", data]);

@@ -30,7 +30,10 @@ test("carriers are made, changed field by field and deleted, and their passwords
   assert.equal(other.stdout, "The carrier acme is changed:\n  password: another one\n");
   const profile = await json("carrier", "show", "acme");
   assert.deepEqual([profile.hosts, profile.password], [["a.example:2775", "b.example:2775"], "(unchanged)"]);
-  assert.match(await done("carrier", "list"), /^acme +smpp +a\.example:2775, b\.example:2775 +helio +1 +200 +none$/m);
+  assert.match(
+    await done("carrier", "list"),
+    /^acme +smpp +a\.example:2775, b\.example:2775 +helio +1 +200 +none +not served +- +no running/m,
+  );
   assert.ok(!(await done("audit", "--json")).includes("secret12"));
   assert.match((await refused("carrier", "set", "acme", "password=x"))[1], /^others can see the command line/);
   assert.match(
@@ -46,7 +49,25 @@ test("carriers are made, changed field by field and deleted, and their passwords
     2,
     'kind must be one of simulator, smpp, not "constructor"',
   ]);
-  assert.match((await refused("carrier", "set", "acme", "window=0"))[1], /^carrier "acme": window must be >= 1/);
+  assert.equal(
+    await done("carrier", "set", "acme", "tlvs=principalEntityId:0x1400, contentTemplateId:5121"),
+    'The carrier acme is changed:\n  tlvs: none → {"principalEntityId":5120,"contentTemplateId":5121}\n',
+  );
+  for (const tlvs of ["principalEntityId", "colour:0x1400", "toString:1", "title:-1", "title:0x1400,", "5120"])
+    assert.match(
+      (await refused("carrier", "set", "acme", `tlvs=${tlvs}`))[1],
+      /^tlvs must be names and numbers such as principalEntityId:0x1400, not "/,
+    );
+  for (const [tlvs, says] of [
+    ["title:1060", /^carrier "acme": tlvs\.title must be a whole number from 5120 to 16383, not 1060/],
+    ["title:5120,brandCode:5120", /^carrier "acme": tlvs has two fields with the tag 0x1400/],
+  ] as const)
+    assert.match((await refused("carrier", "set", "acme", `tlvs=${tlvs}`))[1], says);
+  assert.match(await done("export"), /^principalEntityId = 5120$/m);
+  assert.match(
+    (await refused("carrier", "set", "acme", "window=0"))[1],
+    /^carrier "acme": window must be a whole number from 1 to 10000, not 0/,
+  );
   assert.equal((await refused("carrier", "delete", "nobody"))[1], "there is no carrier nobody");
   assert.match(await done("carrier", "delete", "acme"), /^The carrier acme is deleted\. It was: id acme, kind smpp/);
 });
@@ -70,7 +91,9 @@ test("routes go to carriers that exist, in groups, and a carrier with a route st
     'route "*": carrier names "nobody", which is not there',
   ]);
   assert.deepEqual(await refused("carrier", "delete", "simulator"), [1, 'route "*" goes to carrier "simulator"']);
-  assert.equal((await refused("route", "set", "+41", "acme"))[0], 2);
+  assert.equal((await refused("route", "set", "x41", "acme"))[0], 2);
+  await done("route", "set", "+41", "acme");
+  assert.deepEqual((await json("route", "list"))[1], { prefix: "41", carrier: "acme" }, "as people write it");
   await done("route", "delete", "41");
   assert.equal((await json("route", "list")).length, 1);
 });
@@ -80,7 +103,7 @@ test("prices are set by prefix, and a quote says which route, carrier and price 
   await done("account", "create", "--key", "ACME", "--username", "acme");
   assert.match(
     await done("rate", "set", "standard", "4179", "0.045"),
-    /rate: \[.*"0\.01"}\] → \[.*{"prefix":"4179","price":"0\.045"}\]/,
+    /^The rate plan standard is changed:\n {2}price of 4179: none → 0\.045 EUR\n$/,
   );
   const quote = await json("rate", "quote", "41793026727", "--account", "ACME");
   assert.deepEqual(quote, {
@@ -159,10 +182,10 @@ test("apply shows what it will make, change and delete, asks a person, and does 
   assert.deepEqual(planned.split("\n"), [
     "+ route 41: prefix 41, carrier simulator",
     "~ rate plan standard",
-    "    price of *: 0.01 → 0.02",
+    "    price of *: 0.01 EUR → 0.02 EUR",
     "~ exchange rate USD/EUR",
     "    rate: 0.92 → 0.93",
-    '- carrier acme: id acme, kind smpp, hosts ["a.example:2775","b.example:2775"], systemId helio, password (unchanged)',
+    '- carrier acme: id acme, kind smpp, hosts ["a.example:2775","b.example:2775"], systemId helio, password (hidden)',
     "1 item to make, 2 items to change, 1 item to delete.",
     "Nothing is changed yet.",
     "",
@@ -202,7 +225,14 @@ test("a plan with two prices for a prefix, and a route to nowhere, are refused i
   const plan = '[[ratePlan]]\nid = "two"\ncurrency = "EUR"\n';
   const rates = 'rate = [{ prefix = "1", price = "1" }, { prefix = "1", price = "2" }]\n';
   writeFileSync(file, plan + rates);
-  assert.deepEqual(await refused("apply", file), [1, 'ratePlan "two": rate has two prices for prefix "1"']);
+  assert.deepEqual(await refused("apply", file), [
+    1,
+    [
+      `2 faults in ${file}, and nothing is changed:`,
+      `  ${file}:1:1: account OPERATOR1 pays by rate plan "standard": give it another one first`,
+      `  ${file}:4:40: ratePlan "two": rate has two prices for prefix "1"`,
+    ].join("\n"),
+  ]);
 });
 
 async function roundTrip(t: TestContext, { done, run, refused, json }: Commands): Promise<void> {
@@ -229,10 +259,7 @@ async function roundTrip(t: TestContext, { done, run, refused, json }: Commands)
   writeFileSync(file, stranger);
   const unknown = await run(["apply", file]);
   assert.equal(unknown.code, 1);
-  assert.match(
-    unknown.stderr,
-    /^heliograph: carrier "stranger" has the password "\(unchanged\)", and there is none in/,
-  );
+  assert.match(unknown.stderr, /:\d+:1: carrier "stranger" has the password "\(unchanged\)", and there is none in/);
 }
 
 test("what is exported can be applied again unchanged, with passwords or with a word that keeps them", async (t) => {

@@ -62,7 +62,10 @@ test("init is done once; migrate as often as one likes", async () => {
 test("apply says what is wrong with the file", async () => {
   const file = join(directory, "wrong.toml");
   await writeFile(file, "[[route]]\nprefix = ''\ncarrier = 'x'\n");
-  assertRefused(await run("apply", file), 'route "" goes to carrier "x", which is not in the file');
+  assertRefused(
+    await run("apply", file),
+    `${file}:3:1: route "": carrier names "x", which is not a carrier of this file`,
+  );
   const missing = join(directory, "missing.toml");
   assertRefused(await run("apply", missing), `${missing} cannot be read`);
 });
@@ -136,7 +139,7 @@ test("data that cannot be opened is told in a sentence", async () => {
   db.close();
   for (const [place, says] of [
     [join(file, "data"), /^the data in .*file.data cannot be opened: ENOTDIR/],
-    [junk, /^the data in .*junk cannot be opened: file is not a database$/],
+    [junk, /^the data in .*junk cannot be opened: file is not a database: name the directory of the data with --data/],
     [newer, /^the data in .*newer cannot be opened: the data is from a newer Heliograph than this one$/],
   ] as const) {
     await assert.rejects(
@@ -180,7 +183,7 @@ test("a service listens where the file, the environment and the command line say
   assert.equal(large.status, 413, "the limit of the file is in force");
 });
 
-test("on an older Node it says what it needs and how to get it", async (t) => {
+test("on an older Node of this machine it runs on the Node that came with it", async (t) => {
   const nodes = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
   const old = nodes.find((node) => {
     const version = existsSync(node) ? spawnSync(node, ["--version"]).stdout.toString() : "";
@@ -190,8 +193,7 @@ test("on an older Node it says what it needs and how to get it", async (t) => {
     t.skip("this machine has no older Node");
     return;
   }
-  const { code, stdout, stderr } = await runProgram(["sandbox"], {}, old);
-  assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^Heliograph needs Node 24 or later, and this is v\d+\.\d+\.\d+\.\n/);
-  assert.match(stderr, /npm ci/);
+  const { code, stdout } = await runProgram(["--help"], {}, old);
+  assert.equal(code, 0);
+  assert.match(stdout, /^Usage: heliograph/);
 });

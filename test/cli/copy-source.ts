@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import pg from "pg";
+import { RULES } from "../../src/commands/table.ts";
 import { COPIED } from "../../src/copy/copied-tables.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -11,6 +12,7 @@ import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { replayJournal } from "../../src/store/sqlite/journal.ts";
 import { Bench, CARRIER, HOUR } from "../store/harness.ts";
+import { PATIENT_MS } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 /** When the API key ends: after everything that a test does. */
@@ -40,13 +42,21 @@ export async function startMoving(t: TestContext): Promise<Moving> {
     async () => ({
       async open(clock, lanes, onFeed) {
         if (typeof place === "object") {
-          const engine = new SqliteEngine({ ...place, clock, lanes, mode: "deliver" });
+          const engine = new SqliteEngine({ rules: RULES, ...place, clock, lanes, mode: "deliver" });
           const store = localStore(engine, onFeed);
           return { store, ids: engine.ids, overflowed: engine.overflowedLanes(), close: async () => engine.close() };
         }
         const url = place;
-        const limits = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000 };
-        const engine = await PostgresEngine.open({ url, ...limits, clock, log: silentLog, lanes, mode: "deliver" });
+        const limits = { connections: 3, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000 };
+        const engine = await PostgresEngine.open({
+          rules: RULES,
+          url,
+          ...limits,
+          clock,
+          log: silentLog,
+          lanes,
+          mode: "deliver",
+        });
         const store = localStore(engine, onFeed);
         return { store, ids: engine.ids, overflowed: await engine.overflowedLanes(), close: () => engine.close() };
       },
@@ -126,21 +136,42 @@ export async function fillAndKill(bench: Bench): Promise<Made> {
     replay: { key: "funds", bulk: false, bodyHash: "hash" },
     atMs: bench.clock.now(),
   });
+  await makePins(bench);
   await retireOne(bench);
   const answer = await sendAll(bench);
   const openPart = await submitSome(bench);
   await planBulks(bench);
   await makeReports(bench);
   await receiveFromPhones(bench);
+  await store.keepTrace({
+    notes: [{ subject: "1", atMs: bench.clock.now(), kind: "request", detail: '{"door":"json"}' }],
+  });
   const queued = 7;
   await bench.accept(
     Array.from({ length: queued }, (_, index) => bench.message({ clientMessageId: `queued ${index}` })),
-    { text: "with a NUL \0 in it", callbackData: 'quotes " \\ and {braces}' },
+    { text: "with a NUL \0 in it", shownText: "what people see", callbackData: 'quotes " \\ and {braces}' },
     { bulkId: "queue" },
   );
   bench.takeMessages();
   await bench.close();
   return { openPart, answer, queued };
+}
+
+/** An application with a PIN that was sent and tried, and its message with a text of two kinds. */
+async function makePins({ store, accountId, clock }: Bench): Promise<void> {
+  const [applicationId, templateId, pinId] = ["A", "B", "C"].map((letter) => letter.repeat(32)) as [
+    string,
+    string,
+    string,
+  ];
+  const atMs = clock.now();
+  const application = { name: "Login", configuration: { pinAttempts: 3 } };
+  await store.putPinApplication({ accountId, id: applicationId, change: application, secret: "secret", atMs });
+  const template = { text: "{{pin}} {{name}}", pinType: "HEX", senderId: "Login", kept: { language: "en" } } as const;
+  await store.putPinTemplate({ accountId, applicationId, id: templateId, change: template, isNew: true, atMs });
+  const first = { applicationId, templateId, to: PHONE };
+  await store.sendPin({ accountId, pinId, first, from: "x1", placeholders: { name: "Ünn" }, nowMs: atMs });
+  await store.verifyPin({ accountId, pinId, pin: "none", nowMs: atMs });
 }
 
 /** Its charge stays when the message has left. */
@@ -166,6 +197,16 @@ async function sendAll(bench: Bench): Promise<Made["answer"]> {
   if (answer.kind !== "accepted") throw new Error(answer.kind);
   await bench.accept([bench.message({ clientMessageId: "mine" }), bench.message({ clientMessageId: "no route" })]);
   await bench.accept([bench.message({ clientMessageId: "no route", rejectedStatusId: 52 })]);
+  await bench.accept(
+    [bench.message({ clientMessageId: "with a link" })],
+    { text: "https://go.example/l/00000000000" },
+    {
+      links: {
+        contents: new Map([[0, [{ code: "00000000000", target: "https://shop.example/" }]]]),
+        trackingUrl: URL_A,
+      },
+    },
+  );
   const messages = bench.takeMessages();
   await bench.submit(messages);
   await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));

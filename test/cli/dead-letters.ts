@@ -1,6 +1,7 @@
 /** Data with reports that nobody took, for the commands that tell of them. */
 
 import type { TestContext } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { carriedOf } from "../../src/message/carried.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -11,7 +12,13 @@ import { temporaryDirectory } from "../support/service.ts";
 
 /** Works on the data as a process of its own would. */
 export async function onData<Result>(directory: string, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 1, total: 1 }, mode: "deliver" });
+  const engine = new SqliteEngine({
+    rules: RULES,
+    directory,
+    clock: systemClock,
+    lanes: { lane: 1, total: 1 },
+    mode: "deliver",
+  });
   try {
     return await work(localStore(engine, () => undefined));
   } finally {
@@ -34,6 +41,9 @@ export async function withDeadLetters(
         replay: null,
         receivedAtMs: systemClock.now(),
         firstKey: String(10n ** 18n + BigInt(index) * 1024n),
+        links: null,
+        conversion: null,
+        speedLimit: null,
         contents: [
           {
             from: "Sender",
@@ -42,7 +52,8 @@ export async function withDeadLetters(
             partCount: 1,
             flash: false,
             notifyUrl,
-            notifyContentType: "application/json",
+            reportForm: "application/json",
+            regional: null,
             ...carriedOf({}),
             intermediateReport: false,
             sendAtMs: null,

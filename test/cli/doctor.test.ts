@@ -5,9 +5,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../src/doctor/finding.ts";
 import { openData } from "../support/accounts.ts";
 import { CERTIFICATE, OTHER_CERTIFICATE } from "../support/certificate.ts";
+import { closedPort } from "../support/ports.ts";
 import { postgresUrl } from "../support/postgres.ts";
 import { startTestService, temporaryDirectory } from "../support/service.ts";
 import { startSmsc } from "../support/smsc.ts";
@@ -33,7 +34,7 @@ function wrongOf(findings: readonly Finding[]): string[] {
 /** A service with which all is well. */
 async function soundService(t: TestContext): Promise<Commands & { data: string }> {
   const service = await newService(t);
-  await service.done("account", "create", "--key", "DEMO0001", "--username", "demo");
+  await service.done("account", "create", "--key", "DEMO0001", "--username", "demo", "--funds", "5");
   return service;
 }
 
@@ -63,8 +64,11 @@ test("what the store has refused is told of", async (t) => {
 test("settings that cannot be read, and data that is not there, are told with what to do", async (t) => {
   const nowhere = join(await temporaryDirectory(t), "nowhere");
   const missing = await examined(commandsOn("--data", nowhere));
-  assert.deepEqual(wrongOf(missing.findings), [`wrong store: there is no data in ${nowhere}`]);
-  assert.match(missing.findings.at(-1)!.mend!, /heliograph init/);
+  assert.deepEqual(wrongOf(missing.findings), [`wrong store: there is no data in ${nowhere}, which does not exist`]);
+  assert.match(
+    missing.findings.at(-1)!.mend!,
+    /^name the directory that has it with --data, .*; "heliograph init" sets/,
+  );
   const { findings } = await examined(commandsOn("--config", "/no/such/file"));
   assert.deepEqual(wrongOf(findings), ["wrong settings: the file named with --config, /no/such/file, cannot be read"]);
 });
@@ -121,10 +125,6 @@ test("a schema that is behind, or ahead, is told and left as it is", async (t) =
 
 test("carriers are bound to for a moment: well, with a wrong password, and where nobody listens", async (t) => {
   const smsc = await startSmsc(t, { systemId: "helio", password: "right" });
-  const closed = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => closed.once("listening", resolve));
-  const { port: closedPort } = closed.address() as { port: number };
-  await new Promise((resolve) => closed.close(resolve));
   const service = await soundService(t);
   const carrier = async (id: string, port: number, password: string): Promise<void> => {
     const fields = ["kind=smpp", `hosts=127.0.0.1:${port}`, "systemId=helio", "--password-stdin"];
@@ -133,7 +133,7 @@ test("carriers are bound to for a moment: well, with a wrong password, and where
   };
   await carrier("good", smsc.port, "right");
   await carrier("wrong", smsc.port, "left");
-  await carrier("absent", closedPort, "right");
+  await carrier("absent", await closedPort(), "right");
   const { code, findings } = await examined(service);
   assert.equal(code, 1);
   const told = findings.filter(({ area }) => area === "carriers");
@@ -172,9 +172,18 @@ test("reports that nobody took are told by host, with whether it can be reached 
   const of = (about: string) => findings.find((one) => one.about === about)!;
   assert.equal(of(origin).state, "warning");
   assert.equal(of(origin).says, "2 reports of ACME were not taken; the last: answered 500. It can be reached now");
-  assert.match(of(origin).mend!, /^"heliograph report replay --url \S+" sends them again$/);
+  assert.equal(of(origin).mend, `"heliograph report replay --host ${origin}" sends them again`);
   assert.deepEqual([of("http://127.0.0.1:1").state], ["wrong"]);
   assert.match(of("http://127.0.0.1:1").says, /It cannot be reached from here: .*ECONNREFUSED/);
+});
+
+test("what a client has put into its URL is neither run by whoever pastes a remedy, nor shown", async (t) => {
+  const { data } = await withDeadLetters(t, ["https://a$(id)b'c.invalid/reports?x=$(reboot)&token=hidden"]);
+  const { findings } = await examined(commandsOn("--data", data));
+  const { about, mend } = findings.find((one) => / (was|were) not taken/.test(one.says))!;
+  assert.equal(about, "https://a$(id)b'c.invalid");
+  assert.match(mend!, /"heliograph report replay --host 'https:\/\/a\$\(id\)b'\\''c\.invalid'" sends them again$/);
+  assert.doesNotMatch(JSON.stringify(findings), /reboot|hidden/);
 });
 
 test("the API's certificate is looked at before a client finds it out", async (t) => {
@@ -233,4 +242,22 @@ test("on PostgreSQL it looks at the server, its clock, its durability and the no
   const gone = await examined(commandsOn("--store", "postgres://user:very-secret@127.0.0.1:1/nothing"));
   assert.match(wrongOf(gone.findings).join(), /cannot be reached/);
   assert.ok(!JSON.stringify(gone.findings).includes("very-secret"));
+});
+
+test("clients who have too little money for a message are told, the first of them by name", async (t) => {
+  const service = await soundService(t);
+  const broke = async (): Promise<Finding | undefined> =>
+    (await examined(service)).findings.find(({ about }) => about === "balances");
+  assert.equal(await broke(), undefined);
+  await service.done("account", "create", "--key", "ONE", "--username", "one");
+  const one = await broke();
+  assert.equal(one?.state, "warning");
+  assert.equal(one.says, "1 client has too little money for a message, and what they send is rejected: ONE (0 EUR)");
+  assert.match(one.mend!, /^"heliograph account top-up ONE AMOUNT" gives money/);
+  for (let count = 1; count <= 6; count++)
+    await service.done("account", "create", "--key", `TWO${count}`, "--username", `two${count}`, "--funds", "0.001");
+  await service.done("account", "change", "ONE", "--credit-limit", "1");
+  assert.match((await broke())!.says, /^6 clients have .*: TWO1 \(0\.001 EUR\), .*TWO5 \(0\.001 EUR\) and 1 more$/);
+  for (let count = 1; count <= 6; count++) await service.done("account", "suspend", `TWO${count}`);
+  assert.equal(await broke(), undefined, "who is suspended sends nothing for another reason");
 });

@@ -1,12 +1,14 @@
 /** Help that teaches, and completion by Tab: both are made from the commands that there are. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { pathOf, programWith } from "../../src/cli/program.ts";
+import { versionWords } from "../../src/runtime/version.ts";
+import { runProgram } from "../support/child.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { runInProcess } from "./in-process.ts";
 
@@ -31,6 +33,23 @@ test("every command says what it does, with an example that it understands", asy
   assert.match(stdout, /^Exit codes: 0 done; 1 /m);
   for (const { name } of program.commands.map((command) => ({ name: command.name() })))
     assert.match(stdout, new RegExp(`^ {2}${name} +\\S`, "m"));
+});
+
+test("the program says which version it is, and of which commit where its package says so", async (t) => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../../package.json"), "utf8"));
+  const own = versionWords();
+  assert.ok(own === version || own.startsWith(`${version} (commit `), own);
+  for (const option of ["--version", "-V"]) {
+    const { code, stdout, stderr } = await runProgram([option]);
+    assert.deepEqual([code, stdout, stderr], [0, `heliograph ${own}\n`, ""]);
+  }
+  const root = await temporaryDirectory(t);
+  assert.equal(versionWords({ root }), version, "a checkout has no such file");
+  await mkdir(join(root, "lib"));
+  await writeFile(join(root, "lib/commit"), "0123abc4567\n");
+  assert.equal(versionWords({ root }), `${version} (commit 0123abc4567)`);
+  await writeFile(join(root, "lib/commit"), "\u001b[2Jwhatever\n");
+  assert.equal(versionWords({ root }), version, "what is no commit is not shown");
 });
 
 test("a command line that is wrong ends with 2, and says where to read more", async () => {

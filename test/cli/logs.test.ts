@@ -1,23 +1,13 @@
 /** The logs, at their most talkative: lines that a machine can read, and never a text, a password or a token. */
 import assert from "node:assert/strict";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runProgram, startChild } from "../support/child.ts";
+import { closedPort } from "../support/ports.ts";
 import { RawClient } from "../support/raw-http.ts";
 import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
 
 const CATALOGUE = join(import.meta.dirname, "../../sandbox.catalogue.toml");
-
-/** A port on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test("a day in the life of a service leaves no secret in its output", async (t) => {
   const data = await temporaryDirectory(t);

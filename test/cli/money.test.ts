@@ -53,6 +53,20 @@ test("messages are listed newest first, by sender, number, bulk and time", async
   assert.deepEqual([code, says.slice(0, 24)], [2, "--since must be a day su"]);
 });
 
+test("what messages say is left out of the list, as a table and as JSON, unless it is asked for", async () => {
+  const list = ["message", "list", "--account", "DEMO0001"];
+  assert.doesNotMatch(await done(...list), /nobody|TEXT/);
+  for (const message of await json(...list)) assert.ok(!("text" in message));
+  const shown = await done(...list, "--text");
+  assert.match(shown, /ERROR +TEXT\n/);
+  assert.match(shown, / "nobody"$/m);
+  assert.match(shown, / "two\\nparts x+"$/m);
+  assert.deepEqual(
+    (await json(...list, "--text")).map(({ text }: { text: string }) => text),
+    ["nobody", `two\nparts ${"x".repeat(160)}`],
+  );
+});
+
 test("a statement's beginning, postings and end agree, as sums, as JSON and as CSV", async () => {
   const statement = await json("statement", "DEMO0001", "--from", "2020-01-01", "--postings");
   assert.deepEqual(
@@ -61,11 +75,11 @@ test("a statement's beginning, postings and end agree, as sums, as JSON and as C
   );
   assert.equal(statement.postings.length, 3);
   const csv = (await done("statement", "DEMO0001", "--from", "2020-01-01", "--csv")).trimEnd().split("\r\n");
-  assert.equal(csv[0], "date,kind,amount,balance,currency,messageId,smsCount,description");
-  assert.equal(csv[1], "2020-01-01T00:00:00.000+0000,opening,,0,EUR,,,");
-  assert.match(csv[2]!, /^\S+,funds,100,100,EUR,,,opening balance$/);
-  assert.match(csv[3]!, new RegExp(`^\\S+,charge,-0\\.02,99\\.98,EUR,${delivered},2,$`));
-  assert.match(csv.at(-1)!, /^\S+,closing,,99\.97,EUR,,,$/);
+  assert.equal(csv[0], "date,kind,amount,balance,currency,messageId,smsCount,description,account");
+  assert.equal(csv[1], "2020-01-01T00:00:00.000+0000,opening,,0,EUR,,,,DEMO0001");
+  assert.match(csv[2]!, /^\S+,funds,100,100,EUR,,,opening balance,DEMO0001$/);
+  assert.match(csv[3]!, new RegExp(`^\\S+,charge,-0\\.02,99\\.98,EUR,${delivered},2,,DEMO0001$`));
+  assert.match(csv.at(-1)!, /^\S+,closing,,99\.97,EUR,,,,DEMO0001$/);
   assert.match(await done("statement", "DEMO0001"), /^Charged +-0\.03 {2}2 postings, 3 parts$/m);
   const before = await json("statement", "DEMO0001", "--from", "2020-01-01", "--to", "2020-02-01");
   assert.deepEqual([before.opening, before.closing], ["0", "0"]);
@@ -83,7 +97,7 @@ test("the CSV of the command line is that of the API, to the letter", async () =
 
 test("a statement on a terminal has lines, and no characters that end them", async () => {
   const { stdout } = await run(["statement", "DEMO0001", "--csv"], { terminal: true });
-  assert.match(stdout, /description\n/);
+  assert.match(stdout, /description,account\n/);
   assert.ok(!stdout.includes("\\r") && !stdout.includes("\\u000d"), stdout);
 });
 

@@ -43,7 +43,11 @@ test("numbers that opt out get nothing more, from any account or from one, on a 
 test("what is no number in international form is refused", async (t) => {
   const data = await temporaryDirectory(t);
   assert.equal((await runProgram(["init", "--data", data])).code, 0);
-  const { code, stdout, stderr } = await runProgram(["opt-out", "add", `+${NUMBER}`, "--data", data]);
+  const { code, stdout, stderr } = await runProgram(["opt-out", "add", `(${NUMBER})`, "--data", data]);
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.equal(stderr, `heliograph: the number must be 4 to 15 digits, not "+${NUMBER}"\n`);
+  assert.equal(stderr, `heliograph: the number must be 4 to 15 digits, not "(${NUMBER})"\n`);
+  // Under one form, however it was written.
+  const said = async (...words: string[]) => (await runProgram(["opt-out", ...words, "--data", data])).stdout;
+  assert.equal(await said("add", `+${NUMBER}`), `${NUMBER} is on the list.\n`);
+  assert.equal(await said("remove", `00${NUMBER}`), `${NUMBER} is off the list.\n`);
 });

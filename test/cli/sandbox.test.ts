@@ -39,6 +39,13 @@ test("it says where it listens, in one line, and can be used at once with the ac
     assertRefused(await runProgram(["sandbox", "--port", port!, "--data", await temporaryDirectory(t)]), says);
   });
 
+  await t.test("however it ends, the next one goes on with its data", async () => {
+    assert.equal(await child.end("SIGKILL"), "SIGKILL");
+    const next = await startChild(t, ["sandbox", "--port", "0", "--data", data]);
+    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.99);
+    assert.equal(await next.end("SIGTERM"), 0);
+  });
+
   await t.test("`serve` refuses its data", async () => {
     const says = `${data} is a sandbox's, with passwords that everybody knows: name another directory with --data`;
     assertRefused(
@@ -46,12 +53,6 @@ test("it says where it listens, in one line, and can be used at once with the ac
       `${says}, and set it up with "heliograph init"`,
     );
     assertRefused(await runProgram(["init", "--data", data]), says);
-  });
-
-  await t.test("however it ends, the next one goes on with its data", async () => {
-    assert.equal(await child.end("SIGKILL"), "SIGKILL");
-    const next = await startChild(t, ["sandbox", "--port", "0", "--data", data]);
-    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.99);
   });
 });
 

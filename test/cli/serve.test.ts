@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
-import { basic, callService, errorObject, eventually, temporaryDirectory } from "../support/service.ts";
+import { assertUnauthorized, basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
 
 const CATALOGUE = join(import.meta.dirname, "../../sandbox.catalogue.toml");
 
@@ -35,12 +35,12 @@ test("a real service: refused until it is set up, then set up step by step, and 
   const { data, run, succeed } = await newService(t);
   assertRefused(
     await run("serve", "--port", "0"),
-    `there is no data in ${data}: set it up with "heliograph init", or name its directory with --data`,
+    `there is no data in ${data}, which does not exist: name the directory that has it with --data, or with [store] data of --config; "heliograph init" sets up a new one`,
   );
   const operator = passwordIn(await succeed("init", "--username", "boss"));
   assert.match(
     await succeed("apply", CATALOGUE),
-    /^In force: carriers 1, routes 1, rate plans 1, exchange rates 2\b.*\n$/m,
+    /^In force: carriers 1, routes 1, rate plans 2, exchange rates 2\b.*\n$/m,
   );
   const create = ["account", "create", "--key"];
   const reseller = passwordIn(await succeed(...create, "SHOP", "--username", "shop", "--kind", "reseller"));
@@ -86,7 +86,7 @@ test("a real service: refused until it is set up, then set up step by step, and 
     for (const [name, password] of [...known, ["boss", ""], ["boss", "boss"], ["admin", "admin"]] as const) {
       const authorization = basic(name, password);
       const { status, json } = await callService(url, "GET", "/account/1/balance", { authorization });
-      assert.deepEqual([status, json], [401, errorObject("UNAUTHORIZED", "Unauthorized")], `${name} ${password}`);
+      assertUnauthorized({ status, json }, "password", `${name} ${password}`);
     }
   });
 

@@ -85,7 +85,12 @@ test("the second signal ends it at once, even with a request in flight", async (
   const client = await beginRequest(child);
   await signal(child, "SIGTERM");
   assert.equal(child.process.exitCode, null, "it waits for the request");
-  assert.equal(await child.end("SIGTERM"), 1);
+  // One that comes within half a second is taken for the first, passed on: so it comes until it is heard.
+  await eventually(async () => {
+    child.process.kill("SIGTERM");
+    return child.process.exitCode !== null;
+  });
+  assert.equal(child.process.exitCode, 1);
   await client.closed();
 });
 

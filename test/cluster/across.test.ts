@@ -103,6 +103,32 @@ test("one key for several requests at the same moment belongs to one of them", a
   }
 });
 
+test("one key for funds at several nodes at the same moment moves them once, and the books of all nodes agree", async () => {
+  const authorization = await makeClient("FILLED", 0);
+  const path = "/operator/1/accounts/FILLED/funds";
+  const as = { authorization: basic("operator", "operator-password") };
+  for (let round = 0; round < 10; round++) {
+    const headers = { "idempotency-key": `payment ${round}` };
+    const body = { kind: "topUp", amount: 1, reason: `invoice ${round}` };
+    const asked = [...nodes, ...nodes].map((node) => node.call("POST", path, { ...as, headers, body }));
+    const answers = await Promise.all(asked);
+    assert.deepEqual(
+      answers.map(({ status, text }) => [status, text]),
+      answers.map(() => [200, answers[0]!.text]),
+    );
+    assert.equal(await balanceOf(second, authorization), (round + 1) * 100);
+  }
+  const corrections = nodes.map((node, index) =>
+    node.call("POST", path, { ...as, body: { kind: "correction", amount: -1 - index, reason: "at once" } }),
+  );
+  assert.deepEqual(
+    (await Promise.all(corrections)).map(({ status }) => status),
+    [200, 200, 200],
+  );
+  assert.equal(await balanceOf(third, authorization), 400);
+  assert.deepEqual(await first.store.verifyLedger(), []);
+});
+
 test("money for fifty is spent fifty times, however many nodes spend it", async () => {
   const authorization = await makeClient("FIFTY", 50);
   const asked = Array.from({ length: 200 }, (_, index) =>

@@ -27,7 +27,7 @@ const LEASE_MS = 2_000;
 const DELIVERED = 5;
 
 test(`nodes killed under load lose nothing, and send again only what was left in doubt (SEED=${SEED})`, {
-  timeout: 150_000,
+  timeout: 600_000,
 }, async (t) => {
   const random = seededRandom(SEED);
   const receiver = await ReportReceiver.start();

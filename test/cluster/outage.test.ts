@@ -28,7 +28,7 @@ async function isReady(url: string): Promise<boolean> {
   return (await callService(url, "GET", "/readyz", { authorization: null })).status === 200;
 }
 
-test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})`, { timeout: 150_000 }, async (t) => {
+test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})`, { timeout: 600_000 }, async (t) => {
   const random = seededRandom(SEED);
   const server = await startPostgres({ durable: true });
   const receiver = await ReportReceiver.start();

@@ -15,7 +15,7 @@ const SENT = 3;
 const DELIVERED = 5;
 
 test(`receipts over any connection, and before the answer, end every message, and reports stay in order (SEED=${SEED})`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const random = seededRandom(SEED);
   const receiver = await ReportReceiver.start();
@@ -70,7 +70,7 @@ test(`receipts over any connection, and before the answer, end every message, an
   );
 });
 
-test("a message goes through nodes that each do one thing", { timeout: 120_000 }, async (t) => {
+test("a message goes through nodes that each do one thing", { timeout: 600_000 }, async (t) => {
   const receiver = await ReportReceiver.start();
   t.after(() => receiver.stop());
   const { smsc, parts } = await startWatchedSmsc(t, { answerAfterMs: 0 });

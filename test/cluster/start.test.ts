@@ -1,6 +1,7 @@
 /** Nodes that start at the same moment do not get in each other's way. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -14,6 +15,7 @@ test("of twenty nodes that start at once on an empty database each is one of its
   const url = await postgresUrl(t, { empty: true });
   const opening = Array.from({ length: NODES }, (_, index) =>
     PostgresEngine.open({
+      rules: RULES,
       url,
       connections: 2,
       statementTimeoutMs: 30_000,

@@ -25,7 +25,7 @@ const DELIVERED = 5;
 const TRY_AGAIN = 75;
 
 test(`a node stopped beyond its lease sends nothing that others took over, and ends with a reason (SEED=${SEED})`, {
-  timeout: 150_000,
+  timeout: 600_000,
 }, async (t) => {
   const random = seededRandom(SEED);
   const receiver = await ReportReceiver.start();

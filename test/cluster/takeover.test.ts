@@ -21,7 +21,7 @@ import { eventually } from "../support/service.ts";
 const LEASE_MS = 2_000;
 
 test("a locked message of a node that died keeps none of its others from being sent", {
-  timeout: 150_000,
+  timeout: 600_000,
 }, async (t) => {
   const receiver = await ReportReceiver.start();
   t.after(() => receiver.stop());

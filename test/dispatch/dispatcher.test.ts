@@ -338,7 +338,7 @@ test("the log names a carrier whose receipts are about other phones, and the rem
     await Promise.all([carrier.receipt({ ...foreign, atMs: bench.clock.now() }), settle(bench)]);
   assert.deepEqual(
     lines.map(([fields]) => fields),
-    [{ carrierId: carrier.id, foreign: 1 }],
+    [{ carrier: carrier.id, foreign: 1 }],
   );
   assert.match(lines[0]![1], /receiptAddresses = "carrier"/);
 });

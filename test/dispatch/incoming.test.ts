@@ -1,6 +1,7 @@
 /** Messages from phones, from a carrier to the store: acknowledged when they are safe, and only then. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
@@ -11,7 +12,7 @@ import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, HOUR, NOW } from "../store/harness.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { storeDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 const NUMBER: NumberRule = { number: "12345", account: "CLIENT" };
@@ -23,6 +24,7 @@ const MAINTENANCE = {
   unmatchedRows: 1_000,
   retentionDays: 0,
   loginAuditDays: 90,
+  timelineDays: 30,
 };
 const TEN_MINUTES = 600_000;
 
@@ -37,10 +39,10 @@ interface CarrierQueue {
 }
 
 async function prepareDispatch(t: TestContext): Promise<CarrierQueue> {
-  const directory = await temporaryDirectory(t);
+  const directory = await storeDirectory(t);
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
-      const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes, mode: "deliver" });
       return {
         store: localStore(engine, onFeed),
         overflowed: engine.overflowedLanes(),

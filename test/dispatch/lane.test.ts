@@ -6,7 +6,7 @@ import type { QueuedMessage } from "../../src/message/message.ts";
 
 let lastKey = 0;
 const message = (accountId: number, partCount = 1): QueuedMessage =>
-  ({ key: String(++lastKey), accountId, partCount }) as QueuedMessage;
+  ({ key: String(++lastKey), accountId, partCount, slotUntilMs: null }) as QueuedMessage;
 
 function ringOf(...counts: readonly [accountId: number, messages: number, parts?: number][]): LaneRing {
   const ring = new LaneRing("carrier");

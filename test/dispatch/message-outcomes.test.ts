@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import { unknownId } from "../../src/message/receipt.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { MAX_TRIES } from "../../src/runtime/isolate.ts";
@@ -11,11 +14,9 @@ import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
 interface CarrierQueue {
   readonly url: string;
@@ -31,7 +32,7 @@ interface CarrierQueue {
   fault: (command: string) => Error | null;
 }
 
-const CONNECTING = { connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+const CONNECTING = { connections: 3, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
 
 async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Promise<CarrierQueue> {
   const url = await postgresUrl(t);
@@ -40,7 +41,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
     t,
     async () => ({
       async open(clock, lanes, onFeed) {
-        const engine = await PostgresEngine.open({ ...connecting, clock, lanes, mode: "deliver" });
+        const engine = await PostgresEngine.open({ rules: RULES, ...connecting, clock, lanes, mode: "deliver" });
         return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
       },
     }),
@@ -196,13 +197,25 @@ test("what looks like a receipt and comes just before the answer to its submit i
   assert.equal((await rows(carrierQueue, "SELECT 1 FROM incoming_message")).length, 0);
 });
 
+/** With a short lease the database also ends what a busy machine leaves alone for that long. */
+async function whenItCan(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+  }
+}
+
 test("while the database lets nobody in, nothing is acknowledged or lost, and when it does all is recorded", async (t) => {
   // With a short lease it tries to connect with almost every call.
   const carrierQueue = await startDispatch(t, 600);
   const { bench, outcomes, counts } = carrierQueue;
-  await bench.accept([bench.message(), bench.message()]);
+  await whenItCan(() => bench.accept([bench.message(), bench.message()]));
   const [first, second] = bench.takeMessages();
-  await bench.submit([first!]);
+  await whenItCan(() => bench.submit([first!]));
   const admin = await adminOf(t, carrierQueue.url);
   const database = new URL(carrierQueue.url).pathname.slice(1);
   await admin.query(`ALTER DATABASE "${database}" ALLOW_CONNECTIONS false`);

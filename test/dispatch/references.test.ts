@@ -43,8 +43,21 @@ function queued(key: string, to: string, text: string): QueuedMessage {
     flash: false,
     intermediateReport: false,
     taken: null,
+    regional: null,
   };
-  return { ...fixed, key, to, text: shown, encoding, partCount, window: null, expiresAtMs: NOW + 1, unknownCount: 0 };
+  return {
+    ...fixed,
+    key,
+    to,
+    text: shown,
+    encoding,
+    partCount,
+    window: null,
+    dueAtMs: NOW,
+    expiresAtMs: NOW + 1,
+    slotUntilMs: null,
+    unknownCount: 0,
+  };
 }
 
 /** The parts are those of the SMPP carrier; what it would have written is kept. */

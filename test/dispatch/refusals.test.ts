@@ -1,6 +1,7 @@
 /** A store that refuses what carriers said: nothing good waits for it, and nothing is acknowledged that is not safe. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { silentLog } from "../../src/runtime/log.ts";
@@ -9,7 +10,7 @@ import { localStore } from "../../src/store/group.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { storeDirectory } from "../support/service.ts";
 
 const SECOND_MS = 1_000;
 
@@ -25,10 +26,10 @@ interface CarrierQueue {
 }
 
 async function startDispatch(t: TestContext): Promise<CarrierQueue> {
-  const directory = await temporaryDirectory(t);
+  const directory = await storeDirectory(t);
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
-      const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes, mode: "deliver" });
       return {
         store: localStore(engine, onFeed),
         overflowed: engine.overflowedLanes(),

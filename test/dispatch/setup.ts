@@ -1,6 +1,7 @@
 /** A dispatcher on a real store, with a carrier that answers as the test says, under a virtual clock. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { Lease } from "../../src/runtime/lease.ts";
@@ -10,7 +11,7 @@ import type { Feed } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, HOUR, NOW } from "../store/harness.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { storeDirectory } from "../support/service.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 
 export interface CarrierQueue {
@@ -33,6 +34,7 @@ const MAINTENANCE = {
   unmatchedRows: 1_000,
   retentionDays: 0,
   loginAuditDays: 90,
+  timelineDays: 30,
 };
 
 export async function startDispatch(
@@ -41,13 +43,13 @@ export async function startDispatch(
   route: DispatchParts["route"] = () => null,
   changes: Partial<DispatchParts> = {},
 ): Promise<CarrierQueue> {
-  const directory = await temporaryDirectory(t);
+  const directory = await storeDirectory(t);
   let take: (feed: Feed) => void = () => undefined;
   const bench = await Bench.start(
     t,
     async () => ({
       async open(clock, bounds, onFeed) {
-        const engine = new SqliteEngine({ directory, clock, lanes: bounds, mode: "deliver" });
+        const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes: bounds, mode: "deliver" });
         const store = localStore(engine, (feed) => {
           onFeed(feed);
           take(feed);

@@ -17,7 +17,7 @@ const PAGE = readFileSync(join(ROOT, "docs/reselling.md"), "utf8");
 const BLOCKS = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
 test("the page works as pasted: a reseller, its clients, their money, a statement, a suspension", {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async (t) => {
   const { data, json, done } = await newService(t);
   await done("exchange", "set", "USD", "EUR", "0.92");
@@ -55,6 +55,9 @@ test("the page works as pasted: a reseller, its clients, their money, a statemen
   assert.equal(JSON.parse(saidBy("creditLimit")).creditLimit, 50);
   assert.match(saidBy("rate quote"), /0\.01 EUR a part/);
   assert.match(saidBy("format=csv"), /,closing,/);
+  assert.match(saidBy("/plans/shop-retail"), /"prefix":"41","country":"CH","price":0\.05,"ownPrice":0\.01/);
+  assert.match(saidBy("--reseller SHOP"), /"account":"SHOP-TWO"[\s\S]*,closing,[\s\S]*^SHOP-TWO /m);
+  assert.match(saidBy("message failures"), /"failed":0[\s\S]*Of 0 messages none failed\./);
   assert.equal(JSON.parse(saidBy("suspended")).suspended, true);
   const account = await json("account", "show", "SHOP-TWO");
   assert.equal(Number(account.balance), 25);
@@ -136,12 +139,14 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       }
     }
   },
-  "choose among the rate plans that there are": async () => {
+  "choose among the rate plans that there are, and see what they cost": async () => {
     good(await operator("PUT", "/rate-plans/second", { currency: "EUR", rate: [{ prefix: "", price: "1" }] }));
     const { key } = await newClient();
     const changed = await reseller("PATCH", `/accounts/${key}`, { ratePlan: "second" }, IF_ANY);
     assert.equal(good(changed).ratePlan, "second");
     assert.equal((await reseller("PATCH", `/accounts/${key}`, { ratePlan: "none" }, IF_ANY)).status, 400);
+    const [price] = good(await reseller("GET", "/plans/second")).results;
+    assert.deepEqual([price.price, price.ownPrice], [1, 0.01]);
   },
   "make a rate plan": async () => {
     const plan = { currency: "EUR", rate: [{ prefix: "", price: "0" }] };
@@ -185,13 +190,14 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     for (const path of ["/sms/1/logs", "/sms/1/reports", "/sms/1/inbox/reports"])
       assert.equal(await statusAs(basic(username, password), path), 403, path);
   },
-  "read their balances, statements and opt-out lists": async () => {
+  "read their balances, statements and opt-out lists, and why their messages fail": async () => {
     const { key } = await newClient();
     await fund(key, 5);
     assert.equal(good(await reseller("GET", `/accounts/${key}`)).balance, 5);
     assert.equal(good(await reseller("GET", `/accounts/${key}/${STATEMENT}`)).closingBalance, 5);
     good(await reseller("PUT", `/accounts/${key}/opt-outs/41790000001`), 204);
     assert.equal(good(await reseller("GET", `/accounts/${key}/opt-outs`)).results.length, 1);
+    assert.equal(good(await reseller("GET", `/accounts/${key}/failures`)).failed, 0);
   },
   "see a password, a key or a secret again that was shown once": async () => {
     const body = { key: "RESELLER1-ONCE", username: "reseller1-once", ratePlan: "standard" };

@@ -17,7 +17,7 @@ import { Wire, type WireAnswer } from "./support/wire.ts";
 import { World } from "./support/world.ts";
 
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_260_212);
-const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 20_000);
+const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 25_000);
 /** Well below what the service takes at a time from one address. */
 const CONNECTIONS = 16;
 const GOOD_PERCENT = 30;
@@ -45,6 +45,19 @@ const NEVER_GOOD: Readonly<Record<string, string>> = {
   "POST /account/1/second-factor/confirm": "needs the code of a phone",
   "DELETE /account/1/second-factor": "needs the code of a phone",
   "DELETE /account/1/api-keys/{id}": "would revoke the key of the caller",
+  "GET /account/1/statement": "needs a period",
+  "GET /1/smsmessaging/outbound/subscriptions/{id}": "needs the id of a subscription",
+  "DELETE /1/smsmessaging/outbound/subscriptions/{id}": "needs the id of a subscription",
+  "GET /1/smsmessaging/inbound/subscriptions/{id}": "needs the id of a subscription",
+  "DELETE /1/smsmessaging/inbound/subscriptions/{id}": "needs the id of a subscription",
+  "PUT /1/smsmessaging/inbound/subscriptions": "needs the id of a subscription",
+  "POST /ct/1/log/end/{messageId}": "needs the id of a message with conversion tracking",
+  "GET /1/customerProfile/{id}": "needs the id of the caller's own account",
+  "GET /1/customerProfile/account/clients": "is for resellers and operators",
+  "POST /1/customerProfile/signup": "is refused to everybody",
+  "POST /1/customerProfile/verify": "is refused to everybody",
+  "POST /operator/1/reports/retry": "needs a host or ids of reports that wait",
+  "PUT /sandbox/1/clock": "takes one of three fields, and only forwards",
 };
 
 const shareOf = ({ name }: Operation): number => SELDOM.find(([operations]) => operations.test(name))?.[1] ?? 100;
@@ -65,13 +78,80 @@ function shown({ index, draft, request }: Sent, answer: WireAnswer | null): stri
   ].join("\n");
 }
 
+/** What any request may be answered, whatever it asks for: the description says so of all of them at once. */
+const ANYWHERE = [405, 406, 408, 413, 415, 431];
+
+/** Whether the answer is one that the operation is described with. A request whose method or path is another one is none of its. */
+function isDescribed({ operation, method, path }: Draft, status: number): boolean {
+  const isItsOwn = method === operation.method && path === null;
+  return !isItsOwn || ANYWHERE.includes(status) || operation.statuses.includes(status);
+}
+
 const PLAIN = "string";
+const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((name) => typeof name === PLAIN);
+
+/** Version 3's: all five fields, and no other. */
+function isApiError(json: Record<string, unknown>): boolean {
+  const { errorCode, description, action, violations, resources, ...rest } = json;
+  return (
+    [errorCode, description, action].every((text) => typeof text === PLAIN) &&
+    Array.isArray(violations) &&
+    violations.every(({ property, violation }) => isTexts([property, violation])) &&
+    Array.isArray(resources) &&
+    Object.keys(rest).length === 0
+  );
+}
+
+/** That of PINs and tokens: no more than what is documented. */
+function isApiException(json: Record<string, unknown>): boolean {
+  const { requestError, ...others } = json as { requestError?: { serviceException?: Record<string, unknown> } };
+  // Tokens have a word of their standard beside it.
+  const rest = Object.keys(others).filter((name) => name !== "error");
+  const { messageId, text, validationErrors = {}, ...more } = requestError?.serviceException ?? {};
+  return (
+    isTexts([messageId, text]) &&
+    Object.values(validationErrors as object).every(isTexts) &&
+    rest.length + Object.keys(more).length === 0 &&
+    Object.keys(requestError!).length === 1
+  );
+}
+
+/** The contract's, on all other paths. */
+function isContractError(json: Record<string, unknown>): boolean {
+  const { requestError, ...others } = json as { requestError?: Record<string, Record<string, unknown>> };
+  const rest = Object.keys(others).filter((name) => name !== "current");
+  const { messageId, text, variables, additionalDescription, ...more } = requestError?.serviceException ?? {};
+  return (
+    isTexts([messageId, text]) &&
+    (variables === null || isTexts(variables)) &&
+    (additionalDescription === null || typeof additionalDescription === PLAIN) &&
+    rest.length + Object.keys(more).length === 0
+  );
+}
+
+/** What cannot be read as HTTP, or has no URL in its first line, has no path that its error could follow. */
+const isUnread = (json: Record<string, unknown>): boolean =>
+  /The request could not be read\.|The path is not a valid URL\./.test(JSON.stringify(json));
+
+/** A path that was made up may belong to another family than it looks like. */
+function isOfFamily(json: Record<string, unknown>, path: string): boolean {
+  if (isApiError(json)) return path.includes("/sms/3");
+  if (isContractError(json)) return isUnread(json) || !/^\/(sms\/3|2fa\/2)\//.test(path);
+  return isApiException(json) && /2fa|oauth2|\/ct\//.test(path);
+}
+
 /** What is wrong with an answer; null if nothing is. */
 function fault({ draft }: Sent, { status, headers, body }: WireAnswer): string | null {
   if (status === 0) return "no answer";
   if (status >= 500) return `status ${status}`;
+  if (!isDescribed(draft, status)) return `status ${status}, which is not described`;
   if (draft.method === "HEAD" || status < 300) return null;
   if (status < 400) return headers.get("location") === "/docs" || status === 304 ? null : `status ${status}`;
+  // Kannel's door speaks in sentences.
+  if (draft.operation.path === "/cgi-bin/sendsms" && headers.get("content-type") === "text/plain; charset=utf-8")
+    return body.length > 0 && Buffer.byteLength(body) <= MAX_ERROR_BYTES
+      ? null
+      : "an error that says nothing, or too much";
   let json: Record<string, unknown>;
   try {
     json = JSON.parse(body);
@@ -79,19 +159,9 @@ function fault({ draft }: Sent, { status, headers, body }: WireAnswer): string |
     return "an error that is no JSON";
   }
   if (headers.get("content-type") !== "application/json; charset=utf-8") return "an error of another type";
-  const { requestError, current, ...rest } = json as {
-    requestError?: Record<string, Record<string, unknown>>;
-    current?: unknown;
-  };
-  const { messageId, text, variables, additionalDescription, ...more } = requestError?.serviceException ?? {};
-  const right =
-    typeof messageId === PLAIN &&
-    typeof text === PLAIN &&
-    (variables === null || (Array.isArray(variables) && variables.every((name) => typeof name === PLAIN))) &&
-    (additionalDescription === null || typeof additionalDescription === PLAIN) &&
-    Object.keys(rest).length + Object.keys(more).length === 0;
+  const right = isOfFamily(json, draft.path ?? draft.operation.path);
   if (!right) return "an error of another shape";
-  if (current === undefined && Buffer.byteLength(body) > MAX_ERROR_BYTES)
+  if (json.current === undefined && Buffer.byteLength(body) > MAX_ERROR_BYTES)
     return `${Buffer.byteLength(body)} octets of error`;
   return null;
 }
@@ -179,6 +249,8 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
   // What should be good is good, or the odd ones would have been refused for another reason than their oddness.
   const poor = [...counts]
     .filter(([name]) => !(name in NEVER_GOOD))
+    // Many are an operator's, or about one thing that is not there; test/api/console-inputs.test.ts asks all of them.
+    .filter(([name]) => !name.includes(" /console/1/"))
     // Whether there is something left to delete is chance.
     .filter(([name]) => !name.startsWith("DELETE "))
     .filter(([, { good, answeredGood }]) => answeredGood < good * 0.2);

@@ -22,6 +22,7 @@ const BUILDERS: Readonly<Record<string, string>> = {
   "src/smsc/faults.ts":
     "for whoever tests with the simulated network of his own machine: the pattern is his, and so is the text",
   "src/catalogue/numbers.ts": "gives an expression of store/names.ts to a schema, for keys of at most 64 characters",
+  "src/runtime/schema-faults.ts": "out of the patterns of our own schemas, which are measured here where they stand",
   "src/money/csv.ts": "for cells of a statement, of which a description has the most characters: 255",
   "src/sms/transliteration/nonunicode.ts": "out of our own tables; gsmFromAny is among the functions below",
 };

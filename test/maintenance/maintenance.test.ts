@@ -1,7 +1,7 @@
 /** Maintenance is done by one node: the one that leads, from the moment it does. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MaintenanceSettings } from "../../src/maintenance/chores.ts";
+import { choresOf, type MaintenanceSettings, type MaintenanceStore } from "../../src/maintenance/chores.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
@@ -14,7 +14,9 @@ const SETTINGS: MaintenanceSettings = {
   unmatchedRows: 1_000,
   retentionDays: 0,
   loginAuditDays: 90,
+  timelineDays: 30,
 };
+const NOTHING_COUNTED = { incomingUnmatched: 0, unmatchedDropped: 0, quarantined: 0 };
 const SWEPT = { cursor: SWEEP_START, more: false };
 
 test("a node that does not lead does no maintenance; when it comes to lead, or the store is back, it does", async () => {
@@ -47,8 +49,13 @@ test("a node that does not lead does no maintenance; when it comes to lead, or t
         return { count: 2, more: false };
       },
       quarantined: async () => ({ count: 3, promised: 0, items: [] }),
+      purgeListedBulks: async () => ({ more: false }),
+      fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
+      purgeTrace: async () => ({ more: false }),
+      purgeLinks: async () => ({ next: null }),
+      purgePins: async () => ({ more: false }),
     },
   });
   maintenance.start();
@@ -89,8 +96,13 @@ test("a chore that fails keeps none of the others from being done", async () => 
         return { cursor: PURGE_START, more: false };
       },
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      purgeListedBulks: async () => ({ more: false }),
+      fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
+      purgeTrace: async () => ({ more: false }),
+      purgeLinks: async () => ({ next: null }),
+      purgePins: async () => ({ more: false }),
     },
   });
   maintenance.start();
@@ -121,8 +133,13 @@ test("messages older than the operator says are deleted, page after page, and lo
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
       quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      purgeListedBulks: async () => ({ more: false }),
+      fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),
       purgeLoginEvents: async () => ({ more: false }),
+      purgeTrace: async () => ({ more: false }),
+      purgeLinks: async () => ({ next: null }),
+      purgePins: async () => ({ more: false }),
     },
   });
   maintenance.start();
@@ -136,4 +153,15 @@ test("messages older than the operator says are deleted, page after page, and lo
   const places = Array.from({ length: 145 }, (_, page) => String(page));
   assert.deepEqual(cursors, [...places, "0"], "each page begins where the last one stopped");
   await maintenance.stop();
+});
+
+test("where messages are kept for ever so are bulks, and steps of messages leave with their age", () => {
+  const namesWith = (retentionDays: number) =>
+    choresOf({} as MaintenanceStore, { ...SETTINGS, retentionDays }, { ...NOTHING_COUNTED }).map(({ name }) => name);
+  const all = namesWith(1);
+  assert.ok(["old bulks", "old messages", "old steps of messages"].every((name) => all.includes(name)));
+  assert.deepEqual(
+    namesWith(0),
+    all.filter((name) => !["old bulks", "old messages", "links of old messages"].includes(name)),
+  );
 });

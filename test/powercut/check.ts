@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { RULES } from "../../src/commands/table.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
@@ -34,6 +35,7 @@ export async function check(
 async function look(directory: string, accepted: readonly string[], reported: ReadonlySet<string>): Promise<Findings> {
   const faults: unknown[] = [];
   const engine = new SqliteEngine({
+    rules: RULES,
     directory,
     clock: systemClock,
     lanes: { lane: 0, total: 0 },

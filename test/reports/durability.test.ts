@@ -58,7 +58,7 @@ test("while the store fails, outcomes wait and arrive later", async (t) => {
 test("reports of an account whose secret cannot be opened become dead letters that say so, and the log tells it", async (t) => {
   const receiver = await startReceiver(t);
   const lines: unknown[] = [];
-  const log = { ...silentLog, error: (fields: { accountId: number }) => void lines.push(fields.accountId) } as Log;
+  const log = { ...silentLog, error: (fields: { account: string }) => void lines.push(fields.account) } as Log;
   const { clock, store, push, send } = startPush(t, { log, settings: { retries: 2 } });
   push.start();
   store.sealed.add(7);
@@ -69,7 +69,7 @@ test("reports of an account whose secret cannot be opened become dead letters th
     store.deadLetters.map(({ attempts, reason }) => [attempts, reason]),
     [[3, "the account's signing secret could not be read"]],
   );
-  assert.deepEqual(lines, [7, 7, 7]);
+  assert.deepEqual(lines, ["ACCOUNT7", "ACCOUNT7", "ACCOUNT7"]);
   assert.deepEqual([receiver.requests.length, store.releases.length, store.undelivered.size], [1, 0, 0]);
   assert.equal(push.counters.itemsInMemoryNow, 0);
 });

@@ -9,6 +9,7 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { PATIENT_MS } from "../support/patience.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
@@ -44,7 +45,7 @@ export function batchFor(url: string, changes: Partial<DeliveryBatch> = {}): Del
     kind: "delivery",
     accountId: 1,
     url,
-    contentType: "application/json",
+    form: "application/json",
     items,
     attempts: 0,
     ...changes,
@@ -96,7 +97,7 @@ export async function startReceiver(t: TestContext, tls: Tls | null = null): Pro
 }
 
 /** Looks again at every turn of the event loop. */
-export async function until(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, timeoutMs = PATIENT_MS): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);

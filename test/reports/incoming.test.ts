@@ -24,13 +24,13 @@ function incomingFacts(change: Partial<IncomingFacts> = {}): IncomingFacts {
 }
 
 function incomingBatch(url: string, change: Partial<IncomingBatch> = {}): IncomingBatch {
-  const contentType = "application/json";
+  const form = "application/json";
   return {
     id: "b1",
     kind: "incoming",
     accountId: 1,
     url,
-    contentType,
+    form,
     items: [incomingFacts()],
     attempts: 0,
     ...change,
@@ -61,22 +61,21 @@ test("a message from a phone is pushed in the family's form, signed, and again u
     receivedAt: "2026-02-12T09:58:20.323+0000",
     smsCount: 2,
     price: { pricePerMessage: 0, currency: "EUR" },
-    callbackData: null,
   };
   assert.deepEqual(JSON.parse(first!.body), {
     results: [
       { ...rest, text: TEXT, cleanText: "Correct answer is <Paris> & no other", keyword: "QUIZ" },
-      { ...rest, text: "Hello", cleanText: "Hello", keyword: null },
+      { ...rest, text: "Hello", cleanText: "Hello" },
     ],
     messageCount: 2,
     pendingMessageCount: 0,
   });
 });
 
-test("in XML it has the same names in the same order, and what is null is empty", async (t) => {
+test("in XML it has the same names in the same order, and what has no value is left out", async (t) => {
   const receiver = await startReceiver(t);
   const { store, send } = startPush(t);
-  send(incomingBatch(receiver.url, { contentType: "application/xml", items: [incomingFacts({ keyword: null })] }));
+  send(incomingBatch(receiver.url, { form: "application/xml", items: [incomingFacts({ keyword: null })] }));
   await until(() => store.delivered.length === 1, "it is delivered");
   const [{ body, headers } = { body: "", headers: {} }] = receiver.requests;
   assert.equal(headers["content-type"], "application/xml");
@@ -86,9 +85,9 @@ test("in XML it has the same names in the same order, and what is null is empty"
     body,
     '<?xml version="1.0" encoding="UTF-8"?><reportResponse><results><result>' +
       "<messageId>1770890300323000002</messageId><from>41793026727</from><to>12345</to>" +
-      `<text>${text}</text><cleanText>${text}</cleanText><keyword/>` +
+      `<text>${text}</text><cleanText>${text}</cleanText>` +
       "<receivedAt>2026-02-12T09:58:20.323+0000</receivedAt><smsCount>2</smsCount>" +
-      "<price><pricePerMessage>0</pricePerMessage><currency>EUR</currency></price><callbackData/>" +
+      "<price><pricePerMessage>0</pricePerMessage><currency>EUR</currency></price>" +
       "</result></results><messageCount>1</messageCount><pendingMessageCount>0</pendingMessageCount></reportResponse>",
   );
 });

@@ -118,6 +118,10 @@ export class MemoryReportStore implements ReportStore {
     });
   }
 
+  accountKey({ accountId }: { accountId: number }): Promise<string | null> {
+    return this.#call(() => `ACCOUNT${accountId}`);
+  }
+
   #refusePoison(ids: readonly string[]): void {
     if (!ids.some((id) => this.poisoned.has(id))) return;
     this.refusals++;

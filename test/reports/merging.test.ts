@@ -63,7 +63,7 @@ test("only reports of one account for one URL in one form go together", async (t
     batchFor(receiver.url),
     batchFor(receiver.url, { accountId: 2 }),
     batchFor(`${receiver.url}?other`),
-    batchFor(receiver.url, { contentType: "application/xml" }),
+    batchFor(receiver.url, { form: "application/xml" }),
     batchFor(receiver.url, { attempts: 1 }),
     batchFor(receiver.url, { tried: true }),
   );

@@ -268,9 +268,7 @@ test("nobody listens: a failure", async (t) => {
 test("XML is sent as XML", async (t) => {
   const receiver = await startReceiver(t);
   const { store, send } = startPush(t);
-  send(
-    batchFor(receiver.url, { contentType: "application/xml", items: [factsOf({ callbackData: "<7>" }), factsOf()] }),
-  );
+  send(batchFor(receiver.url, { form: "application/xml", items: [factsOf({ callbackData: "<7>" }), factsOf()] }));
   await until(() => store.delivered.length === 1, "the report is delivered");
   assert.equal(receiver.requests[0]?.headers["content-type"], "application/xml");
   assert.deepEqual(
@@ -286,7 +284,7 @@ test("what arrives verifies with the client's library, by the old secret and by 
   const text = { callbackData: "žluťoučký 😀 \ud800" };
   send(
     batchFor(receiver.url, { items: [factsOf(text)] }),
-    batchFor(receiver.url, { items: [factsOf(text)], contentType: "application/xml" }),
+    batchFor(receiver.url, { items: [factsOf(text)], form: "application/xml" }),
   );
   await until(() => store.delivered.length === 2, "the reports are delivered");
   for (const { body, headers } of receiver.requests) {

@@ -42,7 +42,7 @@ test("a report in XML has the names of the JSON one", () => {
     '<?xml version="1.0" encoding="UTF-8"?><reportResponse><results><result>' +
       "<bulkId>1770890300323000001</bulkId><messageId>1770890300323000002</messageId><to>41793026727</to><from>InfoSMS</from>" +
       "<sentAt>2026-02-12T09:58:20.323+0000</sentAt><doneAt>2026-02-12T09:58:21.005+0000</doneAt><smsCount>1</smsCount>" +
-      "<mccMnc/><callbackData>order 7</callbackData>" +
+      "<callbackData>order 7</callbackData>" +
       "<price><pricePerMessage>0.0075</pricePerMessage><currency>EUR</currency></price>" +
       "<status><groupId>3</groupId><groupName>DELIVERED</groupName><id>5</id><name>DELIVERED_TO_HANDSET</name>" +
       "<description>Message delivered to handset</description></status>" +
@@ -66,8 +66,14 @@ test("what XML cannot hold is replaced, and nothing else is", () => {
   ]);
   assert.match(
     body,
-    /<callbackData>\ufffd\ufffd\ufffd\ufffd\x7f\x85\ufffd\ufffd!\ufffd\ufffd\ufffd\u{10ffff}😀\ufffd\t<\/callbackData>/u,
+    /<callbackData>\ufffd\ufffd\ufffd\ufffd\x7f&#133;\ufffd\ufffd!\ufffd\ufffd\ufffd\u{10ffff}😀\ufffd\t<\/callbackData>/u,
   );
+});
+
+test("what some readers take for the end of a line stays what it is", () => {
+  const callbackData = "\r \u0085 \u2028 \u2029 \n";
+  const [item] = read(xmlBody([reportItem(factsOf({ callbackData }))])) as [{ callbackData: string }];
+  assert.equal(item.callbackData, callbackData);
 });
 
 test("for any contents the XML is valid and says what the JSON says", () => {
@@ -103,10 +109,9 @@ test("for any contents the XML is valid and says what the JSON says", () => {
   );
 });
 
-/** The item as a reader of XML sees it: all values are texts, null is an empty one. */
+/** The item as a reader of XML sees it: all values are texts. */
 function asXmlReads(item: ReportItem): unknown {
   return JSON.parse(JSON.stringify(item), (_key, value) => {
-    if (value === null) return "";
     if (typeof value === "object") return value;
     return String(value).replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
   });

@@ -49,8 +49,10 @@ function assertFault(run: () => unknown, says: string | RegExp): void {
 function otherValue(section: string, name: string): Value {
   if (section === "log") return "debug";
   if (name === "secondFactor") return "managers";
+  if (name === "timeline") return "all";
   if (name === "roles") return "reports,dispatch,api";
   if (name === "trustedProxies" || name === "metricsNetworks") return "10.0.0.0/8,::1";
+  if (name === "domains") return "go.example.com,https://go2.example.com";
   if (name === "secretKey") return makeSecretKey();
   if (name === "url") return "postgresql://heliograph@127.0.0.1/heliograph";
   const value = DEFAULTS[section]![name]!;
@@ -176,33 +178,54 @@ test("a wrong value in the environment is refused with the name of the variable 
   }
 });
 
-const WRONG_FILES: readonly (readonly [text: string, says: string])[] = [
-  ["[sever]\nport = 1", "there is no section [sever]; heliograph.default.toml lists them all"],
-  ["[server]\nprot = 1", '[server] has no setting "prot"; heliograph.default.toml lists them all'],
+const LISTED = "heliograph.default.toml lists them all";
+const WRONG_FILES: readonly (readonly [text: string, place: string, says: string])[] = [
+  ["[sever]\nport = 1", "1:1", `there is no section [sever]; ${LISTED}; did you mean "server"?`],
+  ["# the server\n[server]\nprot = 1", "3:1", `[server] has no setting "prot"; ${LISTED}; did you mean "port"?`],
   // What every object has is no setting.
-  ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"].flatMap((name): [string, string][] => [
-    [`[server]\n${name} = 5`, `[server] has no setting "${name}"; heliograph.default.toml lists them all`],
-    [`[${name}]\nport = 5`, `there is no section [${name}]; heliograph.default.toml lists them all`],
-  ]),
-  ["port = 1", "there is no section [port]; heliograph.default.toml lists them all"],
-  ["server = 1", '"server" is a section and has no value'],
-  ['[server]\nport = "1"', "[server] port must be a number"],
-  ["[server]\nhost = 1", "[server] host must be a string"],
-  ["[server]\nhost = ['a']", "[server] host must be a string"],
-  ["[server]\nport = true", "[server] port must be a number"],
-  ["[server]\nport = 1.5", "[server] port must be a whole number of 0 or more"],
-  ["[server]\nport = -1", "[server] port must be a whole number of 0 or more"],
-  ["[server]\nport = inf", "[server] port must be a whole number of 0 or more"],
-  ["[server]\nmaxRequests = 0", "[server] maxRequests must be a whole number of 1 or more"],
-  ['[store]\ndata = ""', "[store] data must not be empty"],
-  ["[reports]\ndangerousAllowPrivateCallbacks = 1", "[reports] dangerousAllowPrivateCallbacks must be a boolean"],
+  ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"].flatMap(
+    (name): [string, string, string][] => [
+      [`[server]\n${name} = 5`, "2:1", `[server] has no setting "${name}"; ${LISTED}`],
+      [`[${name}]\nport = 5`, "1:1", `there is no section [${name}]; ${LISTED}`],
+    ],
+  ),
+  ["port = 1", "1:1", `there is no section [port]; ${LISTED}`],
+  ["server = 1", "1:1", '"server" is a section and has no value'],
+  ['[server]\n\n  port = "1"', "3:3", "[server] port must be a number"],
+  ["server.host = 1", "1:1", "[server] host must be a string"],
+  ["server = { port = 1, host = ['a'] }", "1:22", "[server] host must be a string"],
+  ["[server]\nport = true", "2:1", "[server] port must be a number"],
+  ["[server]\nport = 1.5", "2:1", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nport = -1", "2:1", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nport = inf", "2:1", "[server] port must be a whole number of 0 or more"],
+  ["[server]\nport = 65536", "2:1", "[server] port must be at most 65535"],
+  ["[server]\nmaxRequests = 0", "2:1", "[server] maxRequests must be a whole number of 1 or more"],
+  ['[store]\ndata = ""', "2:1", "[store] data must not be empty"],
+  [
+    "[reports]\ndangerousAllowPrivateCallbacks = 1",
+    "2:1",
+    "[reports] dangerousAllowPrivateCallbacks must be a boolean",
+  ],
 ];
 
-test("what is wrong in a file is told with the file's name and the place", async () => {
-  for (const [text, says] of WRONG_FILES) {
+test("what is wrong in a file is told with the file's name, line and column", async () => {
+  for (const [text, place, says] of WRONG_FILES) {
     const file = await configFile(text);
-    assertFault(() => read({ configFile: file }), `${file}: ${says}`);
+    assertFault(() => read({ configFile: file }), `${file}:${place}: ${says}`);
   }
+});
+
+test("all that is wrong in a file is told at once", async () => {
+  const file = await configFile('[server]\nprot = 1\nhost = ""\n[logg]\nlevel = "info"');
+  assertFault(
+    () => read({ configFile: file }),
+    [
+      `3 faults in ${file}:`,
+      `  ${file}:2:1: [server] has no setting "prot"; ${LISTED}; did you mean "port"?`,
+      `  ${file}:3:1: [server] host must not be empty`,
+      `  ${file}:4:1: there is no section [logg]; ${LISTED}; did you mean "log"?`,
+    ].join("\n"),
+  );
 });
 
 test("what every object has is no setting of the command line or a mode either", () => {
@@ -216,7 +239,7 @@ test("what every object has is no setting of the command line or a mode either",
 
 test("a file that is no TOML, or is not there, is told so", async () => {
   const broken = await configFile("[server\nport = 1");
-  assertFault(() => read({ configFile: broken }), new RegExp(`^${broken} is not readable as TOML: `));
+  assertFault(() => read({ configFile: broken }), new RegExp(`^${broken}:1:\\d+: is not readable as TOML: `));
   const missing = join(directory, "missing.toml");
   assertFault(() => read({ configFile: missing }), `the file named with --config, ${missing}, cannot be read`);
 });
@@ -236,6 +259,8 @@ test("zero is taken where it means something, and nowhere else", () => {
     zeros.map(({ section, name }) => `${section}.${name}`),
     [
       "server.port",
+      "server.stopDelayMs",
+      "server.stopGraceMs",
       "server.stopTimeoutMs",
       "store.retentionDays",
       "limits.sendAtDays",

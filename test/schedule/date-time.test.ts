@@ -18,6 +18,11 @@ describe("a date that comes in", () => {
     ["2026-02-12T09:58:20.3Z", moment - 23],
     ["2026-02-12T09:58:20.32Z", moment - 3],
     ["2026-02-12T09:58:20.323999999Z", moment],
+    ["2026-02-12T09:58:20.3239999999999999Z", moment],
+    ["2026-02-12T09:58:20.323456+0000", moment],
+    ["2026-02-12T09:58:20.323", moment],
+    ["2026-02-12T09:58:20.323456", moment],
+    ["2026-02-12T09:58:20", moment - 323],
     ["2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
     ["2026-12-31T23:30:00-0100", Date.UTC(2027, 0, 1, 0, 30)],
   ];
@@ -26,7 +31,6 @@ describe("a date that comes in", () => {
   }
 
   const refused: [text: string, why: string][] = [
-    ["2026-02-12T09:58:20.323", "no offset"],
     ["2026-02-12T09:58Z", "no seconds"],
     ["2026-02-12", "no time"],
     ["2026-02-12 09:58:20Z", "no T"],
@@ -41,7 +45,6 @@ describe("a date that comes in", () => {
     ["2026-02-12T09:60:00Z", "no such minute"],
     ["2026-02-12T09:58:60Z", "no such second"],
     ["2026-02-12T09:58:20.Z", "a point and no fraction"],
-    ["2026-02-12T09:58:20.1234567890Z", "more than nanoseconds"],
     ["2026-02-12T09:58:20+24:00", "no such offset"],
     ["2026-02-12T09:58:20+01:60", "no such offset"],
     ["2026-02-12T09:58:20+1", "half an offset"],
@@ -49,6 +52,7 @@ describe("a date that comes in", () => {
     ["2026-02-12T09:58:20Z\n", "newline after"],
     ["+002026-02-12T09:58:20Z", "a year of six digits"],
     ["1770890300323", "a number"],
+    ["infobip.Time value", "what a client writes in place of a date"],
     ["", "nothing"],
   ];
   for (const [text, why] of refused) {

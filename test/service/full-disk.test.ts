@@ -29,7 +29,7 @@ async function send(child: Child, messageId: string): Promise<number> {
 
 test("with a disk that takes nothing reads are answered, and when it does again all goes on", {
   skip: hasPrlimit() ? false : "there is no prlimit",
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const data = await temporaryDirectory(t);
   const child = await startChild(t, ["sandbox", "--port", "0", "--data", data]);

@@ -1,7 +1,7 @@
 /** A service starts on what an earlier one has left in its journal, whatever it is, and serves everybody; the doctor tells what was set aside. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../src/doctor/finding.ts";
 import { openData } from "../support/accounts.ts";
 import { runProgram, startChild } from "../support/child.ts";
 import { basic, callService, DEMO, temporaryDirectory } from "../support/service.ts";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
+import { RULES } from "../../src/commands/table.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { localStore } from "../../src/store/group.ts";
@@ -16,7 +17,7 @@ const SENDERS = 4;
 const SEED = Number(process.env.SEED ?? systemClock.now() % 1_000_000);
 
 test(`killed at ${KILLS} random moments under load, nothing accepted is lost or charged twice (SEED=${SEED})`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const random = seededRandom(SEED);
   const data = await temporaryDirectory(t);
@@ -101,7 +102,13 @@ test(`killed at ${KILLS} random moments under load, nothing accepted is lost or 
   db.close();
 
   assert.equal(await child.end("SIGTERM"), 0);
-  const engine = new SqliteEngine({ directory: data, clock: systemClock, lanes: { lane: 0, total: 0 }, mode: "tool" });
+  const engine = new SqliteEngine({
+    rules: RULES,
+    directory: data,
+    clock: systemClock,
+    lanes: { lane: 0, total: 0 },
+    mode: "tool",
+  });
   assert.deepEqual(await localStore(engine, () => undefined).verifyLedger(), []);
   engine.close();
 });

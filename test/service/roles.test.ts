@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
 import { prepareSandbox } from "../../src/cli/sandbox.ts";
+import { RULES } from "../../src/commands/table.ts";
 import { Delivery } from "../../src/delivery.ts";
 import { Edge } from "../../src/edge.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
@@ -22,15 +23,23 @@ async function startNode(t: TestContext, roles: readonly Role[], clock: Clock = 
   const directory = await temporaryDirectory(t);
   const defaults = readSettings({ environment: {}, flags: { server: { port: 0 } } });
   const settings = { ...defaults, node: { ...defaults.node, roles: roles.join(",") } };
-  const engine = new SqliteEngine({ directory, clock, lanes: { lane: 100, total: 1_000 }, mode: "deliver" });
+  const engine = new SqliteEngine({
+    rules: RULES,
+    directory,
+    clock,
+    lanes: { lane: 100, total: 1_000 },
+    mode: "deliver",
+  });
   const store = localStore(engine, (feed) => delivery.take(feed));
   await store.putCatalogue({ items: readCatalogueFile(CATALOGUE) });
   await prepareSandbox(store);
   const parts = { store, clock, log: silentLog, settings };
   const delivery = new Delivery({ ...parts, random: seededRandom(1), sandbox: true, lease: Lease.endless() });
   await delivery.start([]);
-  const metrics = async () => delivery.metrics();
-  const edge = new Edge({ ...parts, ids: engine.ids, write: null, metrics });
+  const metrics = { delivery: async () => delivery.metrics(), store: async () => [] };
+  const reportsInMemory = async () => delivery.reportsInMemory;
+  const carriers = { facts: async () => delivery.carriers(), connectNow: async () => false };
+  const edge = new Edge({ ...parts, ids: engine.ids, sandbox: null, carriers, reportsInMemory, metrics });
   const url = await edge.start();
   t.after(async () => {
     await edge.stop();
@@ -74,7 +83,7 @@ test("without dispatch, messages are accepted and no carrier gets them", async (
   assert.equal(status, 200);
   await clock.advance(10_000);
   const page = (await service.call("GET", "/metrics")).text;
-  assert.doesNotMatch(page, /dispatch_/);
+  assert.doesNotMatch(page, /dispatch_|carrier_/);
   assert.match(page, /heliograph_reports_/);
   assert.deepEqual(await service.store.outstanding({ carrierId: "simulator", afterRow: 0, limit: 10 }), []);
 });
@@ -91,6 +100,6 @@ test("without reports, messages get their last word and nothing is pushed", asyn
   });
   assert.equal(receiver.requests.length, 0);
   const page = (await service.call("GET", "/metrics")).text;
-  assert.match(page, /heliograph_dispatch_submitted_total 1\n/);
+  assert.match(page, /heliograph_carrier_submits_total\{carrier="simulator",outcome="accepted"\} 1\n/);
   assert.doesNotMatch(page, /heliograph_reports_/);
 });

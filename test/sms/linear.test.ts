@@ -10,7 +10,8 @@ import { isDestination, isSender } from "../../src/sms/addresses.ts";
 import { readHex } from "../../src/sms/binary.ts";
 import { countOctets } from "../../src/sms/body.ts";
 import { cutText, measure } from "../../src/sms/parts.ts";
-import { TRANSLITERATIONS, transliterate } from "../../src/sms/transliteration.ts";
+import { TRANSLITERATIONS } from "../../src/sms/transliteration/names.ts";
+import { transliterate } from "../../src/sms/transliteration.ts";
 import { ucs2Octets } from "../../src/sms/userdata.ts";
 import { growthFault } from "../support/growth.ts";
 
@@ -33,6 +34,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   "one Greek word of accents": "α\u0301\u0308",
   "capitals that become several letters": "Щ",
   "hard signs": "ъ",
+  "words that end in ия": "ия ",
+  "a country's name": "българия",
   "accents alone": "\u0301",
   "thirty accents to a letter": `e${"\u0323\u0301".repeat(15)}`,
   "joined emoji": "👩\u200d",

@@ -4,13 +4,14 @@ import test from "node:test";
 import fc from "fast-check";
 import { isGsm } from "../../src/sms/alphabets.ts";
 import tables from "../../src/sms/data/gsm-alphabets.json" with { type: "json" };
-import { ENCODINGS } from "../../src/sms/encodings.ts";
+import { ENCODINGS, LANGUAGE_CODES } from "../../src/sms/encodings.ts";
 import { measure } from "../../src/sms/parts.ts";
 import {
   decodeUserData,
   type Encoding,
   encodeParts,
-  LANGUAGE_CODES,
+  LANGUAGE_CHOICES,
+  type LanguageChoice,
   prepareText,
   type TextOptions,
   TRANSLITERATIONS,
@@ -76,7 +77,7 @@ const anyText = fc.oneof(
 
 const options: fc.Arbitrary<TextOptions> = fc.record(
   {
-    languageCode: fc.constantFrom(...LANGUAGE_CODES),
+    languageCode: fc.constantFrom(...LANGUAGE_CHOICES),
     singleShift: fc.boolean(),
     lockingShift: fc.boolean(),
     transliteration: fc.constantFrom(...TRANSLITERATIONS),
@@ -126,7 +127,7 @@ test("what is prepared can be sent in the counted parts, whatever the text and t
       assert.equal(parts.length, prepared.partCount);
       assert.equal(parts.map((part) => decodeUserData(part).text).join(""), prepared.text);
       assert.ok(prepared.text.isWellFormed());
-      if (chosen.transliteration === undefined) assert.equal(prepared.text, text.toWellFormed());
+      if ((chosen.transliteration ?? "NONE") === "NONE") assert.equal(prepared.text, text.toWellFormed());
     }),
     { numRuns: 600 },
   );
@@ -192,6 +193,16 @@ test("NON_UNICODE leaves only GSM characters, and no text in UCS-2", () => {
       assert.equal(prepareText(text, { transliteration: "NON_UNICODE" }).encoding, "gsm7");
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("AUTODETECT takes as many parts as the language does that takes the fewest", () => {
+  fc.assert(
+    fc.property(anyText, fc.boolean(), (text, lockingShift) => {
+      const partsWith = (languageCode: LanguageChoice) => prepareText(text, { languageCode, lockingShift }).partCount;
+      assert.equal(partsWith("AUTODETECT"), Math.min(...LANGUAGE_CODES.map(partsWith), partsWith("NONE")));
+    }),
+    { numRuns: 1000 },
   );
 });
 

@@ -91,6 +91,7 @@ test("its controls: faults read and set, the record, messages from phones, a dis
     text: "One\nline",
     place: null,
     octets: Buffer.from("One\nline").toString("hex"),
+    tlvs: [],
     dataCoding: 0,
     esmClass: 0,
     registeredDelivery: 1,

@@ -111,3 +111,28 @@ test("stopping says goodbye to it", async (t) => {
   await smsc.stop();
   assert.equal(told, true);
 });
+
+test("the optional parameters that are the carriers' own are in the record, and no others", async (t) => {
+  // For this process: the library writes those only that it knows.
+  smpp.addTLV("pe_id", { id: 0x1400, type: smpp.types.tlv.string });
+  smpp.addTLV("template_id", { id: 0x1401, type: smpp.types.tlv.cstring });
+  smpp.addTLV("other", { id: 0x4000, type: smpp.types.tlv.string });
+  const smsc = await startSmsc(t);
+  const { request } = await libraryBound(t, smsc);
+  const own = { pe_id: "1201159100000000001", template_id: "1207161", other: "x", user_message_reference: 7 };
+  await request("submit_sm", { ...SUBMIT, short_message: "Hello", ...own });
+  await request("submit_sm", { ...SUBMIT, short_message: "Hello", pe_id: "x".repeat(5_000), template_id: "1" });
+  await request("submit_sm", { ...SUBMIT, short_message: "Hello" });
+  assert.deepEqual(
+    smsc.parts.map(({ tlvs }) => tlvs.map(({ tag, value }) => [tag, Buffer.from(value).toString("latin1")])),
+    [
+      [
+        [0x1400, "1201159100000000001"],
+        [0x1401, "1207161\0"],
+      ],
+      // The record is bounded.
+      [],
+      [],
+    ],
+  );
+});

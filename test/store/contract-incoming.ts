@@ -118,7 +118,7 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
       );
       const batches = bench.takeIncoming();
       assert.deepEqual(
-        batches.map(({ accountId, url, contentType, items }) => [accountId, url, contentType, items.length]),
+        batches.map(({ accountId, url, form, items }) => [accountId, url, form, items.length]),
         [
           [bench.accountId, URL_A, "application/json", 100],
           [bench.accountId, URL_A, "application/json", 50],

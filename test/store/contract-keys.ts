@@ -25,7 +25,10 @@ export function keysContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual([found?.id, found?.key, found?.suspended], [bench.accountId, "CLIENT", false]);
       assert.equal(await bench.store.findApiKey({ keyHash: "one", nowMs: NOW }), null);
 
+      assert.deepEqual(await bench.store.apiKeyOwner({ id: "one" }), { accountId: bench.accountId, name: null });
+      assert.equal(await bench.store.apiKeyOwner({ id: "hash of one" }), null);
       assert.equal(await bench.store.revokeApiKey({ id: "one" }), "revoked");
+      assert.equal(await bench.store.apiKeyOwner({ id: "one" }), null);
       assert.equal(await bench.store.revokeApiKey({ id: "one" }), "unknown key");
       assert.equal(await bench.store.findApiKey({ keyHash: "hash of one", nowMs: NOW }), null);
     });
@@ -86,7 +89,7 @@ export function keysContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await bench.store.apiKeys({ accountKey: "NOBODY" }), []);
     });
 
-    test("a key has an end and networks of its own, also after the process died, and finds nobody from its end on", async (t) => {
+    test("a key has an end and networks of its own, also after the process died, and is not noted as used from its end on", async (t) => {
       const bench = await Bench.start(t, make);
       const bounds = { expiresAtMs: NOW + MINUTE, allowedAddresses: ["192.0.2.0/24", "2001:db8::/32"] };
       await bench.store.createApiKey({ ...key("one"), ...bounds, scopes: ["send"] });
@@ -95,10 +98,13 @@ export function keysContract(engine: string, make: MakeDatabase): void {
       const found = (name: string, nowMs: number) => bench.store.findApiKey({ keyHash: `hash of ${name}`, nowMs });
       const before = await found("one", NOW + MINUTE - 1);
       assert.deepEqual([before?.apiKey, before?.scopes], [{ id: "one", ...bounds }, ["send"]]);
-      assert.equal(await found("one", NOW + MINUTE), null);
+      const [used] = await bench.store.apiKeys({ accountKey: "CLIENT" });
+      const later = await found("one", NOW + 10 * MINUTE);
+      assert.deepEqual(later?.apiKey, { id: "one", ...bounds }, "whoever looks sees that it has ended");
       assert.deepEqual((await found("two", NOW + MINUTE))?.apiKey, { id: "two", ...UNBOUNDED });
       const [listed] = await bench.store.apiKeys({ accountKey: "CLIENT" });
       assert.deepEqual([listed?.expiresAtMs, listed?.allowedAddresses], [bounds.expiresAtMs, bounds.allowedAddresses]);
+      assert.equal(listed?.usedAtMs, used?.usedAtMs);
       assert.equal(await bench.store.revokeApiKey({ id: "one" }), "revoked", "one that has expired can be taken away");
     });
 

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { MAX_OCTETS_LENGTH } from "../../src/commands/receipt-names.ts";
 import { type Receipt, type ReceiptOutcome, unknownId } from "../../src/message/receipt.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { MAX_OCTETS_LENGTH } from "../../src/store/commands/receipt-names.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
 import { MAX_LATER_RECEIPTS } from "../../src/store/port/receipts.ts";
 import {
@@ -269,6 +269,10 @@ export function laterReceiptsContract(engine: string, make: MakeDatabase): void 
       const reasons = async () => (await parked(bench)).map(({ why }) => why);
       assert.deepEqual(await reasons(), [...kinds, ...kinds]);
       assert.equal((await bench.store.parkedReceipts({ limit: 3 })).receipts.length, 3);
+      const some = async (filter: object) =>
+        (await bench.store.parkedReceipts({ ...filter, limit: 100 })).receipts.length;
+      assert.deepEqual([await some({ carrierId: CARRIER }), await some({ carrierId: "another" })], [10, 0]);
+      assert.deepEqual([await some({ beforeMs: bench.clock.now() - DAY / 2 }), await some({ beforeMs: 1 })], [5, 0]);
       const drop = (beforeMs: number, keepRows: number) =>
         bench.store.dropUnmatched({ beforeMs, keepRows, limit: 100 });
       assert.deepEqual(await drop(bench.clock.now() - DAY / 2, 100), { count: 5, more: false });

@@ -1,6 +1,7 @@
 /** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { SentCost, SentPosition } from "../../src/money/postings.ts";
 import type { AccountChange, Actor, NewAccount, Tenant } from "../../src/store/port/accounts.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -111,7 +112,7 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       await open();
       const ended = await bench.store.endSessions({ ...ALL, accountKey: "CLIENT", by: BY, atMs: NOW });
       assert.deepEqual(ended, { ended: 1 });
-      await change(bench, { retired: true });
+      await change(bench, { retired: true, settlement: { kind: "paidOut" } });
       assert.equal(await bench.store.findApiKey({ keyHash: "h", nowMs: NOW }), null);
       assert.equal((await bench.store.findLogin({ username: "client" }))?.account.suspended, true);
       assert.equal((await change(bench, { suspended: false })).kind, "unknown");
@@ -239,6 +240,39 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       assert.equal(await remove(null), "unknown");
     });
 
+    test("nodes say how they stand with their carriers, and operators have a carrier tried by all of them", async (t) => {
+      const bench = await Bench.start(t, make);
+      const note = (body: string) => ({ node: "host 1", body });
+      const goneMs = HOUR;
+      const say = (body: string | null) =>
+        bench.store.noteCarriers({ note: body === null ? null : note(body), goneMs });
+      await say("[1]");
+      await say("[2]");
+      assert.deepEqual(await bench.store.carrierNotes({ goneMs }), [note("[2]")]);
+      await bench.rows(`UPDATE carrier_state SET seen_ms = seen_ms - ${2 * HOUR} RETURNING 1`);
+      assert.deepEqual(await bench.store.carrierNotes({ goneMs }), [], "who has said nothing for long is gone");
+      await bench.restart();
+      await say("[3]");
+      assert.deepEqual(await bench.rows("SELECT body FROM carrier_state"), [{ body: "[3]" }]);
+      await say(null);
+      assert.deepEqual(await bench.store.carrierNotes({ goneMs }), []);
+
+      const order = (id: string) => bench.store.reconnectCarrier({ id, by: BY, atMs: NOW });
+      const changes = await bench.store.changeCounter();
+      assert.equal(await order("acme"), false);
+      const body = JSON.stringify({ id: "acme", kind: "simulator" });
+      await bench.store.putItem({ kind: "carrier", id: "acme", body, version: 0, by: BY, atMs: NOW });
+      assert.deepEqual(await bench.store.reconnects(), []);
+      assert.deepEqual([await order("acme"), await order("acme")], [true, true]);
+      assert.deepEqual(await bench.store.reconnects(), [{ carrierId: "acme", times: 2 }]);
+      assert.equal(await bench.store.changeCounter(), changes + 3, "every node looks again");
+      const filter = { kind: "carrier", subject: "acme", actor: null, beforeId: null, limit: 1 };
+      const [entry] = await bench.store.audit({ ...ALL, ...filter });
+      assert.deepEqual([entry!.action, entry!.actor], ["reconnect", "OPERATOR"]);
+      await bench.store.deleteItem({ kind: "carrier", id: "acme", version: null, by: BY, atMs: NOW });
+      assert.deepEqual(await bench.store.reconnects(), []);
+    });
+
     test("a whole catalogue leaves what is the same as it was", async (t) => {
       const bench = await Bench.start(t, make);
       const item = (id: string, body: string) => ({ kind: "ratePlan" as const, id, body });
@@ -282,6 +316,99 @@ export function managingContract(engine: string, make: MakeDatabase): void {
         next: null,
       });
       assert.deepEqual((await bench.store.postings({ ...range, sinceMs: atMs })).length, 1);
+    });
+
+    test("postings come newest first too, and add up by hours, each once whichever way one goes", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
+      await bench.accept([bench.message(), bench.message()]);
+      const [message] = bench.takeMessages();
+      await bench.clock.advance(HOUR);
+      const atMs = bench.clock.now();
+      await bench.store.finish({ endings: [{ key: message!.key, event: "refused", errorId: 1, atMs }] });
+      const range = { accountId: bench.accountId, sinceMs: 0, untilMs: atMs + 1, after: null, limit: 10 };
+      const onwards = await bench.store.postings(range);
+      assert.equal(onwards.length, 3);
+      const back = await bench.store.postings({ ...range, newestFirst: true });
+      assert.deepEqual(back, onwards.toReversed());
+      const [newest] = back;
+      const older = { ...range, newestFirst: true, after: { atMs: newest!.atMs, id: newest!.id } };
+      assert.deepEqual(await bench.store.postings(older), back.slice(1));
+
+      const startMs = (at: number) => at - (at % HOUR);
+      const whole = [
+        { startMs: startMs(NOW), chargedMicros: 20_000n, refundedMicros: 0n, fundedMicros: 100_000n, postings: 2 },
+        { startMs: startMs(atMs), chargedMicros: 0n, refundedMicros: 10_000n, fundedMicros: 0n, postings: 1 },
+      ];
+      const byStart = (one: { startMs: number }, other: { startMs: number }) => one.startMs - other.startMs;
+      for (const newestFirst of [false, true]) {
+        const all = await bench.store.turnoverSteps({ ...range, stepMs: HOUR, newestFirst });
+        assert.deepEqual(all.steps.toSorted(byStart), whole);
+        assert.equal(all.next, null);
+        let postings = 0;
+        let after: Awaited<ReturnType<typeof bench.store.turnoverSteps>>["next"] = null;
+        do {
+          const page = await bench.store.turnoverSteps({ ...range, after, limit: 1, stepMs: HOUR, newestFirst });
+          assert.ok(page.steps.length <= 1, "a page of one posting has one step");
+          postings += page.steps[0]?.postings ?? 0;
+          after = page.next;
+        } while (after !== null);
+        assert.equal(postings, 3);
+      }
+    });
+
+    test("what sent messages cost is told by country and carrier, in pages that look at so many messages", async (t) => {
+      const bench = await Bench.start(t, make);
+      const to = ["41790000001", "41790000002", "4917600000001", "12045550100", "99990000001"];
+      await bench.accept(to.map((number) => bench.message({ to: number })));
+      const queued = bench.takeMessages();
+      const range = { accountId: bench.accountId, sinceMs: 0, untilMs: NOW + HOUR, after: null, stepMs: HOUR };
+      const ask = (limit: number, newestFirst: boolean, after: SentPosition | null = null) =>
+        bench.store.sentCosts({ ...range, limit, newestFirst, after });
+      assert.deepEqual(await ask(10, false), { costs: [], next: null }, "what no carrier has yet is not counted");
+
+      const last = queued.pop()!;
+      await bench.submit(queued);
+      await bench.store.finish({ endings: [{ key: last.key, event: "refused", errorId: 1, atMs: NOW }] });
+      const byCountry = (costs: readonly SentCost[]) =>
+        costs
+          .map(({ country, messages, parts, amountMicros }) => `${country} ${messages} ${parts} ${amountMicros}`)
+          .sort();
+      const whole = ["CA 1 1 10000", "CH 2 2 20000", "DE 1 1 10000"];
+      for (const newestFirst of [false, true]) {
+        assert.deepEqual(byCountry((await ask(10, newestFirst)).costs), whole);
+        const seen: SentCost[] = [];
+        let pages = 0;
+        let after: SentPosition | null = null;
+        do {
+          const page: Awaited<ReturnType<typeof ask>> = await ask(2, newestFirst, after);
+          seen.push(...page.costs);
+          after = page.next;
+          pages++;
+        } while (after !== null);
+        assert.equal(pages, 3, "five messages, two a page");
+        const messages = seen.reduce((sum, cost) => sum + cost.messages, 0);
+        assert.equal(messages, 4, "each is counted once");
+      }
+      const other = await bench.store.sentCosts({
+        ...range,
+        accountId: bench.resellerId,
+        limit: 10,
+        newestFirst: true,
+      });
+      assert.deepEqual(other.costs, []);
+    });
+
+    test("opt-outs are found by how they begin", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const number of ["4179", "41790000001", "41791", "4917600000001"])
+        await bench.store.optOut({ accountKey: "CLIENT", number, atMs: NOW });
+      const find = async (prefix: string, after = "") => {
+        const found = await bench.store.optOuts({ accountKey: "CLIENT", after, prefix, limit: 10 });
+        return found === "unknown account" ? found : found.map(({ number }) => number);
+      };
+      assert.deepEqual(await find("4179"), ["4179", "41790000001", "41791"]);
+      assert.deepEqual(await find("4179", "4179"), ["41790000001", "41791"]);
+      assert.deepEqual(await find("5"), []);
     });
 
     test("opt-outs and secrets are in the audit when somebody changes them, and no secret is", async (t) => {
@@ -344,6 +471,61 @@ export function managingContract(engine: string, make: MakeDatabase): void {
           ["alert", [{ ...facts, balanceMicros: 70_000n }]],
           ["alert", [{ ...facts, balanceMicros: 60_000n }]],
         ],
+      );
+    });
+
+    test("an alert that is set below its mark is told at once, and not again until the balance was above", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
+      const url = "https://example.com/low";
+      const balances = () =>
+        bench.alerts.splice(0).flatMap(({ items }) => items.map(({ balanceMicros }) => balanceMicros));
+      await change(bench, { alert: { belowMicros: 200_000n, url } });
+      assert.deepEqual(balances(), [100_000n]);
+      await change(bench, { alert: { belowMicros: 200_000n, url } });
+      await change(bench, { defaultSender: "Other" });
+      await bench.accept([bench.message()]);
+      assert.deepEqual(balances(), [], "it is the same, and the charge passes nothing");
+      await change(bench, { alert: { belowMicros: 90_000n, url } });
+      assert.deepEqual(balances(), [], "the balance is at the mark");
+      await bench.accept([bench.message()]);
+      assert.deepEqual(balances(), [80_000n]);
+      await change(bench, { alert: null });
+      assert.deepEqual(balances(), []);
+    });
+
+    test("what is told of a client's balance is signed with its reseller's secrets, and tried as the client's reports are", async (t) => {
+      const bench = await Bench.start(t, make);
+      await change(bench, { retryMinutes: [7] });
+      await bench.store.rotateCallbackSecret({ accountKey: "RESELLER", secret: "whsec_BBBB" });
+      const client = await bench.store.callbackPolicy({ accountId: bench.accountId });
+      const reseller = await bench.store.callbackPolicy({ accountId: bench.resellerId });
+      assert.notDeepEqual(client.secrets, reseller.secrets);
+      assert.deepEqual(await bench.store.callbackPolicy({ accountId: bench.accountId, forAlert: true }), {
+        secrets: reseller.secrets,
+        retryMinutes: [7],
+      });
+      assert.deepEqual(await bench.store.callbackPolicy({ accountId: bench.resellerId, forAlert: true }), reseller);
+    });
+
+    test("numbers are looked up on the service's list and on one account's", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.store.optOut({ accountKey: null, number: "411", atMs: NOW });
+      await bench.store.optOut({ accountKey: "CLIENT", number: "412", atMs: NOW });
+      const { id } = (await bench.store.account({ resellerId: null, key: "CLIENT" }))!;
+      const numbers = ["410", "411", "412", "4120", "'", ""];
+      assert.deepEqual(await bench.store.optedOut({ accountId: id, numbers }), [
+        { number: "411", list: "service" },
+        { number: "412", list: "account" },
+      ]);
+      assert.deepEqual(await bench.store.optedOut({ accountId: id + 1_000, numbers }), [
+        { number: "411", list: "service" },
+      ]);
+      assert.deepEqual(await bench.store.optedOut({ accountId: id, numbers: [] }), []);
+      const many = Array.from({ length: 100 }, (_, index) => `4${index}`);
+      assert.equal((await bench.store.optedOut({ accountId: id, numbers: many })).length, 2);
+      await assert.rejects(
+        bench.store.optedOut({ accountId: id, numbers: [...many, "1"] }),
+        /101 numbers, at most 100/,
       );
     });
 

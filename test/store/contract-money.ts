@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { MAX_AMOUNT, MAX_WALLET } from "../../src/money/amounts.ts";
+import { MAX_AMOUNT, MAX_WALLET, money } from "../../src/money/amounts.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { PURGE_START } from "../../src/store/port/delivery.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
@@ -113,6 +113,24 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
       await assertWhole(bench);
     });
 
+    test("of wallets alone is seen whether they hold nothing together, and their limits, so many at most", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.accept([bench.message()]);
+      const well = await bench.store.checkWallets({ limit: 1_000 });
+      assert.deepEqual([well.faults, well.isWhole], [[], true]);
+      assert.deepEqual(await bench.store.checkWallets({ limit: 1 }), { faults: [], wallets: 1, isWhole: false });
+      const id = bench.accountId;
+      const [{ balance }] = (await bench.rows(
+        `SELECT CAST(balance_micros AS TEXT) AS balance FROM wallet WHERE account_id = ${id}`,
+      )) as [{ balance: string }];
+      await bench.rows(`UPDATE wallet SET balance_micros = -7 WHERE account_id = ${id} RETURNING 1`);
+      const { faults } = await bench.store.checkWallets({ limit: 1_000 });
+      assert.deepEqual(faults, [
+        `the wallets in EUR hold ${money(-7n - BigInt(balance), "EUR")} together, and not nothing`,
+        "account CLIENT is below its credit limit",
+      ]);
+    });
+
     test("what an account's messages have cost that have left the store may be more than one number can hold", async (t) => {
       const bench = await Bench.start(t, make);
       const day = 86_400_000;
@@ -132,7 +150,8 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
       assert.equal((await bench.rows(kept)).length, 1);
       await leave();
       await leave();
-      const says = `account ${bench.accountId} paid ${3n * cost} for messages that cost ${MAX_STORED + 2n * cost}`;
+      const [paid, due] = [money(3n * cost, "EUR"), money(MAX_STORED + 2n * cost, "EUR")];
+      const says = `account CLIENT paid ${paid} for messages that cost ${due}`;
       assert.deepEqual(await bench.store.verifyLedger(), [says]);
     });
 

@@ -1,8 +1,9 @@
 /** What every engine of the store must do with what it cannot record. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MAX_QUARANTINED } from "../../src/store/commands/quarantine.ts";
-import { Bench, type MakeDatabase, NOW } from "./harness.ts";
+import { MAX_QUARANTINED } from "../../src/commands/quarantine.ts";
+import type { AsideKind } from "../../src/store/port/quarantine.ts";
+import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 export function quarantineContract(engine: string, make: MakeDatabase): void {
   describe(`what is kept aside on ${engine}`, () => {
@@ -26,6 +27,70 @@ export function quarantineContract(engine: string, make: MakeDatabase): void {
       assert.equal(kept.count, MAX_QUARANTINED);
       assert.equal(kept.items.at(0)!.subject, String(MAX_QUARANTINED + 4));
       assert.equal(kept.items.at(-1)!.subject, "5");
+    });
+
+    test("what somebody has looked at is deleted by its id, and the audit says who did so", async (t) => {
+      const bench = await Bench.start(t, make);
+      const { store } = bench;
+      const made = { by: { name: "OPERATOR", address: null }, atMs: NOW };
+      const item = { atMs: NOW, command: "received", reason: "r", detail: "{}" };
+      await store.quarantine({
+        items: [
+          { ...item, subject: "one" },
+          { ...item, subject: "two" },
+        ],
+      });
+      const receipt = { outcome: "delivered", errorId: 0, atMs: NOW, mccMnc: null, to: null } as const;
+      await store.received({ carrierId: CARRIER, receipts: [{ ...receipt, carrierMessageId: "nobody's" }] });
+      const part = { from: "41790000001", text: "Hello", concatenation: null, atMs: NOW };
+      await store.incoming({ carrierId: CARRIER, parts: [{ ...part, to: "nobody" }], nowMs: NOW });
+
+      const { items } = await store.quarantined({ limit: 10 });
+      const discard = (kind: AsideKind, ...ids: unknown[]) => store.discard({ ...made, kind, ids: ids.map(String) });
+      assert.deepEqual(await discard("quarantine", items[0]!.id, items[0]!.id, 999_999), { discarded: 1 });
+      assert.deepEqual(
+        (await store.quarantined({ limit: 10 })).items.map(({ subject }) => subject),
+        ["one"],
+      );
+      const { receipts } = await store.parkedReceipts({ limit: 10 });
+      assert.deepEqual(await discard("receipt", receipts[0]!.id), { discarded: 1 });
+      const { messages } = await store.unmatchedIncoming({ limit: 10 });
+      assert.deepEqual(await discard("incoming", messages[0]!.messageId), { discarded: 1 });
+      assert.deepEqual(await discard("incoming", messages[0]!.messageId), { discarded: 0 });
+      await bench.restart();
+      assert.equal((await bench.store.parkedReceipts({ limit: 1 })).count, 0);
+      assert.equal((await bench.store.unmatchedIncoming({ limit: 1 })).count, 0);
+      const search = { resellerId: null, kind: null, subject: null, actor: "OPERATOR", beforeId: null, limit: 10 };
+      const noted = await bench.store.audit(search);
+      assert.deepEqual(
+        noted.map(({ action, kind }) => [action, kind]),
+        [
+          ["delete", "incoming"],
+          ["delete", "receipt"],
+          ["delete", "quarantine"],
+        ],
+      );
+    });
+
+    test("what waits is counted up to a bound, and the nodes are told", async (t) => {
+      const bench = await Bench.start(t, make);
+      const { store } = bench;
+      const ages = { oldestDueAtMs: null, oldestReportDueAtMs: null };
+      const none = { queued: 0, scheduled: 0, due: 0, reports: 0, deadReports: 0, ...ages };
+      assert.deepEqual(await store.backlog({ nowMs: NOW, limit: 10 }), none);
+      const later = { sendAtMs: NOW + HOUR, dueAtMs: NOW + HOUR };
+      await bench.accept(
+        Array.from({ length: 5 }, () => bench.message()),
+        later,
+      );
+      // What is behind the journal is counted once it is in its table.
+      await bench.restart();
+      assert.deepEqual(await bench.store.backlog({ nowMs: NOW, limit: 10 }), { ...none, scheduled: 5 });
+      const due = { scheduled: 3, due: 3, oldestDueAtMs: NOW + HOUR };
+      assert.deepEqual(await bench.store.backlog({ nowMs: NOW + HOUR, limit: 3 }), { ...none, ...due });
+      const { nodes, gone, storage } = await bench.store.nodes({ storage: false });
+      assert.deepEqual([nodes.length, nodes[0]!.isSelf, nodes[0]!.isAlive, gone, storage], [1, true, true, [], null]);
+      assert.ok((await bench.store.nodes({ storage: true })).storage!.octets > 0);
     });
   });
 }

@@ -6,8 +6,8 @@ import { describe, type TestContext, test } from "node:test";
 import { type Receipt, unknownId } from "../../src/message/receipt.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { MAX_SAME_ID } from "../../src/store/commands/candidates.ts";
 import { SWEEP_START } from "../../src/store/port/delivery.ts";
+import { MAX_SAME_ID } from "../../src/store/tables.ts";
 import {
   APPLIED,
   DELIVERED,

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { searchLogs } from "../../src/admin/log-search.ts";
 import { carriedOf } from "../../src/message/carried.ts";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { searchLogs } from "../../src/store/log-search.ts";
 import type { ReportFetch } from "../../src/store/port/reports.ts";
 import type { LogFilter, LoggedMessage, LogPosition } from "../../src/store/port/tracking.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
@@ -226,6 +226,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
         errorId: 0,
         key: message!.key,
         text: "Grüezi",
+        encoding: "gsm7",
       };
       const [two, one] = (await readLogs(bench)).messages;
       assert.deepEqual(one, facts);
@@ -251,16 +252,23 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
 
     test("a name finds what was accepted under it and what was rejected, newest first, and no other account's", async (t) => {
       const bench = await Bench.start(t, make);
-      await bench.accept([bench.message({ clientMessageId: "mine" })]);
       for (let copy = 0; copy < 50; copy++) {
         await bench.clock.advance(1);
-        await bench.accept([bench.message({ clientMessageId: "mine", to: `4179000${1000 + copy}` })]);
+        const rejected = { to: `4179000${1000 + copy}`, rejectedStatusId: NO_DESTINATION };
+        await bench.accept([bench.message({ clientMessageId: "mine", ...rejected })]);
       }
+      await bench.clock.advance(1);
+      await bench.accept([bench.message({ clientMessageId: "mine" })]);
+      // A duplicate has another name: this one is the first message's.
+      await bench.accept([bench.message({ clientMessageId: "mine", to: "41790009999" })]);
       const { messages, pages } = await readLogs(bench, { messageIds: ["mine", "other"] });
       assert.ok(pages <= 5, `${pages} pages`);
       assert.deepEqual(
         messages.map(({ statusId, to }) => [statusId, to]),
-        [...Array.from({ length: 50 }, (_, index) => [DUPLICATE, `4179000${1049 - index}`]), [ENROUTE, "41790000001"]],
+        [
+          [ENROUTE, "41790000001"],
+          ...Array.from({ length: 50 }, (_, index) => [NO_DESTINATION, `4179000${1049 - index}`]),
+        ],
       );
       const strange = { ...EVERYTHING, accountId: bench.resellerId, limit: 10, after: null };
       assert.deepEqual(await bench.store.logs({ ...strange, messageIds: ["mine"] }), { messages: [], next: null });
@@ -392,8 +400,10 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
             const final = fate === "delivered" ? DELIVERED : STATUS.UNDELIVERABLE_NOT_DELIVERED.id;
             model.push({
               key,
+              encoding: "gsm7",
               bulkId,
-              messageId: name ?? key,
+              // A duplicate has an id of its own.
+              messageId: outcome.statusIds[0] === DUPLICATE ? key : (name ?? key),
               to,
               from,
               sentAtMs,

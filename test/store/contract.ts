@@ -1,8 +1,8 @@
 /** What every engine of the store must do. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { MAX_SESSIONS } from "../../src/commands/sessions.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
-import { MAX_SESSIONS } from "../../src/store/commands/sessions.ts";
 import { SWEEP_START } from "../../src/store/port/delivery.ts";
 import type { ReplayGuard } from "../../src/store/port/messages.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
@@ -69,7 +69,10 @@ export function storeContract(engine: string, make: MakeDatabase): void {
           // By now it would take more parts: what was charged is told.
           Array.from({ length: 5 }, () => bench.store.accept(bench.acceptance(mixed, { partCount: 2 }, { replay }))),
         );
-        for (const copy of copies) assert.deepEqual(copy, { ...first, replayed: true, partCounts: [1, 1] });
+        for (const copy of copies) {
+          const pricesMicros = [10_000n, 10_000n];
+          assert.deepEqual(copy, { ...first, replayed: true, partCounts: [1, 1], pricesMicros });
+        }
         assert.equal(before - (await bench.balance()), 10_000n);
       }
       assert.equal(bench.takeMessages().length, 2);
@@ -139,6 +142,28 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       );
       const look = { nowMs: later, idleMs: HOUR, maxMs: 24 * HOUR };
       assert.notEqual(await bench.store.findSession({ ...look, tokenHash: "young" }), null);
+    });
+
+    test("sessions move with a clock that is moved, and last as long as before", async (t) => {
+      const bench = await Bench.start(t, make);
+      await bench.store.createSession(bench.session("a"));
+      const look = { tokenHash: "a", idleMs: HOUR, maxMs: 24 * HOUR };
+      await bench.store.moveSessions({ byMs: 48 * HOUR });
+      assert.equal(await bench.store.findSession({ ...look, nowMs: NOW + 49 * HOUR }), null);
+      assert.notEqual(await bench.store.findSession({ ...look, nowMs: NOW + 49 * HOUR - 1 }), null);
+    });
+
+    test("what waits for a time is counted, of one account or of all, and the first of it is told", async (t) => {
+      const bench = await Bench.start(t, make);
+      for (const hours of [1, 2, 3])
+        await bench.accept([bench.message()], { sendAtMs: NOW, dueAtMs: NOW + hours * HOUR });
+      const until = (hours: number, accountId: number | null) =>
+        bench.store.waitingUntil({ untilMs: NOW + hours * HOUR, accountId });
+      const first = { reports: 0, firstMessageAtMs: NOW + HOUR };
+      assert.deepEqual(await until(2, bench.accountId), { ...first, messages: 2 });
+      assert.deepEqual(await until(3, null), { ...first, messages: 3 });
+      assert.deepEqual(await until(3, bench.accountId + 1), { messages: 0, reports: 0, firstMessageAtMs: null });
+      assert.deepEqual(await until(0, null), { messages: 0, reports: 0, firstMessageAtMs: null });
     });
 
     test("a messageId of the client's names one message, also within one request", async (t) => {
@@ -315,7 +340,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       await bench.store.claimDue({ nowMs: NOW + HOUR - 1, limit: 10 });
       assert.equal(bench.messages.length, 0);
       await bench.store.claimDue({ nowMs: NOW + HOUR, limit: 10 });
-      assert.deepEqual(bench.takeMessages(), [message]);
+      assert.deepEqual(bench.takeMessages(), [{ ...message, dueAtMs: NOW + HOUR }]);
     });
 
     test("what is handed back, page by page, is found by the next start", async (t) => {
@@ -746,10 +771,13 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual(await list({ accountKey: "NOBODY" }), []);
 
       const replay = { nowMs: NOW + HOUR, limit: 10 };
-      assert.deepEqual(await bench.store.replayDeadLetters({ ids: [ids[0]!, "1"], ...replay }), { replayed: 1 });
+      assert.deepEqual(await bench.store.replayDeadLetters({ ids: [ids[0]!, "1"], accountKey: null, ...replay }), {
+        replayed: 1,
+        next: null,
+      });
       assert.deepEqual(
         await bench.store.replayDeadLetters({ accountKey: "CLIENT", url: "http://b.test/", ...replay, limit: 1 }),
-        { replayed: 1 },
+        { replayed: 1, next: ids[1] },
       );
       const { batches } = await bench.store.dueReports({ nowMs: NOW + HOUR, limit: 10 });
       assert.deepEqual(
@@ -800,8 +828,8 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       await bench.store.createSession(other);
       const open = (index: number) =>
         bench.store.createSession({ ...bench.session(`t${index}`), nowMs: NOW + Math.floor(index / 10) });
-      for (let index = 0; index < MAX_SESSIONS; index += 500)
-        await Promise.all(Array.from({ length: 500 }, (_, place) => open(index + place)));
+      for (let index = 0; index < MAX_SESSIONS; index += 100)
+        await Promise.all(Array.from({ length: 100 }, (_, place) => open(index + place)));
       const isThere = async (tokenHash: string): Promise<boolean> =>
         (await bench.store.findSession({ tokenHash, nowMs: NOW, idleMs: HOUR, maxMs: HOUR })) !== null;
       assert.deepEqual([await isThere("t0"), await isThere("t9")], [true, true]);
@@ -820,6 +848,12 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         assert.equal((await find(NOW + hours * HOUR))?.id, bench.accountId);
       assert.equal(await find(NOW + 24 * HOUR), null);
       await bench.store.createSession(bench.session("u"));
+      const look = { tokenHash: "u", idleMs: HOUR, maxMs: 24 * HOUR, lookOnly: true };
+      assert.notEqual(
+        await bench.store.findSession({ ...look, nowMs: NOW + 0.9 * HOUR }),
+        null,
+        "it does not count as use",
+      );
       assert.equal(
         await bench.store.findSession({ tokenHash: "u", nowMs: NOW + HOUR, idleMs: HOUR, maxMs: 24 * HOUR }),
         null,

@@ -4,10 +4,11 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
+import { RULES } from "../../src/commands/table.ts";
+import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { readLogEnd } from "../../src/store/sqlite/log-index.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { storeDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { Bench } from "./harness.ts";
 
@@ -114,7 +115,7 @@ export function overwrite(file: string, octets: Buffer, at: number): void {
 
 /** A store whose commits can be made to fail as SQLite's do: what was written is in the log's file, and the transaction is rolled back. */
 export async function start(t: TestContext): Promise<Embedded> {
-  const directory = await temporaryDirectory(t);
+  const directory = await storeDirectory(t);
   const disk = new Disk(directory);
   const failing: string[] = [];
   const lost: string[] = [];
@@ -136,7 +137,7 @@ export async function start(t: TestContext): Promise<Embedded> {
   let engine: SqliteEngine | null = null;
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
-      engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      engine = new SqliteEngine({ rules: RULES, directory, clock, lanes, mode: "deliver" });
       engine.onLost((reason) => lost.push(reason));
       const opened = engine;
       return {
@@ -171,7 +172,7 @@ export function failCheckpoints(
 
 export async function recipients(directory: string, accountId: number): Promise<string[]> {
   const clock = new VirtualClock(Date.UTC(2026, 1, 13));
-  const engine = new SqliteEngine({ directory, clock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes: LANES, mode: "deliver" });
   try {
     engine.settle();
     const db = new Database(join(directory, FILE), { readonly: true });

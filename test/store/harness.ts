@@ -2,7 +2,14 @@
 
 import type { TestContext } from "node:test";
 import { carriedOf } from "../../src/message/carried.ts";
-import type { AlertBatch, Content, DeliveryBatch, IncomingBatch, QueuedMessage } from "../../src/message/message.ts";
+import type {
+  AlertBatch,
+  ClickBatch,
+  Content,
+  DeliveryBatch,
+  IncomingBatch,
+  QueuedMessage,
+} from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
 import type { Feed, LaneName } from "../../src/store/port/delivery.ts";
@@ -43,6 +50,7 @@ export class Bench {
   reports: DeliveryBatch[] = [];
   incoming: IncomingBatch[] = [];
   alerts: AlertBatch[] = [];
+  clicks: ClickBatch[] = [];
   overflowed: LaneName[] = [];
   accountId = 0;
   resellerId = 0;
@@ -106,6 +114,7 @@ export class Bench {
       this.messages.push(...feed.messages);
       this.reports.push(...feed.reports.filter((batch) => batch.kind === "delivery"));
       this.incoming.push(...feed.reports.filter((batch) => batch.kind === "incoming"));
+      this.clicks.push(...feed.reports.filter((batch) => batch.kind === "click"));
       this.alerts.push(...feed.reports.filter((batch) => batch.kind === "alert"));
       this.overflowed.push(...feed.overflowed);
     };
@@ -158,7 +167,8 @@ export class Bench {
       partCount: 1,
       flash: false,
       notifyUrl: null,
-      notifyContentType: "application/json",
+      reportForm: "application/json",
+      regional: null,
       ...carriedOf({}),
       intermediateReport: false,
       sendAtMs: null,
@@ -188,8 +198,11 @@ export class Bench {
       replay: null,
       receivedAtMs: this.clock.now(),
       firstKey: this.ids.take(messages.length),
+      links: null,
+      conversion: null,
       contents: [this.content(content)],
       messages,
+      speedLimit: null,
       ...change,
     };
   }

@@ -1,22 +1,22 @@
 /** The rows of a PostgreSQL transaction: what was made, changed and deleted in it is written as it is at the end. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { Found } from "../../src/store/postgres/found.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { LoadedReceipts } from "../../src/store/postgres/loaded-receipts.ts";
 import { LoadedReports } from "../../src/store/postgres/loaded-reports.ts";
 import { LoadedRows } from "../../src/store/postgres/loaded-rows.ts";
 import { WRITES } from "../../src/store/postgres/statements.ts";
 import { BULK } from "../../src/store/schema/bulk.ts";
 import type { NewReportRow } from "../../src/store/schema/report.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 
 async function connect(t: TestContext): Promise<Session> {
   const url = await postgresUrl(t);
-  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
   const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();
@@ -83,7 +83,7 @@ test("what is read again is another row by now, and what this transaction change
   const session = await connect(t);
   const bulk = { account_id: 1, bulk_id: "b", version: 0, moved_version: 0, holds: 0, sent: 0, turn: null } as const;
   const made = new LoadedRows(WRITES.bulk);
-  made.insert(BULK.create({ ...bulk, state: "open", send_at_ms: 5 }));
+  made.insert(BULK.create({ ...bulk, state: "open", send_at_ms: 5, made_at_ms: 5, at_once: 0 }));
   made.change(made.get(1, "b")!, { version: 1 });
   await Promise.all(made.flush(session));
   const bulks = new LoadedRows(WRITES.bulk);
@@ -103,7 +103,7 @@ test("what is read again is another row by now, and what this transaction change
 test("a link that is lost while rows are read fails the read, and nothing beside it", async (t) => {
   const url = await postgresUrl(t);
   const open = (name: string): Promise<Session> => {
-    const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+    const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
     const connection = new PostgresConnection(options, name);
     t.after(() => connection.close());
     return connection.session();

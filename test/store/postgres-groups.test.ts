@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
@@ -10,11 +13,9 @@ import { callsOf, GroupCommit, storeOver } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine, type PostgresOptions } from "../../src/store/postgres/engine.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { cutProxy } from "../support/cut-proxy.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { Bench, CARRIER, HOUR, NOW } from "./harness.ts";
@@ -30,9 +31,10 @@ interface Node {
 
 async function openNode(t: TestContext, url: string, changes: Partial<PostgresOptions> = {}): Promise<Node> {
   const engine = await PostgresEngine.open({
+    rules: RULES,
     url,
     connections: 3,
-    statementTimeoutMs: 10_000,
+    statementTimeoutMs: PATIENT_MS,
     leaseMs: 60_000,
     clock: new VirtualClock(NOW),
     log: silentLog,
@@ -64,7 +66,7 @@ function taken({ feeds }: Node): QueuedMessage[] {
 }
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
-  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
   const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();

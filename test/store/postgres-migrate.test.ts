@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { goneNodes } from "../../src/store/postgres/takeover.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../src/store/postgres/migrations");
 const STEPS = readdirSync(MIGRATIONS).length;
@@ -19,7 +19,7 @@ const LEASE_MS = 60_000;
 
 function connect(t: TestContext, url: string): Promise<Session> {
   const connection = new PostgresConnection(
-    { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog },
+    { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: LEASE_MS, log: silentLog },
     "test",
   );
   t.after(() => connection.close());

@@ -1,22 +1,25 @@
 /** Nodes on one database: who is taken for dead and who is not, and what becomes of a commit whose connection died in it. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
+import { CarrierNotes } from "../../src/dispatch/carrier-notes.ts";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";
 import { type Feed, SWEEP_START } from "../../src/store/port/delivery.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
+import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { Bench, CARRIER, type OpenedStore } from "./harness.ts";
 
 function connectionTo(t: TestContext, url: string, leaseMs: number, clock?: VirtualClock): PostgresConnection {
-  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs, log: silentLog };
+  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs, log: silentLog };
   const connection = new PostgresConnection(options, "test", clock);
   t.after(() => connection.close());
   return connection;
@@ -102,10 +105,43 @@ async function openNode(
   lanes: LaneBounds,
   onFeed: (feed: Feed) => void,
 ): Promise<OpenedStore> {
-  const options = { url, connections: 3, statementTimeoutMs: 10_000, leaseMs: 60_000, clock, log: silentLog, lanes };
-  const engine = await PostgresEngine.open({ ...options, mode: "deliver" });
+  const options = {
+    url,
+    connections: 3,
+    statementTimeoutMs: PATIENT_MS,
+    leaseMs: 60_000,
+    clock,
+    log: silentLog,
+    lanes,
+  };
+  const engine = await PostgresEngine.open({ rules: RULES, ...options, mode: "deliver" });
   return { store: localStore(engine, onFeed), overflowed: [], close: () => engine.abandon() };
 }
+
+test("a node whose clock is fast takes no other for gone, and one whose clock is slow is shown", async (t) => {
+  const url = await postgresUrl(t);
+  const lanes = { lane: 100, total: 1_000 };
+  const names: string[] = [];
+  for (const aheadMs of [0, 120_000, -120_000]) {
+    const clock = new VirtualClock(Date.now() + aheadMs);
+    const { store, close } = await openNode(url, clock, lanes, () => undefined);
+    const node = `ahead by ${aheadMs}`;
+    const dispatcher = { stateFacts: () => [], connectNow: () => false };
+    const notes = new CarrierNotes({ store, clock, log: silentLog, dispatcher, node });
+    await notes.start();
+    t.after(async () => {
+      await notes.stop();
+      await close();
+    });
+    names.push(node);
+    await clock.advance(1_000);
+    const shown = await eventually(async () => {
+      const nodes = (await store.carrierNotes({ goneMs: 90_000 })).map((note) => note.node);
+      return nodes.includes(node) && nodes;
+    });
+    assert.deepEqual(shown, names);
+  }
+});
 
 test("a part and its receipt that two nodes write at the same moment find each other in the rounds", async (t) => {
   const url = await postgresUrl(t);

@@ -1,13 +1,13 @@
 /** Messages on PostgreSQL have partitions by time, here a day each: there when the first one comes, gone when all in it is over and old. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { Session } from "../../src/drivers/postgres/link.ts";
+import { PostgresPool } from "../../src/drivers/postgres/pool.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { MessagePurge } from "../../src/store/postgres/message-purge.ts";
 import { firstKey, Partitions } from "../../src/store/postgres/partitions.ts";
-import { PostgresPool } from "../../src/store/postgres/pool.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
 const DAY_MS = 86_400_000;
 const NOON_MS = Date.UTC(2026, 10, 15, 12);
@@ -20,7 +20,7 @@ function keyAt(ms: number): string {
 
 function openPool(t: TestContext, url: string): PostgresPool {
   const pool = new PostgresPool(
-    { url, connections: 4, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog },
+    { url, connections: 4, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog },
     "test",
   );
   t.after(() => pool.close());

@@ -1,18 +1,19 @@
 /** Taking over from a node that is gone: it is fenced at once, and all that it owned is freed, however much that is and whoever dies meanwhile. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { Bench } from "./harness.ts";
 
@@ -26,13 +27,14 @@ const NOW = systemClock.now();
 const FIRST_KEY = BigInt(NOW) << 21n;
 
 async function sessionOf(t: TestContext, url: string): Promise<Session> {
-  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: LEASE_MS, log: silentLog };
+  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: LEASE_MS, log: silentLog };
   const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();
 }
 
 const optionsOf = (url: string, leaseMs: number) => ({
+  rules: RULES,
   url,
   connections: 4,
   statementTimeoutMs: STATEMENT_TIMEOUT_MS,

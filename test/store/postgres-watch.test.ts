@@ -2,19 +2,19 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import type { Session } from "../../src/drivers/postgres/link.ts";
+import { PostgresPool } from "../../src/drivers/postgres/pool.ts";
 import { TOOL_NODE } from "../../src/runtime/ids.ts";
 import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { BindClaim, BindShare } from "../../src/store/port/nodes.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
-import type { Session } from "../../src/store/postgres/link.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { Partitions } from "../../src/store/postgres/partitions.ts";
-import { PostgresPool } from "../../src/store/postgres/pool.ts";
 import { FIRST_LANE, waitingLanes } from "../../src/store/postgres/waiting-lanes.ts";
 import { Watch, type WatchParts } from "../../src/store/postgres/watch.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { eventually } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { NOW } from "./harness.ts";
@@ -23,7 +23,7 @@ const LEASE_MS = 60_000;
 const optionsOf = (url: string) => ({
   url,
   connections: 3,
-  statementTimeoutMs: 10_000,
+  statementTimeoutMs: PATIENT_MS,
   leaseMs: LEASE_MS,
   log: silentLog,
 });

@@ -13,10 +13,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { RULES } from "../../src/commands/table.ts";
 import { backupStore } from "../../src/copy/backup.ts";
+import { openToOthers } from "../../src/drivers/sqlite/database.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
-import { openToOthers } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { commandsOn, newService } from "../cli/in-process.ts";
 import { startChild } from "../support/child.ts";
@@ -37,7 +38,13 @@ function modesOf(directory: string): Record<string, string> {
 }
 
 function open(directory: string): SqliteEngine {
-  return new SqliteEngine({ directory, clock: systemClock, lanes: { lane: 1, total: 1 }, mode: "deliver" });
+  return new SqliteEngine({
+    rules: RULES,
+    directory,
+    clock: systemClock,
+    lanes: { lane: 1, total: 1 },
+    mode: "deliver",
+  });
 }
 
 const PRIVATE = {
@@ -139,7 +146,7 @@ test("data whose rights cannot be changed is used as it is, and told of", async 
     chmodSync(path, mode);
     chownSync(path, 4_242, 4_242);
   }
-  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/sqlite/database.ts"))};
+  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
     openDatabase(process.argv[1]).close();
     console.log(JSON.stringify(openToOthers(process.argv[1])));`;
   // As root on a network's file system: it may write, and is refused when it changes what is another's.
@@ -157,7 +164,7 @@ test("what belongs to another user and is open to others is told by doctor", asy
   chmodSync(join(service.data, ".."), 0o755);
   chownSync(service.data, 4_242, 4_242);
   chownSync(join(service.data, "heliograph.sqlite"), 4_242, 4_242);
-  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/sqlite/database.ts"))};
+  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
     process.setgroups([]); process.setgid(4343); process.setuid(4343);
     openDatabase(process.argv[1]).close();
     console.log(JSON.stringify(openToOthers(process.argv[1])));`;

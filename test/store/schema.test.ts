@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
+import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { PostgresConnection } from "../../src/store/postgres/connection.ts";
 import { BULK, REPLAY } from "../../src/store/schema/bulk.ts";
 import { MESSAGE, PART } from "../../src/store/schema/message.ts";
 import { POSTING } from "../../src/store/schema/posting.ts";
 import { LATER, PARKED } from "../../src/store/schema/receipts.ts";
 import { REPORT } from "../../src/store/schema/report.ts";
 import type { AnyTable } from "../../src/store/schema/table.ts";
-import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
+import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const TABLES: readonly AnyTable[] = [MESSAGE, PART, REPORT, POSTING, BULK, REPLAY, PARKED, LATER];
@@ -66,7 +67,7 @@ test("on SQLite", async (t) => {
 
 async function postgres(t: TestContext) {
   const url = await postgresUrl(t);
-  const options = { url, connections: 1, statementTimeoutMs: 10_000, leaseMs: 60_000, log: silentLog };
+  const options = { url, connections: 1, statementTimeoutMs: PATIENT_MS, leaseMs: 60_000, log: silentLog };
   const connection = new PostgresConnection(options, "test");
   t.after(() => connection.close());
   return connection.session();

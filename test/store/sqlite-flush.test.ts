@@ -8,10 +8,11 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
+import { RULES } from "../../src/commands/table.ts";
+import { CheckpointTurn } from "../../src/drivers/sqlite/checkpoint-turn.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { localStore } from "../../src/store/group.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import { CheckpointTurn } from "../../src/store/sqlite/checkpoint-turn.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import {
@@ -231,7 +232,7 @@ test("a service that starts while somebody reads from the log accepts at once, a
   await bench.accept([bench.message({ to: "41790000001" })]);
   const left = disk.afterPowerCut();
   readFrom(t, left);
-  const engine = new SqliteEngine({ directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
   t.after(() => engine.close());
   const store = localStore(engine, () => undefined);
   const { kind } = await store.accept(bench.acceptance([bench.message({ to: "41790000002" })]));
@@ -245,7 +246,7 @@ test("what an earlier process left in the log is in the database file before the
   const saltsOf = (of: string) => readFileSync(join(of, `${FILE}-wal`)).toString("hex", 16, 24);
   const before = saltsOf(left);
   assert.equal(before, saltsOf(directory));
-  const engine = new SqliteEngine({ directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
   t.after(() => engine.close());
   assert.notEqual(saltsOf(left), before);
   const file = await temporaryDirectory(t);

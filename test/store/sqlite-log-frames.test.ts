@@ -4,9 +4,9 @@ import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type Database from "better-sqlite3";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { writeLogOver } from "../../src/store/sqlite/log-frames.ts";
-import { bringAllOnceMore, makeIndexAnew, readLogEnd } from "../../src/store/sqlite/log-index.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
+import { writeLogOver } from "../../src/drivers/sqlite/log-frames.ts";
+import { bringAllOnceMore, makeIndexAnew, readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const FILE = "heliograph.sqlite";

@@ -5,16 +5,17 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
-import { Findings } from "../../src/cli/doctor/finding.ts";
 import { lookAtSqlite } from "../../src/cli/doctor/sqlite.ts";
+import { RULES } from "../../src/commands/table.ts";
 import { CopySource } from "../../src/copy/copy-source.ts";
+import { Findings } from "../../src/doctor/finding.ts";
+import { hasRoom } from "../../src/drivers/sqlite/disk-room.ts";
+import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import { hasRoom } from "../../src/store/sqlite/disk-room.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { readLogEnd } from "../../src/store/sqlite/log-index.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import {
   type Embedded,
@@ -88,7 +89,7 @@ test("a service that starts beside a reader, on a log of which some is lost, goe
   const { bench, left } = await leftBehind(t);
   const reader = readFrom(t, left);
   dropFrames(left, 1);
-  const engine = new SqliteEngine({ directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory: left, clock: bench.clock, lanes: LANES, mode: "deliver" });
   const store = localStore(engine, () => undefined);
   assert.equal((await store.accept(bench.acceptance([bench.message({ to: "41790000003" })]))).kind, "accepted");
   reader.close();
@@ -131,7 +132,7 @@ test("where a log that was left cannot be made whole the command line still read
   const before = readFileSync(join(left, FILE));
   flushes.fault = "ENOSPC";
   const open = (mode: "deliver" | "tool") =>
-    new SqliteEngine({ directory: left, clock: bench.clock, lanes: LANES, mode });
+    new SqliteEngine({ rules: RULES, directory: left, clock: bench.clock, lanes: LANES, mode });
   assert.throws(() => open("deliver"), /cannot be made whole: ENOSPC/);
   const engine = open("tool");
   const store = localStore(engine, () => undefined);
@@ -147,7 +148,7 @@ test("where a log that was left cannot be made whole the command line still read
 test("a disk too full for a checkpoint keeps nobody from reading a log that was left", async (t) => {
   const { bench, left } = await leftBehind(t);
   failCheckpoints(t, left, "SQLITE_FULL", (sql) => !sql.includes("NOOP"));
-  const engine = new SqliteEngine({ directory: left, clock: bench.clock, lanes: LANES, mode: "tool" });
+  const engine = new SqliteEngine({ rules: RULES, directory: left, clock: bench.clock, lanes: LANES, mode: "tool" });
   t.after(() => engine.close());
   const store = localStore(engine, () => undefined);
   assert.equal((await store.balance({ accountId: bench.accountId })).balanceMicros, 1_000_000_000n - 20_000n);
@@ -202,7 +203,7 @@ test("a limit on the size of files is told from a disk that fails", async (t) =>
   const directory = await temporaryDirectory(t);
   assert.equal(hasRoom(directory, 10_000_000), true);
   assert.equal(hasRoom(join(directory, "gone"), 0), true, "a disk that cannot be asked is no full one");
-  const room = join(import.meta.dirname, "../../src/store/sqlite/disk-room.ts");
+  const room = join(import.meta.dirname, "../../src/drivers/sqlite/disk-room.ts");
   const ask = (atByte: number) =>
     `import { hasRoom } from ${JSON.stringify(room)}; console.log(hasRoom(${JSON.stringify(directory)}, ${atByte}));`;
   for (const [atByte, expected] of [

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../src/store/sqlite/migrations");

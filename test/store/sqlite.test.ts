@@ -4,43 +4,46 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
+import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/commands/repeats.ts";
+import { RULES } from "../../src/commands/table.ts";
+import { DataDirectoryInUse, isRefusal, lockDirectory, openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
-import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/store/commands/repeats.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
-import {
-  DataDirectoryInUse,
-  isRefusal,
-  lockDirectory,
-  migrate,
-  openDatabase,
-} from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
-import { temporaryDirectory } from "../support/service.ts";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
+import { storeDirectory, temporaryDirectory } from "../support/service.ts";
 import { storeContract } from "./contract.ts";
 import { bulksContract } from "./contract-bulks.ts";
+import { fundsContract } from "./contract-funds.ts";
 import { idsContract } from "./contract-ids.ts";
 import { incomingContract } from "./contract-incoming.ts";
 import { keysContract } from "./contract-keys.ts";
 import { laterReceiptsContract } from "./contract-later.ts";
+import { linksContract } from "./contract-links.ts";
+import { listsContract } from "./contract-lists.ts";
 import { managingContract } from "./contract-managing.ts";
+import { messagesContract } from "./contract-messages.ts";
 import { moneyContract } from "./contract-money.ts";
 import { octetsContract } from "./contract-octets.ts";
+import { pacingContract } from "./contract-pacing.ts";
+import { pinsContract } from "./contract-pins.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
 import { retentionContract } from "./contract-retention.ts";
 import { sameIdsContract } from "./contract-same-ids.ts";
 import { secondFactorContract } from "./contract-second-factor.ts";
+import { subscriptionsContract } from "./contract-subscriptions.ts";
 import { trackingContract } from "./contract-tracking.ts";
 import type { MakeDatabase } from "./harness.ts";
 
 const makeDatabase: MakeDatabase = async (t) => {
-  const directory = await temporaryDirectory(t);
+  const directory = await storeDirectory(t);
   return {
     async open(clock, lanes, onFeed) {
-      const engine = new SqliteEngine({ directory, clock, lanes, mode: "deliver" });
+      const engine = new SqliteEngine({ rules: RULES, directory, clock, lanes, mode: "deliver" });
       return {
         store: localStore(engine, onFeed),
         ids: engine.ids,
@@ -67,12 +70,19 @@ bulksContract("SQLite", makeDatabase);
 keysContract("SQLite", makeDatabase);
 secondFactorContract("SQLite", makeDatabase);
 octetsContract("SQLite", makeDatabase);
+pinsContract("SQLite", makeDatabase);
+pacingContract("SQLite", makeDatabase);
 quarantineContract("SQLite", makeDatabase);
 receiptsContract("SQLite", makeDatabase);
 sameIdsContract("SQLite", makeDatabase);
 laterReceiptsContract("SQLite", makeDatabase);
+linksContract("SQLite", makeDatabase);
+listsContract("SQLite", makeDatabase);
+subscriptionsContract("SQLite", makeDatabase);
 managingContract("SQLite", makeDatabase);
+messagesContract("SQLite", makeDatabase);
 moneyContract("SQLite", makeDatabase);
+fundsContract("SQLite", makeDatabase);
 retentionContract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
@@ -80,7 +90,7 @@ const MIGRATIONS = join(import.meta.dirname, "../../src/store/sqlite/migrations"
 
 test("a data directory serves one process at a time, and is free when that one ends", async (t) => {
   const directory = await temporaryDirectory(t);
-  const options = { directory, clock: systemClock, lanes: LANES, mode: "deliver" } as const;
+  const options = { rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" } as const;
   const first = new SqliteEngine(options);
   assert.throws(() => new SqliteEngine(options), DataDirectoryInUse);
   new SqliteEngine({ ...options, mode: "tool" }).close();
@@ -91,8 +101,8 @@ test("a data directory serves one process at a time, and is free when that one e
 test("a tool working beside the service is seen by it", async (t) => {
   const directory = await temporaryDirectory(t);
   const options = { directory, clock: systemClock, lanes: LANES };
-  const service = new SqliteEngine({ ...options, mode: "deliver" });
-  const tool = new SqliteEngine({ ...options, mode: "tool" });
+  const service = new SqliteEngine({ rules: RULES, ...options, mode: "deliver" });
+  const tool = new SqliteEngine({ rules: RULES, ...options, mode: "tool" });
   t.after(() => service.close());
   const before = await localStore(service, () => undefined).changeCounter();
   await localStore(tool, () => undefined).putCatalogue({ items: [] });
@@ -103,8 +113,8 @@ test("a tool working beside the service is seen by it", async (t) => {
 test("a tool that reads keeps nobody from writing", async (t) => {
   const directory = await temporaryDirectory(t);
   const options = { directory, clock: systemClock, lanes: LANES };
-  const service = new SqliteEngine({ ...options, mode: "deliver" });
-  const tool = new SqliteEngine({ ...options, mode: "tool" });
+  const service = new SqliteEngine({ rules: RULES, ...options, mode: "deliver" });
+  const tool = new SqliteEngine({ rules: RULES, ...options, mode: "tool" });
   t.after(() => service.close());
   t.after(() => tool.close());
   // The tool's transaction is open from the first statement to the answer; the service writes in between.
@@ -140,7 +150,7 @@ test("a command of a newer version leaves the store of a running service as it i
   for (const step of steps.slice(0, -1)) older.exec(readFileSync(join(MIGRATIONS, step), "utf8"));
   older.pragma(`user_version = ${steps.length - 1}`);
   const version = () => older.pragma("user_version", { simple: true });
-  const command = () => new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "tool" });
+  const command = () => new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "tool" });
   const settings = readSettings({ environment: {}, flags: { store: { data: directory } } });
   assert.throws(command, MigrationRefused);
   await assert.rejects(migrateStore(settings), /a service runs on .*: use the version that runs on it/);
@@ -154,7 +164,7 @@ test("a command of a newer version leaves the store of a running service as it i
 
 test("postings cannot be changed or deleted, not even by hand", async (t) => {
   const directory = await temporaryDirectory(t);
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" });
   t.after(() => engine.close());
   await localStore(engine, () => undefined).createAccount({
     key: "A",
@@ -185,16 +195,19 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
     statements.add(sql);
     return prepare.call(this, sql);
   });
-  new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" }).close();
+  new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" }).close();
   t.mock.restoreAll();
 
   const db = openDatabase(directory);
   t.after(() => db.close());
   /** Small tables, pages, walks along an index or from the end of a table, and the count that an operator asks for now and then. */
   const allowed =
-    /SCAN (counter|id_mark|parked_receipt|settled_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest|page)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$| AS counted\b/;
+    /SCAN (counter|id_mark|parked_receipt|settled_receipt|catalogue_item|account|sqlite_sequence|CONSTANT ROW|waiting|newest|page|carrier_state)|SCAN \w+ USING (COVERING )?INDEX|quarantine( ORDER BY id DESC LIMIT \?)?$| AS counted\b/;
+  /** What works on a page that was read along an index, or on what was handed in; and sorts of the few rows that one message or one question has. */
+  const bounded =
+    /LIMIT (\?|\d+)\) AS (looked|newest|page)\b|FROM json_each\(\?\) AS item(\) AS found\b|$)|FROM (trace WHERE subject IN|later_receipt WHERE message_key = \?|opt_out\s+WHERE account_id IN)/;
   // The check of the ledger looks at all there is; for a new account SQLite plans to look for what refers to it, and never does.
-  const looked = [...statements].filter((sql) => !/ AS fault|^INSERT INTO account/.test(sql));
+  const looked = [...statements].filter((sql) => !/ AS fault| AS sums\b|^INSERT INTO account/.test(sql));
   const slow = looked.flatMap((sql) => {
     const names = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 1]);
     const values =
@@ -203,7 +216,9 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
         : [Object.fromEntries(names)];
     const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
     const details = plan.map(({ detail }) => detail).filter((detail) => /SCAN|TEMP B-TREE/.test(detail));
-    return details.filter((detail) => !allowed.test(detail) && !allowed.test(sql)).map((detail) => `${detail}: ${sql}`);
+    return details
+      .filter((detail) => !allowed.test(detail) && !allowed.test(sql) && !bounded.test(sql))
+      .map((detail) => `${detail}: ${sql}`);
   });
   assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
   assert.deepEqual(slow, []);
@@ -211,7 +226,7 @@ test("every statement of the engine finds its rows by index, and sorts nothing, 
 
 test("of very many receipts that were applied the newest are remembered", async (t) => {
   const directory = await temporaryDirectory(t);
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" });
   const beside = openDatabase(directory);
   t.after(() => engine.close());
   t.after(() => beside.close());
@@ -232,7 +247,7 @@ test("of very many receipts that were applied the newest are remembered", async 
 
 test("receipts that an older version applied are known when they come again, and rows that are spoilt say nothing", async (t) => {
   const directory = await temporaryDirectory(t);
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" });
   const beside = openDatabase(directory);
   t.after(() => engine.close());
   t.after(() => beside.close());
@@ -252,7 +267,7 @@ test("receipts that an older version applied are known when they come again, and
 
 test("of very many receipts that come again the newest wait, beside all those that match nothing", async (t) => {
   const directory = await temporaryDirectory(t);
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" });
   const beside = openDatabase(directory);
   t.after(() => engine.close());
   t.after(() => beside.close());
@@ -290,7 +305,7 @@ test("only what is about values speaks against what was asked", () => {
 
 test("a command whose table is not there is not refused: it may work later, and the others work now", async (t) => {
   const directory = await temporaryDirectory(t);
-  const engine = new SqliteEngine({ directory, clock: systemClock, lanes: LANES, mode: "deliver" });
+  const engine = new SqliteEngine({ rules: RULES, directory, clock: systemClock, lanes: LANES, mode: "deliver" });
   const beside = openDatabase(directory);
   t.after(() => engine.close());
   t.after(() => beside.close());

@@ -27,7 +27,7 @@ export interface Ended {
 }
 
 /** What was to end by itself and did not is ended after this time. */
-const MAX_RUN_MS = 20_000;
+const MAX_RUN_MS = 180_000;
 
 /** Runs `heliograph` with these arguments to its end. */
 export async function runProgram(
@@ -55,6 +55,39 @@ export async function runProgram(
   return { code, stdout, stderr };
 }
 
+/** A command that goes on until it is ended, and what it has printed so far. */
+export interface Program {
+  output(): string;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<number | string>;
+  readonly ended: Promise<number | string>;
+}
+
+export function startProgram(
+  t: Pick<TestContext, "after">,
+  args: readonly string[],
+  settings: Record<string, string> = {},
+): Program {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environment(settings),
+  });
+  const ended = new Promise<number | string>((resolve) =>
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "")),
+  );
+  const end = (signal: NodeJS.Signals): Promise<number | string> => {
+    child.kill(signal);
+    return ended;
+  };
+  t.after(() => end("SIGKILL"));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  return { output: () => output, end, ended };
+}
+
 /**
  * Starts `heliograph` with these arguments, and settings in the environment, and waits until it listens. No file that it writes grows beyond
  * `largestFileKb`, where that is given: to the program the disk is full.
@@ -64,8 +97,9 @@ export async function startChild(
   args: readonly string[],
   settings: Record<string, string> = {},
   largestFileKb: number | null = null,
+  entry = PROGRAM,
 ): Promise<Child> {
-  const command = [process.execPath, PROGRAM, ...args];
+  const command = [process.execPath, entry, ...args];
   // The shell counts in half kilobytes.
   const limited = ["/bin/sh", "-c", `ulimit -f ${(largestFileKb ?? 0) * 2} && exec "$@"`, "sh", ...command];
   const [program, ...programArgs] = largestFileKb === null ? command : limited;

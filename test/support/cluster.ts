@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import pg from "pg";
 import { readCatalogueFile } from "../../src/catalogue/file.ts";
+import { openStore } from "../../src/commands/open.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import type { Random } from "../../src/runtime/random.ts";
@@ -13,7 +14,6 @@ import { type PartialSettings, readSettings } from "../../src/runtime/settings.t
 import type { PartRecord } from "../../src/smsc/part.ts";
 import type { Smsc, SmscSettings } from "../../src/smsc/smsc.ts";
 import { localStore } from "../../src/store/group.ts";
-import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "./accounts.ts";
 import { type Child, startChild } from "./child.ts";

@@ -8,11 +8,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import pg from "pg";
 import { migrate } from "../../src/store/postgres/migrate.ts";
+import { closedPort } from "./ports.ts";
 
 export interface PostgresServer {
   /** Of a database with the schema and nothing else, which is nobody's but this server's user's. */
@@ -81,15 +82,6 @@ async function programs(directory: string, as: Account): Promise<string> {
   return join(directory, "native", "bin");
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 /** Runs to its end, which has to be a good one. */
 async function run(
   program: string,
@@ -144,7 +136,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
   );
 
   let child: ChildProcess | null = null;
-  let port = await freePort();
+  let port = await closedPort();
 
   const launch = async (): Promise<void> => {
     const settings = [...SETTINGS, ...(options.durable ? [] : CARELESS)].flatMap((setting) => ["-c", setting]);
@@ -189,7 +181,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     } catch (error) {
       // Between the look for a free port and the start somebody else may have taken it.
       if (tries === PORT_TRIES || !String(error).includes("in use")) throw error;
-      port = await freePort();
+      port = await closedPort();
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { PATIENT_MS } from "./patience.ts";
 
 export interface RawAnswer {
   readonly status: number;
@@ -12,23 +13,25 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** How long to wait at most for what is bound to come. */
-const PATIENCE_MS = 15_000;
-
 export class RawClient {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
   #ended = false;
+  /** What went wrong with the connection, such as ECONNRESET; null when nothing did. */
+  failure: string | null = null;
   #wake: () => void = () => undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("nothing happened on the connection")));
+    socket.setTimeout(PATIENT_MS, () => socket.destroy(new Error("nothing happened on the connection")));
     socket.on("data", (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    socket.on("error", () => undefined); // a test sees what did not arrive
+    // A test sees what did not arrive; whoever wants to know why looks at `failure`.
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      this.failure = error.code ?? error.message;
+    });
     for (const event of ["end", "close"]) {
       socket.on(event, () => {
         this.#ended = true;

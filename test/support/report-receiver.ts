@@ -12,8 +12,10 @@ import {
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { XMLParser } from "fast-xml-parser";
+import { nullInPush } from "./nulls.ts";
 
 export interface ReceivedReport {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -79,6 +81,8 @@ export class ReportReceiver {
   #answering: Answering = status(200);
   #waiters: { enough: () => boolean; resolve: () => void }[] = [];
   readonly requests: ReceivedReport[] = [];
+  /** Bodies that a strict client could not read. Whoever waits for more, or stops it, is told. */
+  readonly #faults: string[] = [];
 
   readonly #connections = new Set<Socket>();
   #connectionsMade = 0;
@@ -149,6 +153,7 @@ export class ReportReceiver {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#connections) socket.destroy();
     await closed;
+    if (this.#faults.length > 0) throw new Error(`a push has a null: ${this.#faults[0]}`);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -159,8 +164,12 @@ export class ReportReceiver {
       return; // the sender went away in mid-request
     }
     const body = Buffer.concat(chunks).toString();
-    const items = readItems(request.headers["content-type"] ?? "", body);
-    this.requests.push({ path: request.url ?? "", headers: request.headers, body, items });
+    const type = request.headers["content-type"] ?? "";
+    const fault = nullInPush(type, body);
+    if (fault !== null) this.#faults.push(`${fault} in ${body.slice(0, 2_000)}`);
+    const items = readItems(type, body);
+    const { method = "", url: path = "", headers } = request;
+    this.requests.push({ method, path, headers, body, items });
     this.#answering(request, response);
     this.#waiters = this.#waiters.filter(({ enough, resolve }) => !enough() || resolve());
   }
@@ -188,7 +197,10 @@ const xml = new XMLParser({ parseTagValue: false, trimValues: false, isArray: (n
 
 function readItems(contentType: string, body: string): readonly ReceivedItem[] {
   try {
-    if (contentType.startsWith("application/xml")) return xml.parse(body).reportResponse.results.result;
+    if (contentType.startsWith("application/xml")) {
+      const { reportResponse, DeliveryReports } = xml.parse(body);
+      return (reportResponse ?? DeliveryReports).results.result;
+    }
     return JSON.parse(body).results;
   } catch {
     return [];

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { metricOf } from "./exposition.ts";
+import { PATIENT_MS } from "./patience.ts";
 import type { Answer, TestService } from "./service.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -68,12 +70,8 @@ export async function balanceOf(service: TestService): Promise<number> {
 /** How many messages carriers have taken since the service started. */
 export async function submittedCount(service: TestService): Promise<number> {
   const { text } = await service.call("GET", "/metrics");
-  const [, count] = /^heliograph_dispatch_submitted_total (\d+)$/m.exec(text)!;
-  return Number(count);
+  return metricOf(text, "heliograph_carrier_submits_total", { outcome: "accepted" });
 }
-
-/** How long to wait at most for what is bound to come, on the real clock. */
-const PATIENCE_MS = 15_000;
 
 /** Writes a request to a bare socket and returns all that comes back until the service closes: the request must ask for that. */
 export async function rawRequest(url: string, request: string): Promise<{ status: number; body: string }> {
@@ -81,7 +79,7 @@ export async function rawRequest(url: string, request: string): Promise<{ status
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk));
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("the service neither answered nor closed")));
+  socket.setTimeout(PATIENT_MS, () => socket.destroy(new Error("the service neither answered nor closed")));
   socket.write(request);
   await once(socket, "close");
   const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
@@ -94,7 +92,7 @@ export async function passUntil<Result>(
   check: () => Promise<Result | null | undefined | false> | Result | null | undefined | false,
   stepMs = 100,
 ): Promise<Result> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENT_MS;
   for (;;) {
     const result = await check();
     if (result !== null && result !== undefined && result !== false) return result;

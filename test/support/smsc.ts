@@ -11,6 +11,9 @@ import { seededRandom } from "../../src/runtime/random.ts";
 import { Smsc, type SmscSettings } from "../../src/smsc/smsc.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
+/** Node tells it; the types do not know yet. */
+const hasPassed = (t: TestContext): boolean => (t as TestContext & { readonly passed: boolean }).passed;
+
 /** Its handsets answer at once, and what it finds wrong with itself fails the test. */
 export async function startSmsc(
   t: TestContext,
@@ -29,7 +32,8 @@ export async function startSmsc(
     smsc.disconnect();
     await smsc.stop();
     assert.deepEqual(problems, []);
-    if (clock instanceof VirtualClock) assert.equal(clock.timersPending, 0, "a timer is left behind");
+    // After a test that failed a service may still be there: an error here would keep it from being stopped.
+    if (clock instanceof VirtualClock && hasPassed(t)) assert.equal(clock.timersPending, 0, "a timer is left behind");
   });
   return smsc;
 }
@@ -69,7 +73,7 @@ export type Listening = Pick<Smsc, "port">;
 
 /** A session with the network that is not bound yet. */
 export async function connectTo(t: TestContext, smsc: Listening, options: CustomerOptions = {}): Promise<Customer> {
-  const connection = await connectSocket({ host: "127.0.0.1", port: smsc.port, timeoutMs: 10_000 }, systemClock);
+  const connection = await connectSocket({ host: "127.0.0.1", port: smsc.port, timeoutMs: 60_000 }, systemClock);
   assert.ok(connection.kind === "connected");
   const delivered: Pdu<"deliver_sm">[] = [];
   const stray: Pdu[] = [];

@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import type { Clock, Timer } from "../../src/runtime/clock.ts";
+import { PATIENT_MS } from "./patience.ts";
 
 /** How many turns of the event loop count as settled: work that hops through setImmediate more often than this is not waited for. */
 const TURNS_TO_SETTLE = 3;
-const MAX_WAIT_MS = 10_000;
 
 interface Alarm {
   readonly dueMs: number;
@@ -83,6 +83,22 @@ export class VirtualClock implements Clock {
     }
   }
 
+  /** Lets time pass until `work` is done, which may wait for timers and for sockets: a service that stops. */
+  async passWhile(work: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const over = work.finally(() => {
+      isDone = true;
+    });
+    over.catch(() => undefined);
+    const deadline = performance.now() + PATIENT_MS;
+    while (!isDone) {
+      if (performance.now() > deadline) throw new Error("what time passed for was not done");
+      await this.advance(100);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await over;
+  }
+
   /** The machine finds out that its clock was fast. Timers and the monotonic reading do not notice. */
   stepBack(ms: number): void {
     this.#wallMs -= ms;
@@ -94,7 +110,7 @@ export class VirtualClock implements Clock {
   }
 
   async #settle(): Promise<void> {
-    const until = performance.now() + MAX_WAIT_MS;
+    const until = performance.now() + PATIENT_MS;
     do {
       while (this.#atRest.some((isAtRest) => !isAtRest())) {
         if (performance.now() > until) throw new Error("what the clock waits for does not come to rest");

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { CheckpointTurn } from "../../src/store/sqlite/checkpoint-turn.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { CheckpointTurn } from "../../src/drivers/sqlite/checkpoint-turn.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import type { CheckpointThreadData } from "../../src/threads/checkpoint.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { carriedOf } from "../../src/message/carried.ts";
+import { seededRandom } from "../../src/runtime/random.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { CommandInput, CommandName } from "../../src/store/port/store.ts";
 import { packFeed, packInput, unpackFeed, unpackInput } from "../../src/threads/codec.ts";
@@ -17,11 +18,13 @@ const crossFeed = (feed: Feed): Feed => unpackFeed(structuredClone(packFeed(feed
 const CONTENT = {
   from: "Sender",
   text: "Hello",
+  shownText: "*****",
   encoding: "gsm7",
   partCount: 1,
   flash: true,
   notifyUrl: "https://example.com",
-  notifyContentType: "application/json",
+  reportForm: "application/json",
+  regional: { southKorea: { title: "News" } },
   ...carriedOf({ callbackData: "data" }),
   intermediateReport: false,
   sendAtMs: 1,
@@ -37,6 +40,9 @@ test("an acceptance, with all its contents and messages", () => {
     replay: { key: "key", bulk: true, bodyHash: "hash" },
     receivedAtMs: 5,
     firstKey: "4123456789012345678",
+    links: { contents: new Map([[1, [{ code: "00000000000", target: "https://a.example/" }]]]), trackingUrl: null },
+    conversion: '{"name":"PIN"}',
+    speedLimit: { amount: 5, unitMs: 60_000 },
     contents: [CONTENT, { ...CONTENT, encoding: { dataCoding: 4, esmClass: 0 }, notifyUrl: null, window: null }],
     messages: [0, 1, 1].map((content) => ({
       content,
@@ -102,8 +108,19 @@ test("a command without a form crosses as it is, also without an input", () => {
 });
 
 test("a feed, with messages and reports of every kind", () => {
-  const { from, text, partCount, flash, intermediateReport, window, expiresAtMs } = CONTENT;
-  const shared = { from, text, partCount, flash, intermediateReport, window, expiresAtMs };
+  const { from, text, partCount, flash, intermediateReport, window, expiresAtMs, regional } = CONTENT;
+  const shared = {
+    from,
+    text,
+    partCount,
+    flash,
+    intermediateReport,
+    window,
+    dueAtMs: 5,
+    expiresAtMs,
+    slotUntilMs: 7,
+    regional,
+  };
   const message = {
     key: "1",
     accountId: 1,
@@ -113,7 +130,7 @@ test("a feed, with messages and reports of every kind", () => {
     unknownCount: 2,
     taken: null,
   };
-  const batch = { id: "9", accountId: 1, url: "http://x", contentType: "application/json", attempts: 0 };
+  const batch = { id: "9", accountId: 1, url: "http://x", form: "application/json", attempts: 0 };
   const report = {
     bulkId: null,
     messageId: "m",
@@ -147,4 +164,29 @@ test("a feed, with messages and reports of every kind", () => {
   assert.deepEqual(crossFeed(feed), feed);
   const nothing: Feed = { messages: [], reports: [], overflowed: [], earliestDueAtMs: null };
   assert.deepEqual(crossFeed(nothing), nothing);
+});
+
+test("of many that are alike none gets what another has", () => {
+  const random = seededRandom(7);
+  const one = <Value>(...values: Value[]): Value => values[Math.floor(random.next() * values.length)]!;
+  const receipts: CommandInput<"received">["receipts"] = Array.from({ length: 2_000 }, () => ({
+    carrierMessageId: one("id 1", "id 2", ""),
+    outcome: one("delivered", "held"),
+    errorId: one(0, 1),
+    atMs: one(4, Number.MAX_SAFE_INTEGER),
+    mccMnc: one(null, "22801"),
+    to: one(null, "41790000001"),
+    other: one(null, ""),
+    unmarked: one(true, false),
+    submittedAtMs: one(null, 0, -1),
+    octets: one(null, "00ff"),
+  }));
+  const received = { carrierId: "acme", receipts };
+  assert.deepEqual(cross("received", received), received);
+  const contents = Array.from({ length: 2_000 }, () => {
+    const { shownText, ...others } = { ...CONTENT, flash: one(true, false), window: one(CONTENT.window, null) };
+    return { ...others, shownText: one(shownText, undefined) };
+  });
+  const acceptance = { contents, messages: [] } as unknown as CommandInput<"accept">;
+  assert.deepEqual((cross("accept", acceptance) as CommandInput<"accept">).contents, contents);
 });

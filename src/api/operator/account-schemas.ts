@@ -1,6 +1,6 @@
 /** An account as it is asked for and shown over the API. What it may be is decided in admin/; the schema tells the bounds of that. */
 
-import { type Static, Type } from "typebox";
+import { MAX_REASON } from "../../admin/account-funds.ts";
 import {
   MAX_ENTRIES,
   MAX_LIMIT,
@@ -10,11 +10,12 @@ import {
   MIN_LIMITS,
 } from "../../admin/account-settings.ts";
 import { microsToNumber } from "../../money/amounts.ts";
+import { type Static, Type } from "../../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
 import { TextOrNull } from "../schemas.ts";
-import { Decimal, pageParameters, Version } from "./managing.ts";
+import { Decimal, pageParameters, Version, VersionQuery } from "./managing.ts";
 import { PasswordText } from "./passwords.ts";
 
 export const KINDS = ["client", "reseller", "operator"] as const satisfies readonly AccountKind[];
@@ -34,7 +35,11 @@ const Limits = Type.Object(
     connections: Rate("connections", "Connections at a time."),
     destinationsPerRequest: Rate("destinationsPerRequest", "Destinations in a request."),
   },
-  { ...strict, description: "What it may do at most, where it differs from the service's settings." },
+  {
+    ...strict,
+    title: "AccountLimits",
+    description: "What it may do at most, where it differs from the service's settings.",
+  },
 );
 const Texts = (maxLength: number, description: string) =>
   Type.Array(Type.String({ maxLength }), { minItems: 1, maxItems: MAX_ENTRIES, description });
@@ -128,7 +133,7 @@ const shown = {
   createdAt: Type.String(),
   retiredAt: TextOrNull("Since when it cannot be used any more, for good."),
 };
-export const AccountAnswer = Type.Object(shown);
+export const AccountAnswer = Type.Object(shown, { title: "Account" });
 export const NewAccountAnswer = Type.Object({
   ...shown,
   password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
@@ -139,6 +144,21 @@ export const AccountQuery = Type.Object({
   suspended: Type.Optional(Type.Boolean()),
   parent: Type.Optional(Type.String({ description: "Clients of this reseller." })),
   ...pageParameters,
+});
+
+export const RetireQuery = Type.Object({
+  ...VersionQuery.properties,
+  balanceTo: Type.Optional(
+    Name("Its balance goes to the account of this key, in the same currency; a reseller's to another of its clients."),
+  ),
+  paidOut: Type.Optional(Type.Boolean({ description: "Its balance was given back outside of the service." })),
+  writeOff: Type.Optional(
+    Type.String({
+      maxLength: MAX_REASON,
+      description:
+        "Its balance, or what it owes, is given up: why. An account that has money is retired with one of the three.",
+    }),
+  ),
 });
 
 export function accountAnswer(account: ManagedAccount): Static<typeof AccountAnswer> {

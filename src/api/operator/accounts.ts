@@ -22,6 +22,7 @@ import {
   KINDS,
   NewAccountAnswer,
   NewAccountRequest,
+  RetireQuery,
 } from "./account-schemas.ts";
 import {
   MANAGER,
@@ -32,7 +33,6 @@ import {
   orCurrent,
   Page,
   pageOf,
-  VersionQuery,
   versioned,
 } from "./managing.ts";
 import type { NewPasswords } from "./passwords.ts";
@@ -68,6 +68,7 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
     operation({
       ...MANAGER,
       bodyOctets: ACCOUNT_OCTETS,
+      id: "makeAccount",
       summary: "Make an account",
       schema: { body: NewAccountRequest },
       answer: NewAccountAnswer,
@@ -88,7 +89,13 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
 
   api.get(
     "/operator/1/accounts",
-    operation({ ...MANAGER, summary: "List accounts by key", query: AccountQuery, answer: Page(AccountAnswer) }),
+    operation({
+      ...MANAGER,
+      id: "listAccounts",
+      summary: "List accounts by key",
+      query: AccountQuery,
+      answer: Page(AccountAnswer),
+    }),
     async (request) => {
       const fields = fieldsOf(request.query);
       const limit = readLimit(request.query);
@@ -106,7 +113,7 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
 
   api.get(
     "/operator/1/accounts/:key",
-    operation({ ...MANAGER, summary: "See an account", answer: AccountAnswer }),
+    operation({ ...MANAGER, id: "getAccount", summary: "See an account", answer: AccountAnswer }),
     async (request, reply) => versioned(reply, accountAnswer(await managedAccount(store, request))),
   );
 
@@ -115,6 +122,7 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
     operation({
       ...MANAGER,
       bodyOctets: ACCOUNT_OCTETS,
+      id: "changeAccount",
       summary: "Change an account",
       schema: { body: AccountChangeRequest },
       answer: AccountAnswer,
@@ -130,11 +138,24 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
 
   api.delete(
     "/operator/1/accounts/:key",
-    operation({ ...MANAGER, summary: "Retire an account for good; what it did stays on record", query: VersionQuery }),
+    operation({
+      ...MANAGER,
+      id: "retireAccount",
+      summary: "Retire an account for good; what it did stays on record, and its balance goes where it is told",
+      query: RetireQuery,
+    }),
     async (request, reply) => {
-      const version = neededVersion(request, fieldsOf(request.query).version);
+      const fields = fieldsOf(request.query);
+      const version = neededVersion(request, fields.version);
       const seen = { key: named(request, "key"), version };
-      await orCurrent(accountAnswer, retireAccount(rules, managerOf(request, clock), seen));
+      const balanceTo = readText(fields, "balanceTo");
+      const writeOff = readText(fields, "writeOff");
+      const order = {
+        ...(balanceTo === null ? {} : { balanceTo }),
+        ...(writeOff === null ? {} : { writeOff }),
+        paidOut: readWord(fields, "paidOut", ["true", "false"]) === "true",
+      };
+      await orCurrent(accountAnswer, retireAccount(rules, managerOf(request, clock), seen, order));
       return reply.code(204).send();
     },
   );

@@ -1,7 +1,8 @@
 /** API keys of an account: made, listed and revoked. The key itself is shown once, to whoever made it. */
-import { Type } from "typebox";
+
 import { type ApiKeyParts as ApiKeyRuleParts, apiKeysOf, createApiKey, revokeApiKey } from "../../admin/api-keys.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "../api-key-schemas.ts";
 import { type Api, operation } from "../operation.ts";
 import { MANAGER, managerOf, named } from "./managing.ts";
@@ -17,6 +18,7 @@ export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
     "/operator/1/accounts/:key/api-keys",
     operation({
       ...MANAGER,
+      id: "makeAccountApiKey",
       summary: "Make an API key for an account",
       schema: { body: ApiKeyRequest },
       answer: NewApiKeyAnswer,
@@ -29,6 +31,7 @@ export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
     "/operator/1/accounts/:key/api-keys",
     operation({
       ...MANAGER,
+      id: "listAccountApiKeys",
       summary: "List an account's API keys, with when each was last used",
       answer: Type.Object({ results: Type.Array(ApiKeyAnswer) }),
     }),
@@ -39,7 +42,7 @@ export function apiKeyOperations(api: Api, parts: ApiKeyParts): void {
 
   api.delete(
     "/operator/1/accounts/:key/api-keys/:id",
-    operation({ ...MANAGER, summary: "Revoke an API key" }),
+    operation({ ...MANAGER, id: "revokeAccountApiKey", summary: "Revoke an API key" }),
     async (request, reply) => {
       const key = { id: named(request, "id"), accountKey: named(request, "key") };
       await revokeApiKey(parts, managerOf(request, clock), key);

@@ -1,6 +1,9 @@
 /** The audit: who changed what. An operator reads all of it, a reseller what was changed of its clients. */
-import { Type } from "typebox";
+
+import { auditFacts } from "../../admin/audit-facts.ts";
 import { tenantOf } from "../../admin/manager.ts";
+import { microsToNumber } from "../../money/amounts.ts";
+import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AuditEntry } from "../../store/port/accounts.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -21,10 +24,13 @@ const AuditAnswer = Type.Object({
   at: Type.String(),
   actor: Type.String({ description: "The key of the account that did it, or command line." }),
   address: TextOrNull("Where the request came from. A reseller sees its own."),
-  action: Type.String({ description: "create, change, retire or delete; of a login open, wrongCode or wait." }),
+  action: Type.String({
+    description:
+      "create, change, retire, delete or reconnect; of funds topUp, takeBack, correction, transfer or writeOff; of a login open, wrongCode or wait.",
+  }),
   kind: Type.String({ description: "What kind of thing it was." }),
   subject: Type.String({ description: "Which one." }),
-  before: Facts("What was there, without secrets; amounts in millionths."),
+  before: Facts("What was there, without secrets; amounts in the currency that stands beside them."),
   after: Facts("What is there since."),
 });
 
@@ -32,7 +38,7 @@ const AuditQuery = Type.Object({
   kind: Type.Optional(
     Type.String({
       description:
-        "Such as account, password, apiKey, carrier or ratePlan. With login: logins, which are told for this kind alone.",
+        "Such as account, funds, password, apiKey, carrier or ratePlan. With login: logins, which are told for this kind alone.",
     }),
   ),
   subject: Type.Optional(Type.String({ description: "Such as an account's key." })),
@@ -45,6 +51,7 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
     "/operator/1/audit",
     operation({
       ...MANAGER,
+      id: "readAudit",
       summary: "Read who changed what, or who logged in, newest first",
       query: AuditQuery,
       answer: Page(AuditAnswer),
@@ -72,17 +79,10 @@ export function auditOperations(api: Api, { store }: AuditParts): void {
         action,
         kind,
         subject,
-        before: parsed(facts.before),
-        after: parsed(facts.after),
+        before: auditFacts(facts.before, microsToNumber),
+        after: auditFacts(facts.after, microsToNumber),
       });
       return pageOf(entries, limit, ({ id }) => String(id), show);
     },
   );
-}
-
-/** What is no object has no place of its own in the answer. */
-function parsed(json: string | null): object | null {
-  if (json === null) return null;
-  const value: unknown = JSON.parse(json);
-  return typeof value === "object" ? value : { value };
 }

@@ -3,13 +3,13 @@
  * stands in the catalogue file; a change that would leave the catalogue at odds with itself is refused, and says with what.
  */
 import type { FastifyRequest } from "fastify";
-import { type TProperties, type TSchema, Type } from "typebox";
 import { deleteItem, itemNamed, listItems, putItem } from "../../admin/catalogue.ts";
 import * as items from "../../admin/items.ts";
 import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
 import { ExchangeRate, RatePlan, Route } from "../../catalogue/file.ts";
 import { IncomingNumber } from "../../catalogue/numbers.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { type TProperties, type TSchema, Type } from "../../runtime/type.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
 import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
@@ -89,15 +89,23 @@ const DEFAULT_ROUTE = "default";
 /** Written and never shown. */
 const SECRET = "password";
 
-function oneOf(schemas: readonly TSchema[]): TSchema {
-  return schemas.length === 1 ? schemas[0]! : Type.Union([...schemas]);
+/** `title` is its name in the description. */
+function oneOf(title: string, schemas: readonly TSchema[]): TSchema {
+  return schemas.length === 1 ? { ...schemas[0]!, title } : Type.Union([...schemas], { title });
+}
+
+/** "ratePlan" → "RatePlan", as in the ids of the operations. */
+function nameOf({ kind }: Resource): string {
+  return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
 }
 
 /** What is in the path need not be in the body, and neither a password that stays as it is. */
-function bodyOf({ shapes, names, kind }: Resource): TSchema {
+function bodyOf(resource: Resource): TSchema {
+  const { shapes, names, kind } = resource;
   const optional = new Set([...names, SECRET]);
   const description = kind === "carrier" ? "A password that is left out stays as it was." : "As in the catalogue file.";
   return oneOf(
+    `${nameOf(resource)}Settings`,
     shapes.map(({ properties }) =>
       Type.Object(
         {
@@ -115,9 +123,10 @@ function bodyOf({ shapes, names, kind }: Resource): TSchema {
   );
 }
 
-function answerOf({ shapes }: Resource): TSchema {
+function answerOf(resource: Resource): TSchema {
   return oneOf(
-    shapes.map(({ properties: { [SECRET]: _, ...properties } }) =>
+    nameOf(resource),
+    resource.shapes.map(({ properties: { [SECRET]: _, ...properties } }) =>
       Type.Object({ ...properties, version: Type.Integer({ description: "Grows with every change." }) }),
     ),
   );
@@ -162,12 +171,19 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
 
   for (const resource of RESOURCES) {
     const { kind, path, names, one, many } = resource;
+    const name = nameOf(resource);
     const onePath = [path, ...names.map((name) => `:${name}`)].join("/");
     const answer = answerOf(resource);
 
     api.get(
       path,
-      operation({ ...OPERATOR, summary: `List ${many}`, query: Type.Object(pageParameters), answer: Page(answer) }),
+      operation({
+        ...OPERATOR,
+        id: `list${name}s`,
+        summary: `List ${many}`,
+        query: Type.Object(pageParameters),
+        answer: Page(answer),
+      }),
       (request) =>
         inTurn(request, async () => {
           const limit = readLimit(request.query);
@@ -178,7 +194,7 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
         }),
     );
 
-    api.get(onePath, operation({ ...OPERATOR, summary: `See ${one}`, answer }), (request, reply) =>
+    api.get(onePath, operation({ ...OPERATOR, id: `get${name}`, summary: `See ${one}`, answer }), (request, reply) =>
       inTurn(request, async () => versioned(reply, shown(await itemNamed(store, itemIn(resource, request))))),
     );
 
@@ -187,6 +203,7 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
       {
         ...operation({
           ...OPERATOR,
+          id: `set${name}`,
           summary: `Set ${one}`,
           bodyOctets: "large",
           schema: { body: bodyOf(resource) },
@@ -203,13 +220,16 @@ export function catalogueOperations(api: Api, parts: CatalogueParts): void {
         }),
     );
 
-    api.delete(onePath, operation({ ...OPERATOR, summary: `Delete ${one}`, query: VersionQuery }), (request, reply) =>
-      inTurn(request, async () => {
-        const version = neededVersion(request, fieldsOf(request.query).version) ?? "any";
-        const by = { by: actorOf(request), atMs: clock.now() };
-        await orCurrent(shown, deleteItem(store, { ...itemIn(resource, request), version, ...by }));
-        return reply.code(204).send();
-      }),
+    api.delete(
+      onePath,
+      operation({ ...OPERATOR, id: `delete${name}`, summary: `Delete ${one}`, query: VersionQuery }),
+      (request, reply) =>
+        inTurn(request, async () => {
+          const version = neededVersion(request, fieldsOf(request.query).version) ?? "any";
+          const by = { by: actorOf(request), atMs: clock.now() };
+          await orCurrent(shown, deleteItem(store, { ...itemIn(resource, request), version, ...by }));
+          return reply.code(204).send();
+        }),
     );
   }
 }

@@ -1,9 +1,9 @@
 /** What the operations of operators and resellers share: whose accounts one may see, who made a change, versions and pages. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type TSchema, Type } from "typebox";
 import { type AccountReader, managedAccount as findAccount, type Manager } from "../../admin/manager.ts";
 import { Refused } from "../../admin/refusal.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { type TSchema, Type } from "../../runtime/type.ts";
 import type { Actor, ManagedAccount } from "../../store/port/accounts.ts";
 import { ApiError, badField } from "../errors.ts";
 import { accountOf } from "../operation.ts";

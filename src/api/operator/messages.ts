@@ -1,15 +1,20 @@
-/** What operators can know of a message beyond what its client is told: what its carrier said after its last word. */
-import { Type } from "typebox";
+/** What operators can know of a message beyond what its client is told: all of it, and what its carrier said after its last word. */
+import { carrierStates } from "../../admin/carriers.ts";
 import { messagesNamed } from "../../admin/messages.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
+import { type TrackingStore, trackMessages } from "../../tracking/track.ts";
 import { ApiError } from "../errors.ts";
 import { type Api, operation } from "../operation.ts";
 import { managedAccount, named, OPERATOR } from "./managing.ts";
+import { TrackedAnswer } from "./message-schemas.ts";
 
 export interface MessageParts {
-  readonly store: Pick<Store, "account" | "logs" | "laterReceipts">;
+  readonly store: TrackingStore & Pick<Store, "account" | "carrierNotes">;
+  readonly catalogue: Catalogue;
   readonly clock: Clock;
 }
 
@@ -25,11 +30,32 @@ const LaterAnswer = Type.Object({
   ),
 });
 
-export function messageOperations(api: Api, { store, clock }: MessageParts): void {
+export function messageOperations(api: Api, { store, clock, catalogue }: MessageParts): void {
+  api.get(
+    "/operator/1/accounts/:key/messages/:messageId",
+    operation({
+      ...OPERATOR,
+      id: "trackMessage",
+      summary:
+        "Read all that is known of a message: its request, encoding and parts, carrier and its ids, route, reports with each try, and what happened when",
+      answer: TrackedAnswer,
+    }),
+    async (request) => {
+      const account = await managedAccount(store, request);
+      const messageId = named(request, "messageId");
+      const routes = catalogue.current;
+      const carriers = await carrierStates(store);
+      const results = await trackMessages(store, { account, messageId, nowMs: clock.now(), routes, carriers });
+      if (results.length === 0) throw new ApiError("notFound");
+      return { results };
+    },
+  );
+
   api.get(
     "/operator/1/accounts/:key/messages/:messageId/receipts",
     operation({
       ...OPERATOR,
+      id: "readLaterReceipts",
       summary:
         "Read what carriers said of a message after their last word, oldest first: it changes nothing of the message",
       answer: LaterAnswer,

@@ -1,5 +1,5 @@
 /** Passwords of an account's users, and the sessions that were opened with them. */
-import { Type } from "typebox";
+
 import {
   endSessions,
   MAX_PASSWORD,
@@ -8,6 +8,7 @@ import {
 } from "../../admin/passwords.ts";
 import { hashPassword } from "../../auth/passwords.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
 import type { Store } from "../../store/port/store.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, operation } from "../operation.ts";
@@ -46,6 +47,7 @@ export function passwordOperations(api: Api, { store, clock, passwords, settings
     "/operator/1/accounts/:key/users/:username/password",
     operation({
       ...MANAGER,
+      id: "setUserPassword",
       summary: "Give a user another password; the account's sessions end",
       schema: { body: PasswordRequest },
       answer: PasswordAnswer,
@@ -61,6 +63,7 @@ export function passwordOperations(api: Api, { store, clock, passwords, settings
     "/operator/1/accounts/:key/sessions",
     operation({
       ...MANAGER,
+      id: "endAccountSessions",
       summary: "End all sessions of an account",
       answer: Type.Object({ ended: Type.Integer() }),
     }),

@@ -1,31 +1,39 @@
-/** Money: an account's statement for a period, as JSON in pages or as CSV in one stream; and whether the ledger is right. */
+/**
+ * Money: an account's statement for a period, as JSON in pages or as CSV in one stream, for the account itself and for whoever manages it; and whether
+ * the ledger is right.
+ */
 import { Readable } from "node:stream";
-import type { FastifyReply } from "fastify";
-import { Type } from "typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { allAccounts } from "../../admin/all-accounts.ts";
+import { tenantOf } from "../../admin/manager.ts";
 import {
   type Balances,
   balancesOf,
   checkPeriod,
   type Period,
+  type StatementAccount,
   type StatementLine,
+  type Sums,
   statementCsv,
+  sumsOf,
+  totalOf,
   withBalances,
 } from "../../admin/statements.ts";
 import { microsToNumber } from "../../money/amounts.ts";
+import type { PostingPosition } from "../../money/postings.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { formatDateTime } from "../../schedule/date-time.ts";
-import type { ManagedAccount } from "../../store/port/accounts.ts";
-import type { PostingPosition } from "../../store/port/money.ts";
+import { Type } from "../../runtime/type.ts";
+import { formatDateTime, monthOf } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
 import { ApiError, badField } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
-import { fieldsOf, readLimit, readMoment, readText, readWord } from "../query.ts";
+import { fieldsOf, readDay, readLimit, readText, readWord } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 export interface StatementParts {
-  readonly store: Pick<Store, "account" | "balance" | "postings" | "turnover" | "verifyLedger">;
+  readonly store: Pick<Store, "account" | "accounts" | "balance" | "postings" | "turnover" | "verifyLedger">;
   readonly clock: Clock;
 }
 
@@ -54,12 +62,12 @@ function readPlace(text: string | null): { after: PostingPosition; frame: Frame 
 const PostingAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
-  kind: Type.String({ description: "charge, refund or funds." }),
+  kind: Type.String({ description: "charge or refund of messages; funds, correction, transfer or writeOff." }),
   amount: Type.Number({ description: "What the balance changed by." }),
   balance: Type.Number({ description: "After it." }),
   messageId: TextOrNull("The message that a refund is for."),
   smsCount: Type.Union([Type.Integer(), Type.Null()], { description: "Parts that a charge is for." }),
-  description: TextOrNull("What was said when funds were added."),
+  description: TextOrNull("What was said when money was moved."),
 });
 const StatementAnswer = Type.Object({
   account: Type.String(),
@@ -71,8 +79,15 @@ const StatementAnswer = Type.Object({
   ...Page(PostingAnswer).properties,
 });
 const StatementQuery = Type.Object({
-  from: Type.String({ description: "The beginning of the period, such as 2026-02-01T00:00:00.000+0000." }),
-  to: Type.Optional(Type.String({ description: "Its end, which is no longer in it; now unless given." })),
+  from: Type.Optional(
+    Type.String({
+      description:
+        "The beginning of the period: a day such as 2026-02-01, or a moment such as 2026-02-01T00:00:00.000+0000. The beginning of the month that ends the period unless given.",
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: "Its end, a day or a moment, which is no longer in it; now unless given." }),
+  ),
   format: Type.Optional(
     Type.Unsafe<"json" | "csv">({
       type: "string",
@@ -82,14 +97,132 @@ const StatementQuery = Type.Object({
   ),
   ...pageParameters,
 });
+const SUMS = {
+  currency: Type.String(),
+  openingBalance: Type.Number(),
+  charged: Type.Number({ description: "What charges changed the balance by: below zero." }),
+  refunded: Type.Number(),
+  funds: Type.Number({
+    description: "What was given, without what was taken back; with corrections, transfers and what was written off.",
+  }),
+  closingBalance: Type.Number(),
+  smsCount: Type.Integer({ description: "Parts that were charged." }),
+  postings: Type.Integer(),
+};
+const AllStatementAnswer = Type.Object(
+  {
+    from: Type.String(),
+    to: Type.String(),
+    totals: Type.Array(Type.Object({ ...SUMS, accounts: Type.Integer() }), {
+      description: "Of the accounts on this page, a row for each currency.",
+    }),
+    ...Page(Type.Object({ account: Type.String(), ...SUMS })).properties,
+  },
+  { title: "StatementOfAll" },
+);
+const AllStatementQuery = Type.Object({
+  ...StatementQuery.properties,
+  reseller: Type.Optional(Type.String({ description: "For operators: the accounts of this reseller." })),
+});
+/** The end of the period, so that it stays the same from page to page, and the last account. */
+const ALL_PLACE = /^(\d{1,15})\.([A-Za-z0-9-]{1,64})$/;
+
+function readAllPlace(text: string | null): RegExpExecArray | null {
+  const place = text === null ? null : ALL_PLACE.exec(text);
+  if (text !== null && place === null) throw badField("after", "must be what the page before gave as next");
+  return place;
+}
+
+function sumsAnswer({ openingMicros, closingMicros, chargedMicros, refundedMicros, fundedMicros, ...counts }: Sums) {
+  const { smsCount, postings } = counts;
+  return {
+    openingBalance: microsToNumber(openingMicros),
+    charged: microsToNumber(chargedMicros),
+    refunded: microsToNumber(refundedMicros),
+    funds: microsToNumber(fundedMicros),
+    closingBalance: microsToNumber(closingMicros),
+    smsCount,
+    postings,
+  };
+}
+
 const VerifyAnswer = Type.Object({
   right: Type.Boolean(),
   faults: Type.Array(Type.String({ description: "What is wrong, one by one." })),
 });
 
+/** Of all accounts on a page together: the account with which they are reached is its last. */
+const MAX_POSTINGS = 100_000;
+
+/** Counts what is read of the postings, also of those that are only added up. */
+class CountedPostings {
+  readonly #store: StatementParts["store"];
+  read = 0;
+
+  constructor(store: StatementParts["store"]) {
+    this.#store = store;
+  }
+
+  balance(input: Parameters<Store["balance"]>[0]): ReturnType<Store["balance"]> {
+    return this.#store.balance(input);
+  }
+
+  async postings(input: Parameters<Store["postings"]>[0]): ReturnType<Store["postings"]> {
+    const postings = await this.#store.postings(input);
+    this.read += postings.length;
+    return postings;
+  }
+
+  async turnover(input: Parameters<Store["turnover"]>[0]): ReturnType<Store["turnover"]> {
+    const page = await this.#store.turnover(input);
+    if (page.next !== null) this.read += input.limit;
+    return page;
+  }
+}
+
+type Accounts = Parameters<typeof statementCsv>[1];
+type Span = Pick<Period, "sinceMs" | "untilMs">;
+
+interface Statement {
+  readonly path: string;
+  readonly who: typeof MANAGER | typeof OWN;
+  readonly whose: string;
+  /** In the id of its operation. */
+  readonly name: string;
+  readonly accountIn: (store: StatementParts["store"], request: FastifyRequest) => Promise<StatementAccount>;
+}
+
+const OWN = { tag: "Account", auth: "account", scope: "balance" } as const;
+const STATEMENTS: readonly Statement[] = [
+  {
+    path: "/account/1/statement",
+    who: OWN,
+    whose: "your account's",
+    name: "Own",
+    accountIn: async (_, request) => accountOf(request),
+  },
+  {
+    path: "/operator/1/accounts/:key/statement",
+    who: MANAGER,
+    whose: "an account's",
+    name: "Account",
+    accountIn: managedAccount,
+  },
+];
+
 export function statementOperations(api: Api, { store, clock }: StatementParts): void {
   // However many statements are asked for, the store has one page of them at a time.
   const mutex = new Mutex();
+
+  /** What every statement is asked for with. Its period stays the same from page to page: `keptUntilMs` is the end that the page before had. */
+  function wishOf(query: unknown, keptUntilMs: number | null) {
+    const fields = fieldsOf(query);
+    const untilMs = keptUntilMs ?? readDay(fields, "to") ?? clock.now();
+    // The end of a period is not in it: one that ends with a month is of that month, and not of the next.
+    const sinceMs = readDay(fields, "from") ?? monthOf(untilMs - 1);
+    checkPeriod({ sinceMs, untilMs });
+    return { limit: readLimit(query), format: readWord(fields, "format", ["json", "csv"]), sinceMs, untilMs };
+  }
 
   async function frameOf(period: Period, take: Take): Promise<Frame> {
     const balances = await balancesOf({ store, clock, take }, period);
@@ -97,11 +230,11 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
   }
 
   /** The first piece is made before the answer begins: until then what fails can still be told. */
-  async function csvStream(account: ManagedAccount, period: Period, readerId: number): Promise<Readable> {
+  async function csvStream(accounts: Accounts, period: Span, readerId: number): Promise<Readable> {
     const leave = mutex.enter(readerId);
     try {
       const source = { store, clock, take: <Page>(look: () => Promise<Page>) => mutex.take(look, readerId) };
-      const pieces = statementCsv(source, account, period);
+      const pieces = statementCsv(source, accounts, period);
       const first = await pieces.next();
       const stream = Readable.from(
         (async function* () {
@@ -117,59 +250,122 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
     }
   }
 
+  for (const { path, who, whose, name, accountIn } of STATEMENTS)
+    api.get(
+      path,
+      {
+        ...operation({
+          ...who,
+          csv: true,
+          id: `read${name}Statement`,
+          summary: `Read ${whose} statement for a period, as JSON in pages or as CSV`,
+          query: StatementQuery,
+          answer: StatementAnswer,
+        }),
+        // HEAD would read all of it for nobody.
+        exposeHeadRoute: false,
+      },
+      async (request, reply) => {
+        const place = readPlace(readText(fieldsOf(request.query), "after"));
+        const { limit, format, sinceMs, untilMs } = wishOf(request.query, place?.frame.untilMs ?? null);
+        const account = await accountIn(store, request);
+        const period = { accountId: account.id, sinceMs, untilMs };
+        const readerId = accountOf(request).id;
+        if (format === "csv") {
+          const stream = await csvStream([account], period, readerId);
+          reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
+          return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
+        }
+        const { frame, rows } = await mutex.search(readerId, async (take) => ({
+          frame: place?.frame ?? (await frameOf(period, take)),
+          rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
+        }));
+        const lines = withBalances(rows.slice(0, limit), frame.balanceMicros);
+        return {
+          account: account.key,
+          currency: account.currency,
+          from: formatDateTime(sinceMs),
+          to: formatDateTime(untilMs),
+          openingBalance: microsToNumber(frame.openingMicros),
+          closingBalance: microsToNumber(frame.closingMicros),
+          results: lines.map(lineAnswer),
+          next: rows.length > limit ? placeOf(lines.at(-1)!, frame) : null,
+        };
+      },
+    );
+
   api.get(
-    "/operator/1/accounts/:key/statement",
+    "/operator/1/statement",
     {
       ...operation({
         ...MANAGER,
         csv: true,
-        summary: "Read an account's statement for a period, as JSON in pages or as CSV",
-        query: StatementQuery,
-        answer: StatementAnswer,
+        id: "readStatement",
+        summary:
+          "Read a statement over all accounts that you manage for a period: the sums of each, or as CSV every posting",
+        query: AllStatementQuery,
+        answer: AllStatementAnswer,
       }),
-      // HEAD would read all of it for nobody.
       exposeHeadRoute: false,
     },
     async (request, reply) => {
       const fields = fieldsOf(request.query);
-      const limit = readLimit(request.query);
-      const format = readWord(fields, "format", ["json", "csv"]);
-      const sinceMs = readMoment(fields, "from");
-      if (sinceMs === null) throw badField("from", "is required");
-      const place = readPlace(readText(fields, "after"));
-      const untilMs = place?.frame.untilMs ?? readMoment(fields, "to") ?? clock.now();
-      checkPeriod({ sinceMs, untilMs });
-      const account = await managedAccount(store, request);
-      const period = { accountId: account.id, sinceMs, untilMs };
-      const readerId = accountOf(request).id;
+      const [, untilText, afterKey = null] = readAllPlace(readText(fields, "after")) ?? [];
+      const kept = untilText === undefined ? null : Number(untilText);
+      const { limit, format, sinceMs, untilMs } = wishOf(request.query, kept);
+      const reader = accountOf(request);
+      const resellerId = await resellerIn(request, readText(fields, "reseller"));
       if (format === "csv") {
-        const stream = await csvStream(account, period, readerId);
-        reply.header("content-disposition", `attachment; filename="statement-${account.key}.csv"`);
+        const accounts = allAccounts(store, { kind: null, suspended: null, resellerId });
+        const stream = await csvStream(accounts, { sinceMs, untilMs }, reader.id);
+        reply.header("content-disposition", `attachment; filename="statement.csv"`);
         return (reply as FastifyReply).type("text/csv; charset=utf-8").send(stream);
       }
-      const { frame, rows } = await mutex.search(readerId, async (take) => ({
-        frame: place?.frame ?? (await frameOf(period, take)),
-        rows: await take(() => store.postings({ ...period, after: place?.after ?? null, limit: limit + 1 })),
-      }));
-      const lines = withBalances(rows.slice(0, limit), frame.balanceMicros);
-      return {
-        account: account.key,
-        currency: account.currency,
-        from: formatDateTime(sinceMs),
-        to: formatDateTime(untilMs),
-        openingBalance: microsToNumber(frame.openingMicros),
-        closingBalance: microsToNumber(frame.closingMicros),
-        results: lines.map(lineAnswer),
-        next: rows.length > limit ? placeOf(lines.at(-1)!, frame) : null,
-      };
+      return mutex.search(reader.id, async (take) => {
+        const range = { kind: null, suspended: null, resellerId, afterKey, limit: limit + 1 };
+        const accounts = await take(() => store.accounts(range));
+        const page: (Sums & StatementAccount)[] = [];
+        const counting = new CountedPostings(store);
+        for (const { id, key, currency } of accounts.slice(0, limit)) {
+          const sums = await sumsOf({ store: counting, clock, take }, { accountId: id, sinceMs, untilMs });
+          page.push({ id, key, currency, ...sums });
+          // The rest is on the next page; and nobody waits for a page whose client has gone.
+          if (counting.read >= MAX_POSTINGS || request.raw.socket.destroyed) break;
+        }
+        const byCurrency = [...Map.groupBy(page, ({ currency }) => currency)].sort(([one], [other]) =>
+          one < other ? -1 : 1,
+        );
+        return {
+          from: formatDateTime(sinceMs),
+          to: formatDateTime(untilMs),
+          totals: byCurrency.map(([currency, all]) => ({
+            currency,
+            accounts: all.length,
+            ...sumsAnswer(totalOf(all)),
+          })),
+          results: page.map(({ key, currency, ...sums }) => ({ account: key, currency, ...sumsAnswer(sums) })),
+          next: accounts.length > page.length ? `${untilMs}.${page.at(-1)!.key}` : null,
+        };
+      });
     },
   );
+
+  /** Whose accounts are meant: a reseller's are its own, an operator's are all, or those of the reseller that it names. */
+  async function resellerIn(request: FastifyRequest, key: string | null): Promise<number | null> {
+    const { resellerId } = tenantOf({ account: accountOf(request) });
+    if (key === null) return resellerId;
+    if (resellerId !== null && key !== accountOf(request).key) throw badField("reseller", "is for operators");
+    const reseller = resellerId === null ? await store.account({ resellerId, key }) : accountOf(request);
+    if (reseller?.kind !== "reseller") throw badField("reseller", "names no reseller");
+    return reseller.id;
+  }
 
   let verifying = false;
   api.get(
     "/operator/1/ledger/verify",
     operation({
       ...OPERATOR,
+      id: "verifyLedger",
       summary: "Add up the whole ledger and say whether it is right",
       answer: VerifyAnswer,
     }),

@@ -1,15 +1,21 @@
 /** What came in and belongs to nothing that is known: receipts without a message, messages to a number that is nobody's. */
-import { Type } from "typebox";
+
+import { clearReceipts } from "../../admin/receipts.ts";
 import { binaryOf } from "../../reports/rendering/incoming-item.ts";
-import { formatDateTime } from "../../schedule/date-time.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
+import { formatDateTime, parseDateTime } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
+import { badField } from "../errors.ts";
+import { IncomingBinary } from "../incoming-schemas.ts";
 import { type Api, operation } from "../operation.ts";
 import { readLimit } from "../query.ts";
-import { IncomingBinary, LimitQuery, TextOrNull } from "../schemas.ts";
-import { OPERATOR } from "./managing.ts";
+import { LimitQuery, TextOrNull } from "../schemas.ts";
+import { actorOf, OPERATOR } from "./managing.ts";
 
 export interface UnmatchedParts {
-  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming">;
+  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "discard">;
+  readonly clock: Clock;
 }
 
 const Count = Type.Integer({ description: "How many there are." });
@@ -17,6 +23,7 @@ const ParkedAnswer = Type.Object({
   count: Count,
   results: Type.Array(
     Type.Object({
+      id: Type.String({ description: "By which it is cleared." }),
       carrier: Type.String(),
       carrierMessageId: Type.String(),
       to: TextOrNull("The phone, where the network tells."),
@@ -49,11 +56,33 @@ const UnmatchedAnswer = Type.Object({
   ),
 });
 
-export function unmatchedOperations(api: Api, { store }: UnmatchedParts): void {
+const MAX_IDS = 1_000;
+const ClearRequest = Type.Object(
+  {
+    ids: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[0-9]{1,15}$" }), {
+        minItems: 1,
+        maxItems: MAX_IDS,
+        description: "As listed.",
+      }),
+    ),
+    carrier: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "Only those of a carrier." })),
+    before: Type.Optional(Type.String({ maxLength: 64, description: "Only those that came before this time." })),
+    all: Type.Optional(Type.Boolean({ description: "Needed to clear without any other filter." })),
+  },
+  { additionalProperties: false },
+);
+const ClearAnswer = Type.Object({
+  cleared: Type.Integer(),
+  more: Type.Boolean({ description: "There are more of them: call again." }),
+});
+
+export function unmatchedOperations(api: Api, { store, clock }: UnmatchedParts): void {
   api.get(
     "/operator/1/receipts/parked",
     operation({
       ...OPERATOR,
+      id: "listParkedReceipts",
       summary: "Read receipts that match no message, newest first",
       query: LimitQuery,
       answer: ParkedAnswer,
@@ -63,7 +92,8 @@ export function unmatchedOperations(api: Api, { store }: UnmatchedParts): void {
       return {
         count,
         results: receipts.map(
-          ({ carrierId, carrierMessageId, to, outcome, errorId, mccMnc, atMs, why, times, octets }) => ({
+          ({ id, carrierId, carrierMessageId, to, outcome, errorId, mccMnc, atMs, why, times, octets }) => ({
+            id: String(id),
             carrier: carrierId,
             carrierMessageId,
             to,
@@ -80,10 +110,36 @@ export function unmatchedOperations(api: Api, { store }: UnmatchedParts): void {
     },
   );
 
+  api.post(
+    "/operator/1/receipts/parked/clear",
+    operation({
+      ...OPERATOR,
+      id: "clearParkedReceipts",
+      summary: "Delete receipts that match no message: by their ids, or of a carrier and of before a time, or all",
+      schema: { body: ClearRequest },
+      answer: ClearAnswer,
+    }),
+    async (request) => {
+      const { ids, carrier, before, all } = request.body;
+      const hasFilter = carrier !== undefined || before !== undefined;
+      if ([ids !== undefined, hasFilter, all === true].filter(Boolean).length !== 1)
+        throw badField("ids", "must say which receipts: or carrier and before, or all with true");
+      const beforeMs = before === undefined ? null : parseDateTime(before);
+      if (before !== undefined && beforeMs === null)
+        throw badField("before", "must be a date and time, such as 2026-02-12T09:58:20.323+0000");
+      const filter = {
+        ...(carrier === undefined ? {} : { carrierId: carrier }),
+        ...(beforeMs === null ? {} : { beforeMs }),
+      };
+      return clearReceipts(store, { ids: ids ?? null, filter, by: actorOf(request), atMs: clock.now() });
+    },
+  );
+
   api.get(
     "/operator/1/incoming/unmatched",
     operation({
       ...OPERATOR,
+      id: "listUnmatchedIncoming",
       summary: "Read messages from phones to a number that is nobody's, newest first",
       query: LimitQuery,
       answer: UnmatchedAnswer,

@@ -1,22 +1,27 @@
 /**
- * One connection to a carrier, kept up for as long as the service runs: connect, bind, use, and when it is lost do it again.
+ * One connection to a carrier, kept up for as long as the service runs: reached, used, and when it is lost reached again.
  *
- *   connecting ──▶ binding ──▶ bound ──lost──▶ waiting ──▶ connecting (the next host) …
- *        └────────────┴─────failed────────────────▲
+ *   connecting ──the first host that binds──▶ bound ──lost──▶ connecting: host, host, host ──none──▶ waiting ──▶ connecting …
  *
- * The wait grows with every failure and has chance in it, so that a carrier that comes back is not met by all its customers at once.
+ * How long it waits is in retry-wait.ts, and what a refusal changes in bind-refusals.ts. A host that does not answer keeps nobody waiting: the next one is tried beside it, and so is itself
+ * after the wait; the first try that is bound counts, and the others are given up.
  * Nothing is begun without the lease: another node may have the connection by then.
  */
-import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
-import { type Clock, Interval, type Timer } from "../../runtime/clock.ts";
+import type { Socket } from "node:net";
+import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
+import type { LinkFacts } from "../facts.ts";
 import { tlsOf } from "./authority.ts";
+import { BindRefusals, type Problem } from "./bind-refusals.ts";
+import { BindTries } from "./bind-tries.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
+import { endedWords, unreachedWords } from "./link-words.ts";
 import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
+import { hostPatienceMs, LASTING_MS, retryWaitMs } from "./retry-wait.ts";
 import { connectSocket } from "./session/connect.ts";
 import type { SessionAnswer, SessionHandlers } from "./session/contract.ts";
 import { SmppSession } from "./session/session.ts";
@@ -46,26 +51,70 @@ export interface LinkParts {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LEASE_LOOK_MS = 250;
-const RECONNECT: Backoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.5 };
+const NO_LEASE_WAIT_MS = 1_000;
+const RECONNECT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
 const ENQUIRE_LINK_SECONDS = 30;
 export const WINDOW = 10;
 /** What the carrier sends and we have not answered: so many receipts can share a commit. Some 300 KB at most. */
 const MAX_UNANSWERED = 1_000;
-/** ESME_RINVPASWD and ESME_RINVSYSID: asking again soon only locks the account. */
-const WRONG_CREDENTIALS = new Set([0x0e, 0x0f]);
 
 export class CarrierLink {
   readonly #parts: LinkParts;
-  readonly #aborting = new AbortController();
+  #stopped = false;
   #session: SmppSession | null = null;
-  #sleep: { timer: Timer; wake: () => void } | null = null;
+  #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
-  #failures = 0;
   #hostIndex = 0;
+  #isBound = false;
+  #sinceMs: number;
+  #problem: Problem | null = null;
+  readonly #refusals = new BindRefusals();
+  #nextTryMs: number | null = null;
+  /** On the monotonic clock: since when it is not there. */
+  #lostMs: number;
+  /** Somebody wants it to be tried at once. */
+  #isHurried = false;
+  /** Sessions in a row that were bound and did not last. A carrier that takes every bind and drops it is not asked every second for ever. */
+  #drops = 0;
+  /** Such a session was the last that was heard of it. One that cannot be reached since is simply down. */
+  #isDropped = false;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
+    this.#sinceMs = parts.clock.now();
+    this.#lostMs = parts.clock.monotonic();
+  }
+
+  get facts(): LinkFacts {
+    const { profile, kind } = this.#parts;
+    // A wrong login has to be mended by somebody, whatever else goes wrong behind it.
+    const problem = this.#refusals.wrongLogin ?? this.#problem;
+    return {
+      kind,
+      host: profile.hosts[this.#hostIndex]!,
+      isBound: this.#isBound,
+      isRefused: this.#refusals.isRefused,
+      sinceMs: this.#sinceMs,
+      problem: problem?.says ?? null,
+      problemMs: problem?.atMs ?? null,
+      nextTryMs: this.#nextTryMs,
+      inFlight: this.#session?.inFlight ?? 0,
+    };
+  }
+
+  /** If it is not there it is tried now, and as if it had been lost now. */
+  connectNow(): void {
+    this.#isHurried = true;
+    this.#refusals.forget();
+    this.#drops = 0;
+    this.#lostMs = this.#parts.clock.monotonic();
+    this.#wake();
+  }
+
+  #note(isBound: boolean): void {
+    this.#isBound = isBound;
+    this.#sinceMs = this.#parts.clock.now();
   }
 
   /** Whether it is bound and may submit. */
@@ -87,47 +136,138 @@ export class CarrierLink {
   }
 
   async stop(): Promise<void> {
-    this.#aborting.abort();
-    this.#sleep?.timer.cancel();
-    this.#sleep?.wake();
+    this.#stopped = true;
+    this.#wake();
     await this.#session?.unbind();
     await this.#running;
   }
 
-  get #stopped(): boolean {
-    return this.#aborting.signal.aborted;
-  }
-
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      if (!this.#parts.lease.holds()) {
-        await this.#sleepFor(RECONNECT.firstMs);
-        continue;
-      }
-      const status = await this.#useOnce().catch((error: Error) => {
-        // For example a certificate file that is not there.
-        this.#failed("", error.message);
-        return 0;
-      });
-      if (this.#stopped) return;
-      await this.#wait(status);
+      const session = await this.#reach();
+      if (session === null) return;
+      if (this.#stopped) await session.unbind();
+      else await this.#use(session);
+      this.#lostMs = this.#parts.clock.monotonic();
     }
   }
 
-  /** Connects, binds and stays until the connection ends. Returns the status of a bind that was refused. */
-  async #useOnce(): Promise<number> {
-    const { profile, clock, log, limiter, onProblem, onMended } = this.#parts;
-    const place = profile.hosts[this.#hostIndex % profile.hosts.length]!;
-    const { host, port } = readHost(place);
-    const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
-    const signal = this.#aborting.signal;
-    const connection = await connectSocket({ host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal, ...tls }, clock);
-    if (connection.kind === "failed") {
-      this.#failed(place, connection.error.message);
-      return 0;
+  /** Goes round the hosts until one of them is bound; null when it is stopped. */
+  async #reach(): Promise<SmppSession | null> {
+    const { profile, clock, lease } = this.#parts;
+    const { hosts } = profile;
+    const refusals = this.#refusals;
+    const tries = new BindTries({
+      bind: (host, givenUp) => this.#bind(host, givenUp),
+      onEnd: () => this.#wake(),
+    });
+    const isBound = (): boolean => tries.bound !== null;
+    let first = this.#hostIndex;
+    // What was lost a moment ago is not met by all its customers at once: a wait comes first then.
+    let isWaiting = this.#problem !== null;
+    this.#isHurried = false;
+    while (!this.#stopped && !isBound()) {
+      if (isWaiting) await this.#wait(isBound);
+      isWaiting = true;
+      const { counted } = refusals;
+      const isRefused = (): boolean => refusals.counted !== counted;
+      for (let place = 0; place < hosts.length && !this.#stopped && !isBound() && !isRefused(); place++) {
+        if (!lease.holds()) {
+          await tries.giveUp(null);
+          await this.#pause(NO_LEASE_WAIT_MS, () => false);
+          isWaiting = false;
+          break;
+        }
+        const index = (first + place) % hosts.length;
+        if (!refusals.mayAsk(hosts[index]!, clock.monotonic(), this.#maxWaitMs)) continue;
+        const one = tries.begin(hosts[index]!);
+        if (one === null) continue;
+        this.#hostIndex = index;
+        await this.#pause(hostPatienceMs(hosts.length), () => one.isOver || isBound() || isRefused());
+        if (!one.isOver && !isBound() && !isRefused())
+          this.#problem = { says: `${one.host}: no answer so far`, atMs: clock.now() };
+      }
+      // A refusal ends the round, also a late one of another host.
+      if (isRefused()) first = (this.#hostIndex + 1) % hosts.length;
     }
+    const { bound } = tries;
+    if (bound !== null) this.#hostIndex = hosts.indexOf(bound.host);
+    await tries.giveUp(bound);
+    return bound?.session ?? null;
+  }
+
+  get #maxWaitMs(): number {
+    return (this.#parts.profile.reconnectSeconds ?? RECONNECT_SECONDS) * 1_000;
+  }
+
+  get #awayMs(): number {
+    return this.#parts.clock.monotonic() - this.#lostMs;
+  }
+
+  /** Between two rounds. A refusal that comes meanwhile makes it longer, from then on. */
+  async #wait(isBound: () => boolean): Promise<void> {
+    const { clock, random } = this.#parts;
+    const refusals = this.#refusals;
+    const isOver = (): boolean => this.#isHurried || isBound();
+    let counted: number;
+    do {
+      counted = refusals.counted;
+      const isWrongLogin = refusals.wrongLogin !== null;
+      const away = {
+        awayMs: this.#awayMs,
+        isWrongLogin,
+        refusals: refusals.inRow,
+        drops: this.#isDropped ? this.#drops : 0,
+      };
+      const waitMs = retryWaitMs({ ...away, maxMs: this.#maxWaitMs }, random);
+      this.#nextTryMs = clock.now() + waitMs;
+      await this.#pause(waitMs, () => isOver() || refusals.counted !== counted);
+    } while (!this.#stopped && !isOver() && refusals.counted !== counted);
+    this.#nextTryMs = null;
+    this.#isHurried = false;
+  }
+
+  /** Connects and binds; null where that fails, which is noted unless it was given up. */
+  async #bind(place: string, givenUp: AbortSignal): Promise<SmppSession | null> {
+    const { profile, clock } = this.#parts;
+    const { host, port } = readHost(place);
+    const target = { host, port, timeoutMs: CONNECT_TIMEOUT_MS, signal: givenUp };
+    try {
+      const tls = profile.tls === true ? { tls: await tlsOf(profile) } : {};
+      const connection = await connectSocket({ ...target, ...tls }, clock);
+      if (connection.kind === "failed") {
+        if (!givenUp.aborted) this.#failed(place, connection.error.message, null, unreachedWords(connection.error));
+        return null;
+      }
+      const session = this.#sessionOn(connection.socket, place);
+      givenUp.addEventListener("abort", () => void session.close(), { once: true });
+      // It may have been given up in the very turn in which it was connected.
+      if (givenUp.aborted) void session.close();
+      const { systemId, password, systemType = "" } = profile;
+      const answer = await session.bind(this.#parts.kind, { systemId, password, systemType });
+      if (answer.kind === "answered" && answer.pdu.status === 0) return session;
+      await session.close();
+      if (givenUp.aborted) return null;
+      const status = answer.kind === "answered" ? answer.pdu.status : null;
+      if (status === null) this.#failed(place, "no answer to the bind", null, "the bind was not answered");
+      else
+        this.#failed(
+          place,
+          `bind refused: ${statusName(status)}`,
+          status,
+          `the bind was refused: ${statusName(status)}`,
+        );
+    } catch (error) {
+      // For example a certificate file that is not there.
+      this.#failed("", (error as Error).message, null);
+    }
+    return null;
+  }
+
+  #sessionOn(socket: Socket, host: string): SmppSession {
+    const { profile, clock, log, limiter, onProblem, onMended } = this.#parts;
     let isNoted = false;
-    const session = new SmppSession(connection.socket, {
+    return new SmppSession(socket, {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
@@ -143,7 +283,7 @@ export class CarrierLink {
       onProblem: (problem) => {
         if (problem.kind !== "unencodable") onProblem();
         const { says, facts } = toldProblem(problem);
-        limiter.write(problem.kind, (more) => log.warn({ carrier: profile.id, host: place, ...facts, ...more }, says));
+        limiter.write(problem.kind, (more) => log.warn({ carrier: profile.id, host, ...facts, ...more }, says));
       },
       onMended: ({ command, sequence }, how) => {
         onMended();
@@ -152,72 +292,80 @@ export class CarrierLink {
         isNoted = true;
         limiter.write("mended", (more) =>
           log.info(
-            { carrier: profile.id, host: place, command, sequence, how, ...more },
+            { carrier: profile.id, host, command, sequence, how, ...more },
             "the carrier sent a PDU that is wrong by an octet; such ones are read all the same on this connection, without a line for each",
           ),
         );
       },
     });
-    this.#session = session;
-    const { systemId, password, systemType = "" } = profile;
-    const answer = await session.bind(this.#parts.kind, { systemId, password, systemType });
-    const status = answer.kind === "answered" ? answer.pdu.status : -1;
-    if (status === 0) {
-      this.#failures = 0;
-      limiter.write(`bound ${place}`, (more) =>
-        log.info({ carrier: profile.id, host: place, bind: this.#parts.kind, ...more }, "bound to a carrier"),
-      );
-      this.#parts.onChange();
-      // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
-      const watching = new Interval(clock, LEASE_LOOK_MS, async () => {
-        if (!this.#parts.lease.holds()) await session.close();
-      });
-      const { why, error } = await session.closed;
-      await watching.stop();
-      this.#session = null;
-      if (!this.#stopped)
-        limiter.write(`ended ${place}`, (more) =>
-          log.warn(
-            {
-              carrier: profile.id,
-              host: place,
-              why,
-              ...(error === undefined ? {} : { error: error.message }),
-              ...more,
-            },
-            "the connection to a carrier ended",
-          ),
-        );
-      this.#parts.onChange();
-      return 0;
-    }
-    await session.close();
-    this.#session = null;
-    this.#failed(place, status === -1 ? "no answer to the bind" : `bind refused: ${statusName(status)}`);
-    return Math.max(status, 0);
   }
 
-  #failed(host: string, why: string): void {
-    this.#failures++;
-    this.#hostIndex++;
-    const { limiter, log, profile } = this.#parts;
-    limiter.write(`unreached ${host}`, (more) =>
+  /** From the bind to the end of the connection. */
+  async #use(session: SmppSession): Promise<void> {
+    const { profile, clock, log, limiter, lease } = this.#parts;
+    const host = profile.hosts[this.#hostIndex]!;
+    const boundMs = clock.monotonic();
+    this.#session = session;
+    this.#refusals.bound(host);
+    this.#note(true);
+    limiter.write(`bound ${host}`, (more) =>
+      log.info({ carrier: profile.id, host, bind: this.#parts.kind, ...more }, "bound to a carrier"),
+    );
+    this.#parts.onChange();
+    // Whoever takes over gets this connection's place at the carrier: it has to be free by then.
+    const watching = new Interval(clock, LEASE_LOOK_MS, async () => {
+      if (!lease.holds()) await session.close();
+    });
+    const { why, error } = await session.closed;
+    await watching.stop();
+    this.#session = null;
+    this.#note(false);
+    this.#isDropped = clock.monotonic() - boundMs < LASTING_MS;
+    this.#drops = this.#isDropped ? this.#drops + 1 : 0;
+    const drops = this.#drops > 1 ? `, soon after the bind, ${this.#drops} times in a row` : "";
+    this.#problem = { says: `${host}: ${endedWords(why, error)}${drops}`, atMs: clock.now() };
+    const reason = error === undefined ? {} : { error: error.message };
+    if (!this.#stopped)
+      limiter.write(`ended ${host} ${why} ${error?.message ?? ""}`, (more) =>
+        log.warn(
+          { carrier: profile.id, host, why, ...reason, ...(drops === "" ? {} : { drops: this.#drops }), ...more },
+          "the connection to a carrier ended",
+        ),
+      );
+    this.#parts.onChange();
+  }
+
+  /** `refusal` is the status of a bind that was refused. */
+  #failed(host: string, why: string, refusal: number | null, inWords = why): void {
+    const { limiter, log, profile, clock } = this.#parts;
+    const problem = { says: host === "" ? inWords : `${host}: ${inWords}`, atMs: clock.now() };
+    this.#problem = problem;
+    this.#isDropped = false;
+    if (refusal !== null) {
+      const times = { heardMs: clock.monotonic(), awayMs: this.#awayMs };
+      this.#refusals.note({ host, status: refusal, problem, ...times });
+    }
+    // By its reason: one that is new is always said.
+    limiter.write(`unreached ${host} ${why}`, (more) =>
       log.warn({ carrier: profile.id, host, why, ...more }, "a carrier could not be reached"),
     );
   }
 
-  #wait(status: number): Promise<void> {
-    const { profile, random } = this.#parts;
-    const maxMs = profile.reconnectSeconds === undefined ? RECONNECT.maxMs : profile.reconnectSeconds * 1_000;
-    const failures = WRONG_CREDENTIALS.has(status) ? Number.POSITIVE_INFINITY : this.#failures;
-    return this.#sleepFor(backoffMs({ ...RECONNECT, maxMs }, failures, random));
-  }
-
-  #sleepFor(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#parts.clock.after(waitMs, resolve);
-      this.#sleep = { timer, wake: resolve };
-    });
+  /** For so long, unless it is over before or the link is stopped. */
+  async #pause(waitMs: number, isOver: () => boolean): Promise<void> {
+    const { clock } = this.#parts;
+    const untilMs = clock.monotonic() + waitMs;
+    while (!this.#stopped && !isOver()) {
+      const leftMs = untilMs - clock.monotonic();
+      if (leftMs <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = clock.after(leftMs, resolve);
+        this.#wake = () => {
+          timer.cancel();
+          resolve();
+        };
+      });
+    }
   }
 }
 

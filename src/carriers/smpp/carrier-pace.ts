@@ -58,6 +58,12 @@ export class CarrierPace {
     return Math.min(this.#limit, this.#found);
   }
 
+  /** What the profile allows, and what the carrier was found to take; null where nothing limits. */
+  get facts(): { readonly paceLimit: number | null; readonly paceFound: number | null } {
+    const known = (rate: number): number | null => (Number.isFinite(rate) ? Math.round(rate * 10) / 10 : null);
+    return { paceLimit: known(this.#limit), paceFound: known(this.#found) };
+  }
+
   /** What the carrier takes, as far as that is known. */
   get #found(): number {
     return Math.min(this.#finder.rate, this.#congestion.rate);

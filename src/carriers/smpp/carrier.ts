@@ -11,11 +11,13 @@ import type { Lease } from "../../runtime/lease.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
+import type { ConnectionFacts } from "../facts.ts";
 import type { Carrier, OutgoingMessage, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
 import { BusyPhones } from "./busy-phones.ts";
 import { CarrierLink, WINDOW } from "./carrier-link.ts";
 import { CarrierPace } from "./carrier-pace.ts";
 import type { Pdu } from "./codec/pdu.ts";
+import { statusName } from "./codec/statuses.ts";
 import { readTlv } from "./codec/tlvs.ts";
 import { meaningOf } from "./command-status.ts";
 import { type Delivered, readDelivered } from "./incoming.ts";
@@ -74,6 +76,10 @@ export class SmppCarrier implements Carrier {
   /** Parts of messages that were begun, and wait for the pace: of one long message at most, for while there are any there is no room for others. */
   readonly #queue: { readonly part: PartToSubmit; readonly resolve: (submission: Submission) => void }[] = [];
   #isStopped = false;
+  /** Answers that it is sent too much. */
+  #throttled = 0;
+  /** When the last of them came, on the monotonic clock. */
+  #throttledAtMs: number | null = null;
   /** The last part that was a whole message: many of a request's messages have the same text, and need not be encoded again. */
   #lastAlone: PartToSubmit | null = null;
   readonly #changeListeners: (() => void)[] = [];
@@ -220,7 +226,12 @@ export class SmppCarrier implements Carrier {
     const meaning = meaningOf(pdu.status);
     this.#pace.congested(readTlv(pdu.tlvs, "congestion_state") ?? 0);
     const isBusy = meaning.kind === "later" && this.#busyPhones.isCarriers(message.to);
-    this.#pace.answered(stamp, meaning.kind === "throttled" || isBusy);
+    const isThrottled = meaning.kind === "throttled" || isBusy;
+    if (isThrottled) {
+      this.#throttled++;
+      this.#throttledAtMs = this.#parts.clock.monotonic();
+    }
+    this.#pace.answered(stamp, isThrottled);
     if (pdu.status === 0 && pdu.command === "submit_sm_resp") {
       this.#busyPhones.taken();
       const id = idInAnswer(pdu.messageId, this.#profile.receiptIds ?? "same");
@@ -229,8 +240,9 @@ export class SmppCarrier implements Carrier {
       if (pdu.messageId !== "") this.#unusableId(pdu.messageId.length);
       return { kind: "accepted", carrierMessageId: unknownId(message.to) };
     }
-    if (meaning.kind === "refused") return meaning;
-    if (meaning.kind === "later") return { kind: "not now", retryAfterMs: PUT_OFF_MS };
+    const status = statusName(pdu.status);
+    if (meaning.kind === "refused") return { ...meaning, status };
+    if (meaning.kind === "later") return { kind: "not now", retryAfterMs: PUT_OFF_MS, status };
     // It goes again in its turn, when the pace allows: others need not wait for it.
     return { kind: "later", retryAfterMs: 0 };
   }
@@ -262,7 +274,7 @@ export class SmppCarrier implements Carrier {
     const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
     const safe =
       delivered.kind === "receipt"
-        ? this.#onReceipt(delivered.receipt, delivered.asMessage)
+        ? this.#onReceipt(delivered.receipt, delivered.asMessage, delivered.raw)
         : this.#onIncoming(delivered.part);
     const { command } = pdu;
     return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
@@ -296,6 +308,16 @@ export class SmppCarrier implements Carrier {
       this.#paceTimer = null;
       this.#changed();
     });
+  }
+
+  connections(): ConnectionFacts {
+    const throttledAgoMs = this.#throttledAtMs === null ? null : this.#parts.clock.monotonic() - this.#throttledAtMs;
+    const links = this.#links.map((link) => link.facts);
+    return { links, ...this.#pace.facts, throttled: this.#throttled, throttledAgoMs };
+  }
+
+  connectNow(): void {
+    for (const link of this.#links) link.connectNow();
   }
 
   async start(): Promise<void> {

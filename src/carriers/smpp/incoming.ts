@@ -26,7 +26,7 @@ export type Delivered = Pdu<"deliver_sm"> | Pdu<"data_sm">;
 
 /** What only looks like a receipt comes with what it is if it is none. */
 export type Incoming =
-  | { kind: "receipt"; receipt: Receipt; asMessage?: IncomingPart }
+  | { kind: "receipt"; receipt: Receipt; asMessage?: IncomingPart; raw: string }
   | { kind: "message"; part: IncomingPart };
 
 /** The standard's longest address has 64 characters (data_sm). */
@@ -44,7 +44,10 @@ export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: numbe
     messageState: readTlv(pdu.tlvs, "message_state") ?? null,
     networkErrorCode: readTlv(pdu.tlvs, "network_error_code") ?? null,
   };
-  if (isMarked(facts)) return { kind: "receipt", receipt: receiptOf(pdu, readMarked(pdu, facts), profile, nowMs) };
+  if (isMarked(facts)) {
+    const receipt = receiptOf(pdu, readMarked(pdu, facts), profile, nowMs);
+    return { kind: "receipt", receipt, raw: facts.text };
+  }
   const part = messageOf(pdu, octets, profile, nowMs);
   if (profile.unmarkedReceipts !== true) return { kind: "message", part };
   const text = [facts.text, ...otherTexts({ octets, hasHeader })].find(looksLikeReceipt);
@@ -54,6 +57,7 @@ export function readDelivered(pdu: Delivered, profile: SmppProfile, nowMs: numbe
     kind: "receipt",
     receipt: { ...receiptOf(pdu, read, { ...profile, receiptAddresses: "message" }, nowMs), unmarked: true },
     asMessage: part,
+    raw: text,
   };
 }
 

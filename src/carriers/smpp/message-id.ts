@@ -35,3 +35,18 @@ export function idInAnswer(id: string, ids: ReceiptIds): string {
 export function idInReceipt(id: string, ids: ReceiptIds): string {
   return ids === "decimal then hex" ? hexToDecimal(tidy(id)) : tidy(id);
 }
+
+function decimalToHex(id: string): string {
+  return /^[0-9]{1,39}$/.test(id) ? BigInt(id).toString(16) : id;
+}
+
+/**
+ * Under which other ids a part may wait that an id is of, where it was read, or its part's was, by the wrong one of the rules above: the same number in the
+ * other base, or read twice in the wrong one.
+ */
+export function otherSpellings(id: string): string[] {
+  const [decimal, hex] = [hexToDecimal(id), decimalToHex(id)];
+  const spellings = new Set([decimal, hex, hexToDecimal(decimal), decimalToHex(hex)]);
+  spellings.delete(id);
+  return [...spellings].filter(isUsableId);
+}

@@ -11,6 +11,7 @@ import type { PduDraft } from "./codec/pdu.ts";
 import { formatRelativeTime, MAX_RELATIVE_MS } from "./codec/times.ts";
 import { makeTlv, type Tlv } from "./codec/tlvs.ts";
 import type { SmppProfile } from "./profile.ts";
+import { regionalTlvs } from "./regional-tlvs.ts";
 
 /** registered_delivery: a receipt for the final outcome, and an intermediate notification (§5.2.17). */
 const FINAL_RECEIPT = 0x01;
@@ -105,6 +106,8 @@ export function submitOf(
     );
   }
   if (payload) tlvs.push(makeTlv("message_payload", userData.octets));
+  // In every part: a carrier checks each submit by itself.
+  if (message.regional != null) tlvs.push(...regionalTlvs(message.regional, profile));
   return {
     command: "submit_sm",
     serviceType: profile.serviceType ?? "",

@@ -1,18 +1,38 @@
 /** The profile of an SMPP carrier: everything in which carriers differ, as data. Each field with what it means and its default. */
-import { type Static, Type } from "typebox";
+import { patternOf } from "../../runtime/schema-faults.ts";
+import { type Static, Type } from "../../runtime/type.ts";
 import { MISSING_LETTERS, NAME_ALPHABETS, TEXT_ALPHABETS } from "../../sms/writing.ts";
 
 const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
 /** What fits a C-octet string: an octet a character, and none of them 0. */
 const OctetString = (maxLength: number) => Type.String({ maxLength, pattern: "^[\\x01-\\xff]*$" });
-export const OCTETS_PATTERN = (OctetString(1) as { readonly pattern?: string }).pattern;
+export const OCTETS_PATTERN = patternOf(OctetString(1));
+const Certificate = Type.String({ maxLength: 65_536, pattern: "^\\s*-----BEGIN [A-Z ]*CERTIFICATE-----" });
+export const PEM_PATTERN = patternOf(Certificate);
 const Seconds = (longest: number) => Type.Integer({ minimum: 1, maximum: longest });
 /** Type of number and numbering plan, as SMPP 3.4 §5.2.5 and §5.2.6 number them. */
 const AddressType = Type.Object(
   { ton: Type.Integer({ minimum: 0, maximum: 6 }), npi: Type.Integer({ minimum: 0, maximum: 18 }) },
   { additionalProperties: false },
 );
+
+/** Optional parameters with tags of this range are the carriers' own (SMPP 3.4 §5.3.1). */
+export const VENDOR_TAGS = { first: 0x1400, last: 0x3fff } as const;
+const Tag = Type.Optional(Type.Integer({ minimum: VENDOR_TAGS.first, maximum: VENDOR_TAGS.last }));
+const RegionalTags = Type.Object(
+  {
+    principalEntityId: Tag,
+    contentTemplateId: Tag,
+    telemarketerId: Tag,
+    recipientType: Tag,
+    brandCode: Tag,
+    resellerCode: Tag,
+    title: Tag,
+  },
+  { additionalProperties: false },
+);
+export type RegionalField = keyof Static<typeof RegionalTags>;
 
 export const SmppCarrier = Type.Object(
   {
@@ -39,7 +59,7 @@ export const SmppCarrier = Type.Object(
     /** A file with the certificate authority of the carrier, in PEM. Only the command line may name one. */
     tlsCa: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
     /** The certificate authority itself, in PEM. */
-    tlsCaPem: Type.Optional(Type.String({ maxLength: 65_536, pattern: "^\\s*-----BEGIN [A-Z ]*CERTIFICATE-----" })),
+    tlsCaPem: Type.Optional(Certificate),
     /** The name in the carrier's certificate, where it is not the host's. */
     tlsName: Type.Optional(Type.String({ maxLength: 255 })),
     /** How senders and recipients are marked. Defaults: international 1/1, short codes 3/0, names 5/0. */
@@ -77,17 +97,27 @@ export const SmppCarrier = Type.Object(
     unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
     /** service_type of every submit. */
     serviceType: Type.Optional(OctetString(5)),
+    /** The tags of the optional parameters in which this carrier takes regional fields of a message. It gets those that are named here. */
+    tlvs: Type.Optional(RegionalTags),
+    /** How the values of these end: with their last octet, or with a NUL as a C-octet string does. Default "octets". */
+    tlvStrings: Type.Optional(OneOf(["octets", "c-octets"])),
     /** After so long without a word the connection is tried with enquire_link. Default 30. */
     enquireLinkSeconds: Type.Optional(Seconds(3_600)),
     /** How long an answer may take. Default 30. */
     answerSeconds: Type.Optional(Seconds(600)),
-    /** The longest wait before a lost connection is tried again. Default 60. */
+    /** The longest wait before a lost connection is tried again; in the first ten minutes it is two seconds at most, unless the bind was refused (retry-wait.ts). Default 60. */
     reconnectSeconds: Type.Optional(Seconds(3_600)),
   },
   { additionalProperties: false },
 );
 
 export type SmppProfile = Static<typeof SmppCarrier>;
+
+/** A tag that two fields have, so that the carrier could not tell them apart; or null. */
+export function tagOfTwo({ tlvs = {} }: SmppProfile): number | null {
+  const tags = Object.values(tlvs);
+  return tags.find((tag, index) => tags.indexOf(tag) < index) ?? null;
+}
 
 /** What decides how a text and its sender are written for the carrier. */
 export type Writing = Pick<SmppProfile, "alphabet" | "missingLetters" | "nameAlphabet">;

@@ -5,6 +5,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import type { ReportBatch } from "../../message/message.ts";
 import { type BoundedCache, expiringCache } from "../../runtime/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { signingKey } from "./report-request.ts";
@@ -28,15 +29,18 @@ export class CallbackPolicies {
   }
 
   /** Rejects when the store does. */
-  of(accountId: number): Promise<OpenedPolicy> {
-    const known = this.#remembered.get(accountId);
+  of({ accountId, kind }: Pick<ReportBatch, "accountId" | "kind">): Promise<OpenedPolicy> {
+    const forAlert = kind === "alert";
+    // Ids are above zero.
+    const name = forAlert ? -accountId : accountId;
+    const known = this.#remembered.get(name);
     if (known !== undefined) return known;
 
     const policy = this.#store
-      .callbackPolicy({ accountId })
+      .callbackPolicy({ accountId, forAlert })
       .then(({ secrets, retryMinutes }) => ({ keys: secrets.map(signingKey), retryMinutes }));
-    policy.catch(() => this.#remembered.delete(accountId));
-    this.#remembered.set(accountId, policy);
+    policy.catch(() => this.#remembered.delete(name));
+    this.#remembered.set(name, policy);
     return policy;
   }
 }

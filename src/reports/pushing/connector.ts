@@ -5,8 +5,10 @@
  */
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { buildConnector } from "undici";
+import type { buildConnector } from "undici";
+import { once } from "../../runtime/lazy.ts";
 import { type AddressPolicy, refusal } from "./guard.ts";
+import { undici } from "./undici.ts";
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
@@ -25,11 +27,11 @@ class AddressRefused extends Error {
 }
 
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const connect = buildConnector({ timeout: options.timeoutMs, lookup: guardedLookup(options) });
+  const connector = once(() => undici().buildConnector({ timeout: options.timeoutMs, lookup: guardedLookup(options) }));
   return (target, callback) => {
     // A literal address is never looked up. Odd spellings (127.1, 0x7f000001) have become plain ones in the URL's parser.
     const why = isIP(target.hostname) === 0 ? null : refusal(target.hostname, options.policy);
-    if (why === null) connect(target, callback);
+    if (why === null) connector()(target, callback);
     else queueMicrotask(() => callback(new AddressRefused(why), null));
   };
 }

@@ -1,4 +1,6 @@
 /** What an operator can set about pushing reports, and what holds unless he does. */
+import type { Settings } from "../../runtime/settings.ts";
+import type { AddressPolicy } from "./guard.ts";
 import type { RetryRules } from "./retry.ts";
 import type { TransportSettings } from "./transport.ts";
 
@@ -29,6 +31,7 @@ export const PUSH_DEFAULTS: PushSettings = {
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   answerLimitBytes: 4096,
+  excerptBytes: 200,
   retries: 20,
   jitter: 0.1,
   retryAfterLimitMs: 3_600_000,
@@ -42,3 +45,21 @@ export const PUSH_DEFAULTS: PushSettings = {
   secretsMs: 30_000,
   stopMs: 3000,
 };
+
+/** How callbacks are made under these settings, and to which addresses. The sandbox's client runs on the same machine. */
+export function pushRules(
+  { connectionsPerHost, timeoutMs, memoryReports, dangerousAllowPrivateCallbacks: allowPrivate }: Settings["reports"],
+  sandbox: boolean,
+): { readonly settings: PushSettings; readonly policy: AddressPolicy } {
+  return {
+    policy: { allowLoopback: sandbox || allowPrivate, allowPrivate },
+    settings: {
+      ...PUSH_DEFAULTS,
+      connectionsPerHost,
+      connectTimeoutMs: timeoutMs,
+      headersTimeoutMs: timeoutMs,
+      bodyTimeoutMs: timeoutMs,
+      memoryItems: memoryReports,
+    },
+  };
+}

@@ -13,13 +13,17 @@
  * store finds first.
  */
 import type { ReportBatch } from "../../message/message.ts";
+import { AccountNames } from "../../runtime/account-names.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
+import type { LiveTap } from "../../runtime/live-events.ts";
 import type { Log } from "../../runtime/log.ts";
+import type { Metric } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
+import type { Trace } from "../../runtime/trace.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
 import type { Resolve } from "./connector.ts";
-import { type PushCounters, zeroCounters } from "./counters.ts";
+import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
 import type { AddressPolicy } from "./guard.ts";
 import type { Host, Turn } from "./host.ts";
 import type { PushSettings } from "./push-settings.ts";
@@ -33,6 +37,8 @@ import { HttpTransport, type Transport } from "./transport.ts";
 export interface PushOptions {
   readonly store: ReportStore;
   readonly clock: Clock;
+  /** By which receivers live; the same clock unless told. */
+  readonly realClock?: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly policy: AddressPolicy;
@@ -45,6 +51,10 @@ export interface PushOptions {
   readonly resolve?: Resolve;
   /** How requests are made; over HTTP unless told. */
   readonly transport?: Transport;
+  /** Where tries are noted for people; nowhere unless told. */
+  readonly trace?: Trace;
+  /** Hears of tries, while somebody watches. */
+  readonly live?: LiveTap;
 }
 
 /** Batches asked of the store in one call, and calls in a row before the next poll. */
@@ -70,15 +80,20 @@ export class Push {
   constructor(options: PushOptions) {
     const { clock, settings } = options;
     this.#options = options;
-    const transport = options.transport ?? new HttpTransport(options);
+    const realClock = options.realClock ?? clock;
+    const transport = options.transport ?? new HttpTransport({ ...options, clock: realClock });
     this.#lanes = new ReportLanes({ clock, settings, forgotten: (origin) => transport.forget(origin) });
+    const names = new AccountNames((accountId) => options.store.accountKey({ accountId }));
     this.#outcomes = new ReportOutcomes({
       ...options,
+      names,
       storeRetryMs: settings.storeRetryMs,
       recorded: (outcome) => this.#recorded(outcome),
     });
     this.#sender = new ReportSender({
       ...options,
+      names,
+      realClock,
       transport,
       lanes: this.#lanes,
       outcomes: this.#outcomes,
@@ -88,7 +103,12 @@ export class Push {
 
   /** As they are at this moment. */
   get counters(): PushCounters {
-    return { ...this.#counters, hostsNow: this.#lanes.hostCount, openCircuitsNow: this.#lanes.openCircuits };
+    const { hostCount: hostsNow, openCircuits: openCircuitsNow, openHosts: openHostsNow } = this.#lanes;
+    return { ...this.#counters, hostsNow, openCircuitsNow, openHostsNow };
+  }
+
+  metrics(): Metric[] {
+    return pushMetrics(this.counters, this.#sender.attemptSeconds.distribution);
   }
 
   /** Fetches what an earlier run left, and from now on what comes due. */

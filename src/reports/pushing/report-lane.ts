@@ -7,6 +7,7 @@
  * retry, and in the end the dead letters, on schedule. What goes wrong with one account's URLs says nothing of another's at that host.
  */
 import type { ReportBatch } from "../../message/message.ts";
+import { formRules } from "../../message/report-form.ts";
 import type { AccountLoad } from "./account-load.ts";
 import type { Answer } from "./transport.ts";
 
@@ -24,8 +25,9 @@ function goTogether(first: ReportBatch, next: ReportBatch): boolean {
   return neverSent(first) && neverSent(next) && first.url === next.url && isAlike(first, next);
 }
 
+/** A click is told by itself. */
 function isAlike(first: ReportBatch, next: ReportBatch): boolean {
-  return first.kind === next.kind && first.contentType === next.contentType;
+  return first.kind !== "click" && first.kind === next.kind && first.form === next.form;
 }
 
 export class ReportLane {
@@ -75,8 +77,9 @@ export class ReportLane {
     const first = this.#waiting[this.#head]!;
     let count = 1;
     let items = first.items.length;
+    const maxItems = Math.min(this.#settings.requestItems, formRules(first.form).maxItems);
     for (let next = this.#waiting[this.#head + 1]; next !== undefined; next = this.#waiting[this.#head + count]) {
-      if (!goTogether(first, next) || items + next.items.length > this.#settings.requestItems) break;
+      if (!goTogether(first, next) || items + next.items.length > maxItems) break;
       items += next.items.length;
       count++;
     }

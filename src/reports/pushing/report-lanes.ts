@@ -42,6 +42,14 @@ export class ReportLanes {
     return [...this.#known.values()].filter(({ open }) => open).length;
   }
 
+  /** Hosts that keep failing for an account at least. */
+  get openHosts(): number {
+    const open = new Set<string>();
+    for (const lane of this.#known.values()) if (lane.open) open.add(lane.origin);
+    for (const host of this.#hosts.values()) if (host.isUnreachable) open.add(host.origin);
+    return open.size;
+  }
+
   /** Null when the account or the host has as many at work as it may have. */
   of(account: AccountLoad, origin: string): ReportLane | null {
     const name = nameOf(account, origin);

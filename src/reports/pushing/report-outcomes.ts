@@ -3,6 +3,7 @@
  * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
 import type { ReportFailure } from "../../message/callback.ts";
+import type { AccountNames } from "../../runtime/account-names.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { OutcomeRecorder } from "../../runtime/outcome-recorder.ts";
@@ -19,6 +20,7 @@ export interface ReportOutcomesParts {
   readonly store: ReportStore;
   readonly clock: Clock;
   readonly log: Log;
+  readonly names: AccountNames;
   readonly storeRetryMs: number;
   /** Whether a failure of the store says nothing of what it was told. */
   readonly isStoreAway: (error: unknown) => boolean;
@@ -63,7 +65,7 @@ export class ReportOutcomes {
     name: string,
     write: (outcomes: readonly Outcome[]) => Promise<void>,
   ): (outcome: Outcome) => void {
-    const { log, recorded } = this.#parts;
+    const { log, names, recorded } = this.#parts;
     return this.#recorder.kind<Outcome>({
       name,
       write: async (outcomes) => {
@@ -71,7 +73,12 @@ export class ReportOutcomes {
         for (const outcome of outcomes) recorded(outcome);
       },
       setAside: async (outcome, error) => {
-        log.error({ err: error, outcome }, "the store does not take what became of a report");
+        names.tell(outcome.accountId, (account) =>
+          log.error(
+            { err: error, account, outcome: name, items: outcome.items },
+            "the store does not take what became of a report",
+          ),
+        );
         recorded(outcome);
         return true;
       },

@@ -7,7 +7,9 @@
 
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { ReportBatch } from "../../message/message.ts";
+import { formRules, toldBy } from "../../message/report-form.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";
+import { dlrPath } from "../rendering/dlr-url.ts";
 import { bodyOf } from "../rendering/report-body.ts";
 import type { Post } from "./transport.ts";
 
@@ -35,12 +37,14 @@ export function readTarget(url: string): Target | null {
 /** The id stays the same on every try; the time and the signatures are those of this one. */
 export function requestFor(batch: ReportBatch, target: Target, keys: readonly KeyObject[], nowMs: number): Post {
   const timestampSeconds = Math.floor(nowMs / 1000);
+  const { method, contentType } = formRules(batch.form);
   const body = bodyOf(batch);
   return {
+    method,
     origin: target.origin,
-    path: target.path,
+    path: pathOf(batch, target),
     headers: {
-      "content-type": batch.contentType,
+      ...(contentType === null ? {} : { "content-type": contentType }),
       "user-agent": "Heliograph",
       "webhook-id": batch.id,
       "webhook-timestamp": String(timestampSeconds),
@@ -49,6 +53,12 @@ export function requestFor(batch: ReportBatch, target: Target, keys: readonly Ke
     },
     body,
   };
+}
+
+/** A client of Kannel's says in its URL what is to be told there. */
+function pathOf(batch: ReportBatch, { path }: Target): string {
+  const told = toldBy(batch.form);
+  return told === null || batch.kind !== "delivery" ? path : dlrPath(batch.url, told, batch.items[0]!);
 }
 
 const SECRET_PREFIX = "whsec_";

@@ -4,10 +4,16 @@
  */
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
+import type { AccountNames } from "../../runtime/account-names.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Lease } from "../../runtime/lease.ts";
-import { type Log, LogLimiter } from "../../runtime/log.ts";
+import type { LiveTap } from "../../runtime/live-events.ts";
+import { isDebugging, type Log, LogLimiter } from "../../runtime/log.ts";
+import { ANSWER_SECONDS, Histogram } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
+import { shownUrl } from "../../runtime/shown-url.ts";
+import type { Trace } from "../../runtime/trace.ts";
+import { hostOf } from "../../runtime/urls.ts";
 import { CallbackPolicies, type OpenedPolicy } from "./callback-policies.ts";
 import { countAnswer, type PushCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";
@@ -17,14 +23,19 @@ import type { ReportLanes } from "./report-lanes.ts";
 import type { ReportOutcomes } from "./report-outcomes.ts";
 import { readTarget, requestFor } from "./report-request.ts";
 import type { ReportStore } from "./report-store.ts";
+import { ReportTrace } from "./report-trace.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
+import { ShortenedSchedules } from "./shortened.ts";
 import type { Answer, Transport } from "./transport.ts";
 
 export interface ReportSenderParts {
   readonly store: ReportStore;
   readonly clock: Clock;
+  /** By which receivers live: how long they take, and what they compare with their own clock. */
+  readonly realClock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly names: AccountNames;
   readonly settings: PushSettings;
   readonly lease: Lease;
   readonly isStoreAway: (error: unknown) => boolean;
@@ -32,39 +43,51 @@ export interface ReportSenderParts {
   readonly lanes: ReportLanes;
   readonly outcomes: ReportOutcomes;
   readonly counters: PushCounters;
+  /** Where tries are noted for people. */
+  readonly trace?: Trace;
+  /** Hears of tries, while somebody watches. */
+  readonly live?: LiveTap;
 }
 
 export class ReportSender {
   readonly #parts: ReportSenderParts;
   readonly #policies: CallbackPolicies;
   readonly #limiter: LogLimiter;
+  readonly #trace: ReportTrace;
+  readonly #shortened: ShortenedSchedules;
+  readonly #isDebugging: boolean;
   /** Failures that other accounts share are told one after the other: each account's schedule has to be asked for. */
   #sharing: Promise<void> = Promise.resolve();
   #isClosed = false;
+  readonly attemptSeconds = new Histogram(ANSWER_SECONDS);
 
   constructor(parts: ReportSenderParts) {
     const { store, clock, settings } = parts;
     this.#parts = parts;
     this.#policies = new CallbackPolicies(store, clock, settings.secretsMs);
     this.#limiter = new LogLimiter(clock);
+    this.#trace = new ReportTrace(parts.trace);
+    this.#shortened = new ShortenedSchedules(parts);
+    this.#isDebugging = isDebugging(parts.log);
   }
 
   /** Resolves when the answer is dealt with. Never rejects. */
   async send(host: Host, { lane, batches }: Turn): Promise<void> {
-    const { clock } = this.#parts;
+    const { realClock } = this.#parts;
     const batch = await this.#merged(batches);
     const policy = batch === null ? null : await this.#policyOf([batch]);
-    const startedMs = clock.monotonic();
+    const startedMs = realClock.monotonic();
     const answer = batch === null || policy === null ? null : await this.#attempt(batch, policy);
     // A request that our own stop cut off says nothing about its receiver.
     if (this.#isClosed) return;
     if (batch === null || policy === null || answer === null) host.unsent(lane);
-    else this.#answered(host, lane, batch, policy, answer, clock.monotonic() - startedMs);
+    else this.#answered(host, lane, batch, policy, answer, realClock.monotonic() - startedMs);
   }
 
   /** Ends requests under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#shortened.tell();
     await this.#parts.transport.close();
   }
 
@@ -104,7 +127,7 @@ export class ReportSender {
     const { clock, settings } = this.#parts;
     const [first] = batches;
     try {
-      return await this.#policies.of(first!.accountId);
+      return await this.#policies.of(first!);
     } catch (error) {
       const isAway = this.#storeFailed(error, first!, SECRET_UNREADABLE);
       for (const batch of batches) {
@@ -117,25 +140,30 @@ export class ReportSender {
 
   /** Logs it, and says whether the store is only away. */
   #storeFailed(error: unknown, { accountId }: ReportBatch, says: string): boolean {
-    const { log, isStoreAway } = this.#parts;
+    const { log, names, isStoreAway } = this.#parts;
     const isAway = isStoreAway(error);
     const level = isAway ? "warn" : "error";
     const kind = isAway ? "away" : `${accountId} ${says}`;
-    this.#limiter.write(kind, (more) => log[level]({ err: error, accountId, ...more }, says));
+    this.#limiter.write(kind, (more) => {
+      if (isAway) log[level]({ err: error, ...more }, says);
+      else names.tell(accountId, (account) => log[level]({ err: error, account, ...more }, says));
+    });
     return isAway;
   }
 
   /** Null when it could not be sent, which has then been dealt with. */
   async #attempt(batch: ReportBatch, policy: OpenedPolicy): Promise<Answer | null> {
-    const { clock, log, lease, settings, transport } = this.#parts;
+    const { clock, realClock, log, names, lease, settings, transport } = this.#parts;
     if (!lease.holds()) {
       this.release(batch, clock.now() + settings.storeRetryMs, batch.items.length);
       return null;
     }
     try {
-      return await transport.post(requestFor(batch, readTarget(batch.url)!, policy.keys, clock.now()));
+      return await transport.post(requestFor(batch, readTarget(batch.url)!, policy.keys, realClock.now()));
     } catch (error) {
-      log.error({ err: error, reportId: batch.id }, "a report could not be written");
+      names.tell(batch.accountId, (account) =>
+        log.error({ err: error, report: batch.id, account, host: hostOf(batch.url) }, "a report could not be written"),
+      );
       this.fail(batch, "the report could not be written", this.#delayMs(batch, policy, null), null);
       return null;
     }
@@ -151,6 +179,7 @@ export class ReportSender {
   ): void {
     const { counters, lanes, outcomes } = this.#parts;
     countAnswer(counters, answer);
+    this.attemptSeconds.observe(tookMs / 1_000);
     const wasOpen = lane.open;
     lane.account.pace.took(tookMs);
     const { shared, emptied } = host.answered(lane, batch, answer, tookMs);
@@ -161,6 +190,9 @@ export class ReportSender {
       if (answer.status === GONE) counters.gone++;
       else counters.delivered++;
       outcomes.delivered({ id: batch.id, accountId: batch.accountId, items: batch.items.length });
+      if (this.#isDebugging) this.#logTry("debug", batch, { status: answer.status }, "a report was taken");
+      if (this.#parts.live?.isOn === true) this.#tellLive(batch, this.#attemptOf(answer, tookMs), null, null);
+      if (this.#trace.isWanted(batch)) this.#trace.taken(batch, this.#attemptOf(answer, tookMs));
       return;
     }
     counters.shared += shared.length;
@@ -194,29 +226,63 @@ export class ReportSender {
   }
 
   #delayMs(batch: ReportBatch, policy: OpenedPolicy | null, answer: Answer | null): number | null {
-    const { clock, random, settings } = this.#parts;
+    const { realClock, random, settings } = this.#parts;
     const retryAfter = answer?.kind === "answered" && ASKS_FOR_TIME.has(answer.status) ? answer.retryAfter : null;
-    const retryAfterMs = retryAfter === null ? null : readRetryAfterMs(retryAfter, clock.now());
-    return retryDelayMs(settings, random, batch.attempts + 1, retryAfterMs, policy?.retryMinutes ?? null);
+    const retryAfterMs = retryAfter === null ? null : readRetryAfterMs(retryAfter, realClock.now());
+    const attempts = batch.attempts + 1;
+    const { retryMinutes } = policy ?? { retryMinutes: null };
+    const delayMs = retryDelayMs(settings, random, attempts, retryAfterMs, retryMinutes);
+    if (delayMs === null) this.#shortened.gaveUp(batch.accountId, attempts, retryMinutes);
+    return delayMs;
   }
 
   /** A batch was not taken. `delayMs` null: it becomes a dead letter. */
   fail(batch: ReportBatch, reason: string, delayMs: number | null, attempt: ReportAttempt | null): void {
-    const { clock, log } = this.#parts;
+    const { clock } = this.#parts;
     const attempts = batch.attempts + 1;
     const retryAtMs = delayMs === null ? null : clock.now() + delayMs;
     if (retryAtMs === null) {
       this.#parts.counters.dead++;
-      log.warn({ reportId: batch.id, accountId: batch.accountId, attempts, reason }, "a report is now a dead letter");
+      this.#logTry("warn", batch, { attempts, reason }, "a report is now a dead letter");
     } else {
       this.#parts.counters.failed++;
-      log.debug({ reportId: batch.id, accountId: batch.accountId, attempts, reason }, "a report was not taken");
+      if (this.#isDebugging) this.#logTry("debug", batch, { attempts, reason }, "a report was not taken");
     }
     this.#parts.outcomes.failed({
       accountId: batch.accountId,
       items: batch.items.length,
       failure: { id: batch.id, attempts, retryAtMs, reason, attempt },
     });
+    this.#trace.failed(batch, reason, retryAtMs, attempt);
+    if (this.#parts.live?.isOn === true) this.#tellLive(batch, attempt, reason, retryAtMs);
+  }
+
+  /** `reason` is null where the report was taken. */
+  #tellLive(batch: ReportBatch, attempt: ReportAttempt | null, reason: string | null, retryAtMs: number | null): void {
+    const { accountId, url, items, attempts } = batch;
+    const [first] = items as readonly { readonly messageId?: string; readonly to?: string }[];
+    this.#parts.live?.tell([
+      {
+        kind: "report",
+        accountId,
+        ...(first?.messageId === undefined ? {} : { messageId: first.messageId }),
+        ...(first?.to === undefined ? {} : { to: first.to }),
+        report: {
+          url: shownUrl(url.slice(0, MAX_LIVE_URL)),
+          items: items.length,
+          try: attempts + 1,
+          answer: attempt?.status ?? null,
+          tookMs: attempt?.durationMs ?? null,
+          reason,
+          retryAtMs,
+        },
+      },
+    ]);
+  }
+
+  #logTry(level: "debug" | "warn", { id: report, accountId, url }: ReportBatch, facts: object, says: string): void {
+    const { log, names } = this.#parts;
+    names.tell(accountId, (account) => log[level]({ report, account, host: hostOf(url), ...facts }, says));
   }
 
   /** A batch goes back to the store untried. `items` leave memory with it. */
@@ -226,15 +292,18 @@ export class ReportSender {
   }
 
   #logCircuit({ open, origin, account }: ReportLane, answer: Answer): void {
-    const { log } = this.#parts;
-    const receiver = { host: origin, accountId: account.accountId };
-    if (open)
-      log.warn({ ...receiver, reason: reasonOf(answer) }, "a report receiver keeps failing, now one probe at a time");
-    else log.info(receiver, "a report receiver is back");
+    const { log, names } = this.#parts;
+    names.tell(account.accountId, (name) => {
+      const receiver = { host: origin, account: name };
+      if (open)
+        log.warn({ ...receiver, reason: reasonOf(answer) }, "a report receiver keeps failing, now one probe at a time");
+      else log.info(receiver, "a report receiver is back");
+    });
   }
 }
 
 const GONE = 410;
+const MAX_LIVE_URL = 500;
 const SECRET_UNREADABLE = "the account's signing secret could not be read";
 const ASKS_FOR_TIME = new Set([429, 503]);
 

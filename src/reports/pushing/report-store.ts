@@ -18,8 +18,10 @@ export interface ReportStore {
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
   /** Batches that were never tried become one, under the id of the first. They go out together from then on. */
   mergeReports(input: { ids: readonly string[] }): Promise<void>;
-  /** How the account wants its reports. */
-  callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
+  /** How the account wants its reports. An alert about its balance goes to its reseller, if it has one, and is signed with that one's secret. */
+  callbackPolicy(input: { accountId: number; forAlert?: boolean }): Promise<CallbackPolicy>;
+  /** What people call it, for the log. */
+  accountKey(input: { accountId: number }): Promise<string | null>;
 }
 
 export interface ReportRelease {

@@ -2,17 +2,20 @@
  * One HTTP request to a receiver, from the connection to the end of its answer. It knows nothing of reports, retries or queues:
  * it says what happened.
  */
-import { Client, type Dispatcher } from "undici";
+import type { Client, Dispatcher } from "undici";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import { guardedConnector, type Resolve, resolveName } from "./connector.ts";
 import type { AddressPolicy } from "./guard.ts";
+import { undici } from "./undici.ts";
 
 export interface Post {
+  readonly method: "POST" | "GET";
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Empty for a GET. */
   readonly body: string;
 }
 
@@ -28,8 +31,8 @@ export type Answer =
   | { readonly kind: "broken"; readonly reason: string }; // there was one, and it ended or fell silent before the answer
 
 export interface Transport {
-  /** Never rejects. */
-  post(post: Post): Promise<Answer>;
+  /** Never rejects. `onHead` is told the headers of the answer. */
+  post(post: Post, onHead?: (headers: AnswerHeaders) => void): Promise<Answer>;
   /** Nothing goes to this origin for now: its connections may be closed. */
   forget(origin: string): void;
   /** Ends all connections, requests under way included. */
@@ -45,14 +48,17 @@ export interface TransportSettings {
   readonly bodyTimeoutMs: number;
   /** Of an answer longer than this the rest is not read: the connection is closed. */
   readonly answerLimitBytes: number;
+  /** So much of an answer's body is kept for people. */
+  readonly excerptBytes: number;
 }
+
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * An idle connection is given up before common servers close it: a request that meets a closing connection would count as
  * failed, and wait a minute. A server that says how long it keeps connections (Keep-Alive: timeout=…) is believed.
  */
 const IDLE_CONNECTION_MS = 1000;
-const EXCERPT_BYTES = 200;
 
 export class HttpTransport implements Transport {
   readonly #clock: Clock;
@@ -71,14 +77,15 @@ export class HttpTransport implements Transport {
     });
   }
 
-  async post(post: Post): Promise<Answer> {
+  async post(post: Post, onHead?: (headers: AnswerHeaders) => void): Promise<Answer> {
     if (this.#closed) return { kind: "unreachable", reason: "stopping" };
     const connections = this.#connectionsTo(post.origin);
     const client = connections.idle.pop() ?? this.#newClient(post.origin);
     connections.busy.add(client);
     const { answer, reusable } = await new Promise<Ending>((resolve) => {
-      const exchange = new Exchange(this.#clock, this.#settings, resolve);
-      client.dispatch({ method: "POST", path: post.path, headers: post.headers, body: post.body }, exchange);
+      const exchange = new Exchange(this.#clock, this.#settings, resolve, onHead);
+      const { method, path, headers, body } = post;
+      client.dispatch({ method, path, headers, body: method === "GET" ? null : body }, exchange);
     });
     connections.busy.delete(client);
     if (reusable && this.#origins.get(post.origin) === connections) connections.idle.push(client);
@@ -108,6 +115,7 @@ export class HttpTransport implements Transport {
   }
 
   #newClient(origin: string): Client {
+    const { Client } = undici();
     return new Client(origin, {
       connect: this.#connect,
       keepAliveTimeout: IDLE_CONNECTION_MS,
@@ -139,16 +147,23 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #settings: TransportSettings;
   readonly #resolve: (ending: Ending) => void;
+  readonly #onHead: ((headers: AnswerHeaders) => void) | undefined;
   #timer: Timer | null = null;
   #connected = false;
   #answer: Extract<Answer, { kind: "answered" }> | null = null;
   #bodyBytes = 0;
   #excerpt = "";
 
-  constructor(clock: Clock, settings: TransportSettings, resolve: (ending: Ending) => void) {
+  constructor(
+    clock: Clock,
+    settings: TransportSettings,
+    resolve: (ending: Ending) => void,
+    onHead?: (headers: AnswerHeaders) => void,
+  ) {
     this.#clock = clock;
     this.#settings = settings;
     this.#resolve = resolve;
+    this.#onHead = onHead;
   }
 
   onRequestStart(): void {
@@ -165,14 +180,16 @@ class Exchange implements Dispatcher.DispatchHandler {
       retryAfter: typeof retryAfter === "string" ? retryAfter : null,
       excerpt: "",
     };
+    this.#onHead?.(headers);
     this.#limit(this.#settings.bodyTimeoutMs, "no end of the answer in time");
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#excerpt.length < EXCERPT_BYTES)
-      this.#excerpt += chunk.toString("latin1", 0, EXCERPT_BYTES - this.#excerpt.length);
-    if (this.#bodyBytes > this.#settings.answerLimitBytes) this.#end("the answer is too long");
+    const { excerptBytes, answerLimitBytes } = this.#settings;
+    if (this.#excerpt.length < excerptBytes)
+      this.#excerpt += chunk.toString("latin1", 0, excerptBytes - this.#excerpt.length);
+    if (this.#bodyBytes > answerLimitBytes) this.#end("the answer is too long");
   }
 
   onResponseEnd(): void {

@@ -4,6 +4,7 @@ import type { IncomingFacts } from "../../message/message.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { OctetEncoding } from "../../sms/body.ts";
 
+/** A field that has no value is left out: strict clients die of a null. So there is no callbackData, which belongs to the form and is never known here. */
 export interface IncomingItem {
   readonly messageId: string;
   readonly from: string;
@@ -11,12 +12,10 @@ export interface IncomingItem {
   readonly text: string;
   /** The text without its keyword; all of it where there is none. */
   readonly cleanText: string;
-  readonly keyword: string | null;
+  readonly keyword?: string | undefined;
   readonly receivedAt: string;
   readonly smsCount: number;
   readonly price: { readonly pricePerMessage: number; readonly currency: string };
-  /** Always null here: no message of the client's has this one for its answer. The field belongs to the form. */
-  readonly callbackData: null;
   /** Only of a message that is no text: its octets, as a client would send them. */
   readonly binary?: IncomingBinary;
 }
@@ -46,11 +45,10 @@ function incomingItem(facts: IncomingFacts): IncomingItem {
     to,
     text,
     cleanText: keyword === null ? text : withoutKeyword(text),
-    keyword,
+    keyword: keyword ?? undefined,
     receivedAt: formatDateTime(facts.receivedAtMs),
     smsCount,
     price: { pricePerMessage: 0, currency },
-    callbackData: null,
     ...(binary === undefined ? {} : { binary }),
   };
 }

@@ -8,8 +8,10 @@
  */
 export type LetterTable = readonly (string | undefined)[];
 
-/** A table from a list of letters and what they become. */
-export function letterTable(replacements: Iterable<readonly [letter: string, replacement: string]>): LetterTable {
+export type Replacement = readonly [letter: string, becomes: string];
+
+/** A table from a list of letters and what they become. Of two for the same letter the later counts. */
+function letterTable(replacements: Iterable<Replacement>): LetterTable {
   const byUnit = new Map<number, string>();
   for (const [letter, replacement] of replacements) {
     if (replacement.length > MAX_REPLACEMENT) throw new RangeError(`${replacement} is too long for ${letter}`);
@@ -18,6 +20,15 @@ export function letterTable(replacements: Iterable<readonly [letter: string, rep
   const table = new Array<string | undefined>(Math.max(...byUnit.keys()) + 1).fill(undefined);
   for (const [unit, replacement] of byUnit) table[unit] = replacement;
   return table;
+}
+
+/** The same, made when a text first needs it: together they are tens of thousands of places. */
+export function lazyTable(replacements: () => Iterable<Replacement>): () => LetterTable {
+  let table: LetterTable | undefined;
+  return () => {
+    table ??= letterTable(replacements());
+    return table;
+  };
 }
 
 /**
@@ -79,7 +90,7 @@ const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
  * The capital at this place became several letters: all of them are capital in a word of capitals, as its neighbours
  * tell. `Щука` is `Shchuka`, `ЩУКА` is `SHCHUKA`, and at the end of a word, `БОРЩ`, the letter before decides.
  */
-export function inCase(replacement: string, text: string, index: number): string {
+function inCase(replacement: string, text: string, index: number): string {
   const next = text.charAt(index + 1);
   const decisive = isLetter(next) ? next : text.charAt(index - 1);
   return isCapital(decisive) ? replacement.toUpperCase() : replacement;

@@ -4,7 +4,7 @@
  */
 import anyAscii from "any-ascii";
 import { GSM_CHARACTERS } from "../alphabets.ts";
-import { type LetterTable, letterTable, replaceLetters } from "./letters.ts";
+import { type LetterTable, lazyTable, replaceLetters } from "./letters.ts";
 
 /** Where any-ascii has what reads badly: a yen is no Y, and a currency that is not named is no dollar. */
 const SIGNS: ReadonlyMap<string, string> = new Map([
@@ -13,20 +13,23 @@ const SIGNS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What becomes of all characters above this code. */
-function tableAbove(lastCode: number): LetterTable {
-  const lacking = Array.from(GSM_CHARACTERS).filter((character) => character.charCodeAt(0) > lastCode);
-  return letterTable(lacking.map((character) => [character, SIGNS.get(character) ?? anyAscii(character)] as const));
+function tableAbove(lastCode: number): () => LetterTable {
+  return lazyTable(() =>
+    Array.from(GSM_CHARACTERS)
+      .filter((character) => character.charCodeAt(0) > lastCode)
+      .map((character) => [character, SIGNS.get(character) ?? anyAscii(character)] as const),
+  );
 }
 
 const toLatin1 = tableAbove(0xff);
 const toAscii = tableAbove(0x7f);
 
 export function latin1FromGsm(text: string): string {
-  return replaceLetters(withoutFormFeeds(text), toLatin1);
+  return replaceLetters(withoutFormFeeds(text), toLatin1());
 }
 
 export function asciiFromGsm(text: string): string {
-  return replaceLetters(withoutFormFeeds(text), toAscii);
+  return replaceLetters(withoutFormFeeds(text), toAscii());
 }
 
 /** The only control character of GSM beside the line ends, and one that no carrier is sure to pass on. */

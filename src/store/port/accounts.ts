@@ -1,5 +1,8 @@
 /** Who: accounts, how they are managed, and the audit of it. */
 
+import type { Subscription } from "../../message/subscription.ts";
+import type { Settlement } from "../../money/postings.ts";
+
 export type AccountKind = "client" | "reseller" | "operator";
 
 /** What an account may do at most, where it differs from the service's settings. */
@@ -11,7 +14,7 @@ export interface AccountLimits {
 }
 
 /** What an API key may be used for. */
-export const SCOPES = ["send", "track", "balance", "manage"] as const;
+export const SCOPES = ["send", "track", "balance", "manage", "pins"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
@@ -37,6 +40,8 @@ export interface Account {
   readonly allowedAddresses: readonly string[] | null;
   readonly limits: AccountLimits;
   readonly suspended: boolean;
+  /** Its standing wishes; absent where it has none. */
+  readonly subscriptions?: readonly Subscription[];
   /** What the caller may do in its name; null for all. */
   readonly scopes: readonly Scope[] | null;
   /** Which of its users was found by a login or a session; null for whatever was found otherwise. */
@@ -57,7 +62,7 @@ export interface ApiKeyBounds {
 }
 
 /** Nothing of how a caller came. */
-type PlainAccount = Omit<Account, "scopes" | "user" | "apiKey" | "passwordOfReseller">;
+type PlainAccount = Omit<Account, "subscriptions" | "scopes" | "user" | "apiKey" | "passwordOfReseller">;
 
 /** An account as whoever manages it sees it. */
 export interface ManagedAccount extends PlainAccount {
@@ -79,8 +84,9 @@ export interface AccountChange
   extends Partial<
     Pick<ManagedAccount, AccountSetting | "ratePlanId" | "defaultSender" | "creditLimitMicros" | "suspended">
   > {
-  /** For good: its keys and sessions end, and nobody can use it any more. */
+  /** For good: its keys and sessions end, and nobody can use it any more. What it has goes where `settlement` says. */
   readonly retired?: true;
+  readonly settlement?: Settlement;
 }
 
 /** What has a default where an account is made. */
@@ -92,7 +98,11 @@ export type AccountChangeOutcome =
   /** Somebody has changed it since that version. */
   | { kind: "outdated"; account: ManagedAccount }
   /** It owes more than the new credit limit allows. */
-  | { kind: "owes more" };
+  | { kind: "owes more" }
+  /** It has or owes so much, and nothing that can be done with it was said. */
+  | { kind: "holds money"; balanceMicros: bigint }
+  /** The account that is to have its balance cannot take it. */
+  | { kind: "no heir"; why: "unknown" | "retired" | "itself" | "other currency" | "too large" };
 
 /** Who makes a change, for the audit. */
 export interface Actor {

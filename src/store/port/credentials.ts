@@ -55,3 +55,16 @@ export interface NewApiKey
   readonly by?: Actor;
   readonly atMs: number;
 }
+
+/** A session that somebody opens. */
+export interface NewSession {
+  readonly tokenHash: string;
+  readonly accountId: number;
+  readonly username: string;
+  /** Whether a second factor was shown: without it the session ends when one is put in force. */
+  readonly withFactor: boolean;
+  readonly nowMs: number;
+  readonly event: LoginEvent | null;
+  /** Of a program's token: when it ends, whatever happens, and what it is good for if not for all. */
+  readonly token?: { expiresAtMs: number; scopes: readonly Scope[] | null };
+}

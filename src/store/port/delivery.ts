@@ -31,7 +31,7 @@ export interface HandedAgain {
 export interface Postponed {
   readonly key: MessageKey;
   readonly dueAtMs: number;
-  readonly event: "window closed" | "put off";
+  readonly event: "window closed" | "slot missed" | "put off";
 }
 
 /** The end of a message that no carrier took. */

@@ -1,7 +1,7 @@
 /** Why the store cannot do what it was asked for, or cannot be opened. */
 
-/** The store cannot be reached now; the same call may work later. */
-export class StoreUnavailable extends Error {}
+/** The store cannot be reached now; the same call may work later. That is the drivers' own error, so nobody has to turn one into the other. */
+export { DatabaseUnavailable as StoreUnavailable } from "../../drivers/errors.ts";
 
 /** The schema is older than this program's, and somebody works with it as it is. */
 export class MigrationRefused extends Error {

@@ -1,4 +1,5 @@
 /** Accepting: a request with its messages, and what is answered to it. */
+import type { NewLinks } from "../../message/links.ts";
 import type { Content, MessageKey } from "../../message/message.ts";
 
 export interface NewMessage {
@@ -31,6 +32,10 @@ export interface Acceptance {
   readonly firstKey: MessageKey;
   readonly contents: readonly Content[];
   readonly messages: readonly NewMessage[];
+  readonly links: NewLinks | null;
+  /** KeptConversion as JSON, for all that are not rejected. */
+  readonly conversion: string | null;
+  readonly speedLimit: { readonly amount: number; readonly unitMs: number } | null;
 }
 
 export type AcceptanceOutcome =
@@ -41,8 +46,9 @@ export type AcceptanceOutcome =
       firstKey: MessageKey;
       statusIds: number[];
       replayed: boolean;
-      /** Of a replay: the parts of each message as they were charged, whatever its text would take today. */
+      /** Of a replay: the parts of each message, and the price of one, as they were charged, whatever its text would take today. */
       partCounts?: number[];
+      pricesMicros?: bigint[];
     }
   /** The Idempotency-Key was used for another request. */
   | { kind: "conflict" };

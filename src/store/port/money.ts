@@ -1,32 +1,7 @@
-/** Money: balances, postings and funds. */
-import type { MessageKey } from "../../message/message.ts";
+/** Money that is moved: funds by resellers and by operators, and the balances that they lead to. */
+import type { FundsMoveKind } from "../../money/postings.ts";
+import type { Actor, Made } from "./accounts.ts";
 import type { ReplayGuard } from "./messages.ts";
-
-export interface Posting {
-  readonly id: number;
-  readonly atMs: number;
-  readonly kind: "charge" | "refund" | "funds";
-  /** What the account's balance changed by. */
-  readonly amountMicros: bigint;
-  readonly messageKey: MessageKey | null;
-  readonly partCount: number | null;
-  readonly description: string | null;
-}
-
-/** A place among an account's postings. */
-export interface PostingPosition {
-  readonly atMs: number;
-  readonly id: number;
-}
-
-/** An account's postings from a time on, and before another. */
-export interface PostingRange {
-  readonly accountId: number;
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  readonly after: PostingPosition | null;
-  readonly limit: number;
-}
 
 export interface Funding {
   readonly resellerId: number;
@@ -38,6 +13,7 @@ export interface Funding {
   readonly ratesMicros: Readonly<Record<string, bigint>>;
   readonly description: string;
   readonly replay: ReplayGuard | null;
+  readonly by?: Actor;
   readonly atMs: number;
 }
 
@@ -49,6 +25,25 @@ export type FundingOutcome =
   | { kind: "nothing left" } // so little that it is nothing in the account's currency
   | { kind: "no rate"; currency: string }
   | { kind: "conflict" };
+
+/** An operator moves the money of any account, in its own currency. */
+export interface FundsMove extends Made {
+  /** Whose Idempotency-Key it is; null for the command line, which has none. */
+  readonly operatorId: number | null;
+  readonly accountKey: string;
+  readonly kind: FundsMoveKind;
+  /** What the balance changes by. */
+  readonly amountMicros: bigint;
+  readonly reason: string | null;
+  readonly replay: ReplayGuard | null;
+}
+
+export type FundsMoveOutcome =
+  | { kind: "moved"; transactionId: number; after: Balance; isRepeat?: true }
+  | { kind: "unknown account" | "retired" | "conflict" }
+  /** The balance as it is, of which so much cannot be taken, or to which so much cannot be added. */
+  | { kind: "below limit"; now: Balance; creditLimitMicros: bigint }
+  | { kind: "too large"; now: Balance };
 
 export interface Balance {
   readonly balanceMicros: bigint;

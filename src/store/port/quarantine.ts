@@ -1,5 +1,8 @@
 /** What could not be recorded as it was said. */
 
+/** What waits for somebody to look at it: a receipt or a message from a phone that matched nothing, or what the store refused. */
+export type AsideKind = "receipt" | "incoming" | "quarantine";
+
 /** Something that could not be recorded as it was said, kept aside. */
 export interface Quarantined {
   readonly id: number;

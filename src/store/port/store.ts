@@ -6,8 +6,23 @@
 
 import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
+import type { Click } from "../../message/links.ts";
 import type { IncomingFacts, MessageKey, ReportBatch, ReportFacts } from "../../message/message.ts";
-import type { Receipt } from "../../message/receipt.ts";
+import type { Profile } from "../../message/profile.ts";
+import type { ParkedFilter, Receipt } from "../../message/receipt.ts";
+import type { SubscriptionChange, SubscriptionOutcome } from "../../message/subscription.ts";
+import type {
+  Posting,
+  PostingPosition,
+  PostingRange,
+  SentCost,
+  SentPosition,
+  SentRange,
+  Totalling,
+  TurnoverStep,
+} from "../../money/postings.ts";
+import type { PinStore } from "../../pins/commands.ts";
+import type { TraceNote } from "../../runtime/trace.ts";
 import type {
   Account,
   AccountChange,
@@ -21,9 +36,10 @@ import type {
   NewAccount,
   Tenant,
 } from "./accounts.ts";
-import type { Bulk, BulkChange, BulkName, BulkStatus } from "./bulks.ts";
+import type { Bulk, BulkChange, BulkCount, BulkName, BulkPosition, BulkStatus, ListedBulk } from "./bulks.ts";
+import type { CarrierStore } from "./carriers.ts";
 import type { CatalogueItem, Purpose } from "./catalogue.ts";
-import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, SecondFactor } from "./credentials.ts";
+import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, NewSession, SecondFactor } from "./credentials.ts";
 import type {
   Ending,
   HandedAgain,
@@ -33,19 +49,39 @@ import type {
   SubmittedMessage,
   SweepCursor,
 } from "./delivery.ts";
-import type { IncomingOutcome, UnmatchedIncoming } from "./incoming.ts";
+import type { IncomingOutcome, ListedIncoming, UnmatchedIncoming } from "./incoming.ts";
+import type { MessageLife } from "./message-life.ts";
+import type { MessageCounts, MessagePage, MessageSearch } from "./message-search.ts";
 import type { Acceptance, AcceptanceOutcome } from "./messages.ts";
-import type { Balance, Funding, FundingOutcome, LedgerFault, Posting, PostingPosition, PostingRange } from "./money.ts";
-import type { BindClaim, BindShare, Cluster } from "./nodes.ts";
-import type { Quarantined } from "./quarantine.ts";
+import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome, LedgerFault } from "./money.ts";
+import type { Backlog, BindClaim, BindShare, Cluster, ClusterFacts } from "./nodes.ts";
+import type { OptedOut } from "./opt-outs.ts";
+import type { AsideKind, Quarantined } from "./quarantine.ts";
 import type { LaterReceipt, OutstandingRow, ParkedReceipt, PartName, ReceivedReceipts } from "./receipts.ts";
-import type { DeadLetter, DeadLetterFilter, ReportFetch } from "./reports.ts";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  PullPosition,
+  PullSearch,
+  ReportDetail,
+  ReportFetch,
+  ReportHost,
+  WaitingReport,
+} from "./reports.ts";
 import type { SecretCount, SecretCursor } from "./secrets.ts";
 import type { LoggedMessage, LogPosition, LogQuery } from "./tracking.ts";
 
-export interface Store {
+export interface Store extends CarrierStore, PinStore {
   /** Writes the messages and their charge, decides each one's status, and hands on to delivery what may go now. */
   accept(input: Acceptance): Promise<AcceptanceOutcome>;
+  /** Where a short link leads. */
+  link(input: { code: string }): Promise<{ target: string } | null>;
+  /** Counts clicks, and tells clients of the first ones of each link. */
+  clicked(input: { clicks: readonly Click[] }): Promise<void>;
+  /** Deletes the links of messages from before a time that are deleted, a page at a time; `next` says where to go on. */
+  purgeLinks(input: { beforeMs: number; after: MessageKey; limit: number }): Promise<{ next: MessageKey | null }>;
+  /** Notes that a message brought what it was sent for. Null unless that was wished for. */
+  endConversion(input: { accountId: number; messageId: string; atMs: number }): Promise<{ processKey: string } | null>;
 
   /** Moves scheduled messages whose time has come into their lanes, and lets a page of messages follow what was changed of their bulk. */
   claimDue(input: { nowMs: number; limit: number }): Promise<{ more: boolean; nextDueAtMs: number | null }>;
@@ -64,8 +100,8 @@ export interface Store {
   received(input: { carrierId: string; receipts: readonly Receipt[] }): Promise<ReceivedReceipts>;
   /** Looks for parked receipts of these parts: on another node they may have come while the part was being written. */
   matchParked(input: { names: readonly PartName[] }): Promise<void>;
-  /** Receipts that matched no message, newest first, and how many there are. */
-  parkedReceipts(input: { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
+  /** Receipts that matched no message, newest first (of one carrier, or of before a time, if given), and how many there are in all. */
+  parkedReceipts(input: ParkedFilter & { limit: number }): Promise<{ count: number; receipts: ParkedReceipt[] }>;
   /** What carriers said of a message after their last word, oldest first. */
   laterReceipts(input: { messageKey: MessageKey }): Promise<LaterReceipt[]>;
   /** Parts that the carrier took and has not said the last word about, by row, after `afterRow`. */
@@ -86,6 +122,10 @@ export interface Store {
   release(input: { keys: readonly MessageKey[] }): Promise<void>;
 
   cluster(): Promise<Cluster>;
+  /** The nodes one by one; with `storage`, what the data takes, which is looked up on the disk. */
+  nodes(input: { storage: boolean }): Promise<ClusterFacts>;
+  /** What waits, each counted up to `limit`; with `held`, also what nodes have, or had when they died. What came in the last seconds may be missing. */
+  backlog(input: { nowMs: number; limit: number; held?: boolean }): Promise<Backlog>;
   /** Which of the carriers' connections this node may have. Asked again and again: nodes come and go. */
   shareBinds(input: { claims: readonly BindClaim[] }): Promise<BindShare[]>;
 
@@ -95,6 +135,12 @@ export interface Store {
   lookThroughBulk(
     input: BulkName & { afterKey: MessageKey; limit: number },
   ): Promise<{ unfinished: boolean; sent: boolean; lastKey: MessageKey | null }>;
+  /** An account's bulks, newest first, from before a place on: those with scheduled messages, and those of many that were sent at once. */
+  listedBulks(input: { accountId: number; before: BulkPosition | null; limit: number }): Promise<ListedBulk[]>;
+  /** One of them, or any other that has a message. */
+  listedBulk(input: BulkName): Promise<ListedBulk | null>;
+  /** What became of a page of a bulk's messages, from behind a key on. What happened in the last seconds may be missing. */
+  countBulk(input: BulkName & { afterKey: MessageKey; limit: number }): Promise<BulkCount>;
   /** Messages that still wait go at another time, and their validity counts from then. They follow in pages, with `claimDue`. */
   moveBulk(input: BulkName & { sendAtMs: number; nowMs: number }): Promise<BulkChange>;
   /** Pauses, resumes or calls off what still waits. Nothing goes against it from this commit on; refunds follow in pages, with `claimDue`. */
@@ -122,6 +168,8 @@ export interface Store {
     againAtMs: number;
   }): Promise<{ messages: IncomingFacts[]; pending: number }>;
   confirmIncoming(input: { keys: readonly string[] }): Promise<void>;
+  /** An account's messages from phones, newest first, from before a key on, whether they were fetched or not. They stay as they are. */
+  listedIncoming(input: { accountId: number; beforeKey: string | null; limit: number }): Promise<ListedIncoming[]>;
   /** Messages that no account gets, newest first, and how many there are. */
   unmatchedIncoming(input: { limit: number }): Promise<{ count: number; messages: UnmatchedIncoming[] }>;
 
@@ -130,9 +178,31 @@ export interface Store {
    * good confirms them by their keys.
    */
   fetchReports(input: ReportFetch): Promise<{ keys: MessageKey[]; reports: ReportFacts[] }>;
+  /** Which reports a filter matches, of a bounded number; `next` says where to go on. */
+  searchReports(input: PullSearch): Promise<{ keys: MessageKey[]; next: PullPosition | null }>;
   confirmReports(input: { keys: readonly MessageKey[] }): Promise<void>;
   /** An account's messages, newest first. A page may have fewer than there are, or none: `next` says where to go on, if there may be more. */
   logs(input: LogQuery): Promise<{ messages: LoggedMessage[]; next: LogPosition | null }>;
+  /** Messages by any filter, newest first, of one account or of all. It looks at a bounded number of rows, and says where to go on. */
+  findMessages(input: MessageSearch): Promise<MessagePage>;
+  /** Of the newest messages, how many failed, are tried again, are stuck, wait for their time. */
+  countMessages(input: Pick<MessageSearch, "accountId" | "stuckBeforeMs" | "overdueBeforeMs">): Promise<MessageCounts>;
+  /** All that is known of a message, by its key; of an account's also by its client's name. Null where the account has no such message. */
+  messageLife(input: { accountId: number | null; messageId: string }): Promise<MessageLife | null>;
+  /**
+   * Pushes a message's report once more: a dead letter lives again, one that waits for its next try goes now, and of a message whose
+   * report was taken there is a new one. One that is being pushed, or waits for another, is on its way: there is never a second beside it.
+   */
+  replayReport(input: {
+    accountId: number;
+    key: MessageKey;
+    reportIds: readonly string[];
+    nowMs: number;
+  }): Promise<"replayed" | "hastened" | "sent anew" | "on its way" | "nothing to replay">;
+  /** Notes steps of messages, for people. */
+  keepTrace(input: { notes: readonly TraceNote[] }): Promise<void>;
+  /** Deletes steps that were noted before a time, a page at a time. */
+  purgeTrace(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
 
   dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
   reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
@@ -141,7 +211,7 @@ export interface Store {
   reportsReleased(input: { releases: readonly { id: string; dueAtMs: number }[] }): Promise<void>;
   /** Batches that were never tried become one, under the id of the first. */
   mergeReports(input: { ids: readonly string[] }): Promise<void>;
-  callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy>;
+  callbackPolicy(input: { accountId: number; forAlert?: boolean }): Promise<CallbackPolicy>;
   /** Gives the account a new signing secret; the one before it stays good until it is dropped. */
   rotateCallbackSecret(
     input: Partial<Made> & { accountKey: string; secret: string },
@@ -149,26 +219,51 @@ export interface Store {
   dropOldCallbackSecret(input: Partial<Made> & { accountKey: string }): Promise<"done" | "unknown account">;
   /** Dead letters, newest first, from before `beforeId` on. */
   deadLetters(input: DeadLetterFilter & { beforeId: string | null; limit: number }): Promise<DeadLetter[]>;
-  /** Sends dead letters again, as if for the first time, at most `limit` of them, oldest first. */
+  /**
+   * Sends dead letters again, as if for the first time, at most `limit` of them, oldest first, from behind `afterId` on. By their ids, of one account
+   * or of all. `next` says where to go on, if there may be more: a letter that dies again at once is behind that.
+   */
   replayDeadLetters(
-    input: (DeadLetterFilter | { ids: readonly string[] }) & { nowMs: number; limit: number },
-  ): Promise<{ replayed: number }>;
+    input: (
+      | (DeadLetterFilter & { afterId?: string | null })
+      | { ids: readonly string[]; accountKey: string | null }
+    ) & {
+      nowMs: number;
+      limit: number;
+    },
+  ): Promise<{ replayed: number; next: string | null }>;
+  /** Reports that failed are tried again now: of a host, from behind `afterId` on, or by their ids. */
+  retryReports(
+    input: (
+      | { accountKey: string; host: string; afterId: string | null }
+      | { ids: readonly string[]; accountKey: string | null }
+    ) & { nowMs: number; limit: number },
+  ): Promise<{ retried: number; next: string | null }>;
+  /** The hosts that do not take reports: an account's, or everybody's. What happened in the last seconds may be missing, here and below. */
+  reportHosts(input: { accountKey: string | null; limit: number }): Promise<ReportHost[]>;
+  /** Those that failed and are tried again, newest first, from before `beforeId` on. */
+  waitingReports(input: {
+    accountKey: string;
+    host: string;
+    beforeId: string | null;
+    limit: number;
+  }): Promise<WaitingReport[]>;
+  /** One that failed, of an account or of any; null if there is none, or it was taken meanwhile. */
+  failedReport(input: { accountKey: string | null; id: string }): Promise<ReportDetail | null>;
 
   createAccount(input: NewAccount): Promise<AccountCreation>;
   findLogin(input: { username: string }): Promise<Login | null>;
   countAccounts(input: { kind: AccountKind }): Promise<number>;
   /** The login goes into the audit with it, unless that is left out. */
-  createSession(input: {
+  createSession(input: NewSession): Promise<void>;
+  /** The session's account, if it is alive, and notes that it was used, unless it is only looked at. */
+  findSession(input: {
     tokenHash: string;
-    accountId: number;
-    username: string;
-    /** Whether a second factor was shown: without it the session ends when one is put in force. */
-    withFactor: boolean;
     nowMs: number;
-    event: LoginEvent | null;
-  }): Promise<void>;
-  /** The session's account, if it is alive, and notes that it was used. */
-  findSession(input: { tokenHash: string; nowMs: number; idleMs: number; maxMs: number }): Promise<Account | null>;
+    idleMs: number;
+    maxMs: number;
+    lookOnly?: boolean;
+  }): Promise<Account | null>;
   endSession(input: { tokenHash: string }): Promise<void>;
   /** Null for a user who has none, and has not begun with one. */
   secondFactor(input: { username: string }): Promise<SecondFactor | null>;
@@ -195,8 +290,10 @@ export interface Store {
   /** Deletes what the audit says of logins before a time, a page at a time. */
   purgeLoginEvents(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
   createApiKey(input: NewApiKey): Promise<"created" | "taken" | "unknown account">;
-  /** The key's account, unless the key has expired, and notes that it was used. */
+  /** The key's account, and notes that the key was used. One that has expired is found with its end, and not noted. */
   findApiKey(input: { keyHash: string; nowMs: number }): Promise<Account | null>;
+  /** Whose key has this id, which may be seen, and what it is called; null for none. */
+  apiKeyOwner(input: { id: string }): Promise<{ readonly accountId: number; readonly name: string | null } | null>;
   /** Those of one account, or of all in a tenant. */
   apiKeys(input: { accountKey: string | null } & Partial<Tenant>): Promise<ApiKey[]>;
   revokeApiKey(input: Partial<Made> & { id: string } & Partial<Tenant>): Promise<"revoked" | "unknown key">;
@@ -206,6 +303,7 @@ export interface Store {
     input: Tenant & { kind: AccountKind | null; suspended: boolean | null; afterKey: string | null; limit: number },
   ): Promise<ManagedAccount[]>;
   account(input: Tenant & { key: string }): Promise<ManagedAccount | null>;
+  accountKey(input: { accountId: number }): Promise<string | null>;
   changeAccount(
     input: Tenant & Made & { key: string; version: number | null; change: AccountChange },
   ): Promise<AccountChangeOutcome>;
@@ -224,13 +322,28 @@ export interface Store {
     },
   ): Promise<AuditEntry[]>;
 
+  changeSubscriptions(input: Made & { accountId: number; change: SubscriptionChange }): Promise<SubscriptionOutcome>;
+  /** What an account says of its people, and its key; null where the tenant has no such account. */
+  profile(input: Tenant & { accountId: number }): Promise<{ key: string; profile: Profile } | null>;
+  changeProfile(input: { accountId: number; change: Profile }): Promise<Profile>;
+
   balance(input: { accountId: number }): Promise<Balance>;
   fund(input: Funding): Promise<FundingOutcome>;
+  moveFunds(input: FundsMove): Promise<FundsMoveOutcome>;
   verifyLedger(): Promise<LedgerFault[]>;
+  /** What can be seen of the books from the wallets alone. `isWhole`: there are no more wallets than were looked at. */
+  checkWallets(input: { limit: number }): Promise<{ faults: LedgerFault[]; wallets: number; isWhole: boolean }>;
   /** An account's postings in the order of time. */
   postings(input: PostingRange): Promise<Posting[]>;
   /** What its postings come to, a page at a time: `next` says where to go on. */
   turnover(input: PostingRange): Promise<{ amountMicros: bigint; next: PostingPosition | null }>;
+  /** The same by spans of time, in no order. */
+  turnoverSteps(input: PostingRange & Totalling): Promise<{ steps: TurnoverStep[]; next: PostingPosition | null }>;
+  /**
+   * What an account's messages have cost that carriers took, by when they were sent: such a charge is not given back any more. A page looks at so
+   * many messages as `limit` says, and `next` says where to go on.
+   */
+  sentCosts(input: SentRange): Promise<{ costs: SentCost[]; next: SentPosition | null }>;
 
   /** An accountKey of null is the service's own list. */
   optOut(input: {
@@ -240,12 +353,16 @@ export interface Store {
     atMs: number;
   }): Promise<"added" | "unknown account">;
   optIn(input: Partial<Made> & { accountKey: string | null; number: string }): Promise<"removed" | "unknown account">;
-  /** A list's numbers in order, from behind `after` on. */
+  /** A list's numbers in order, from behind `after` on; those alone that begin so where a prefix is given. */
   optOuts(input: {
     accountKey: string | null;
     after: string;
+    prefix?: string;
     limit: number;
   }): Promise<{ number: string; atMs: number }[] | "unknown account">;
+
+  /** Which of these numbers, at most `MAX_OPT_OUT_NUMBERS`, want no messages of an account's, and on whose list they stand. */
+  optedOut(input: { accountId: number; numbers: readonly string[] }): Promise<OptedOut[]>;
 
   /** What the data is for: whoever comes first says so, and it stays. Sandbox accounts have known passwords. */
   claimPurpose(input: { purpose: Purpose }): Promise<Purpose>;
@@ -294,6 +411,18 @@ export interface Store {
     limit: number;
   }): Promise<{ more: boolean }>;
 
+  /** Deletes the rows of bulks that were sent at once before a time, a page at a time. Their messages leave by themselves. */
+  purgeListedBulks(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
+  /** Fills in what rows of an older version do not have: hosts of reports that failed, and when bulks were made. */
+  fillIn(input: { limit: number }): Promise<{ more: boolean }>;
+  /** The sandbox's clock is moved by so much, and the people who are logged in do not move with it: their sessions last as long as before. */
+  moveSessions(input: { byMs: number }): Promise<void>;
+  /** How many scheduled messages and reports wait for a time until then, of an account or of all (null); of the first 10,000 of each. */
+  waitingUntil(input: {
+    untilMs: number;
+    accountId: number | null;
+  }): Promise<{ messages: number; reports: number; firstMessageAtMs: number | null }>;
+
   /**
    * Drops receipts and messages from phones that matched nothing: those of before a time, and the oldest of each while there are more than
    * `keepRows`. A page at a time, oldest first.
@@ -308,6 +437,8 @@ export interface Store {
   quarantine(input: { items: readonly Omit<Quarantined, "id">[] }): Promise<void>;
   /** What is kept aside, newest first, and how much there is; `promised` are those of them that were in the journal. */
   quarantined(input: { limit: number }): Promise<{ count: number; promised: number; items: Quarantined[] }>;
+  /** Deletes what somebody has looked at: receipts and messages from phones that matched nothing, or what is kept aside. */
+  discard(input: Made & { kind: AsideKind; ids: readonly string[] }): Promise<{ discarded: number }>;
 }
 
 export type CommandName = keyof Store;

@@ -1,5 +1,6 @@
 /** The logs: which messages, and where in them. */
 import type { MessageKey, ReportFacts } from "../../message/message.ts";
+import type { Body } from "../../sms/body.ts";
 
 /** Which messages, by their names; null where it does not matter. Of a client's own messageId, rejected messages have it too. */
 export interface MessageNames {
@@ -7,8 +8,16 @@ export interface MessageNames {
   readonly messageIds: readonly string[] | null;
 }
 
+/** What the client has said of its messages; null where it does not matter. */
+export interface PlatformFilter {
+  readonly entityId: string | null;
+  readonly applicationId: string | null;
+  readonly campaignReferenceIds: readonly string[] | null;
+}
+
 /** Null means: whatever it is. */
 export interface LogFilter extends MessageNames {
+  readonly platform?: PlatformFilter | null;
   readonly from: string | null;
   readonly to: string | null;
   readonly statusIds: readonly number[] | null;
@@ -39,5 +48,7 @@ export interface LoggedMessage extends Omit<ReportFacts, "doneAtMs"> {
   readonly key: MessageKey;
   /** Null for a message that is still on its way. */
   readonly doneAtMs: number | null;
+  /** Of a binary message, its hex. */
   readonly text: string;
+  readonly encoding: Body["encoding"];
 }

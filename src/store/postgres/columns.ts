@@ -1,7 +1,7 @@
 /** Whole columns of rows as values of a statement: one array each, however many rows there are. */
+import type { Session } from "../../drivers/postgres/link.ts";
+import { arrayText } from "../../drivers/postgres/values.ts";
 import type { Field } from "../schema/table.ts";
-import type { Session } from "./link.ts";
-import { arrayText } from "./values.ts";
 
 /** A statement for any number of rows, and what is sent of each. */
 export interface RowsStatement {

@@ -1,11 +1,11 @@
 /** Commands that need not wait for their turn among the others: each has a connection of the pool and a workspace to itself. */
 
+import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
+import { asDatabaseError, faultKind } from "../../drivers/postgres/faults.ts";
+import { PostgresLink, type Session } from "../../drivers/postgres/link.ts";
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import type { Call, CallOutcome } from "../group.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
-import type { PostgresConnectionOptions } from "./attempts.ts";
-import { asStoreError, faultKind } from "./faults.ts";
-import { PostgresLink, type Session } from "./link.ts";
-import type { PostgresPool } from "./pool.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Whoever loses a race to another node so often is told so. */
@@ -35,7 +35,7 @@ export class ConcurrentCommands {
         const value = await this.#onSession(call, (session) => this.#inWorkspace(session, call));
         return { ok: true, value };
       } catch (error) {
-        if (faultKind(error) !== "again" || tries >= MAX_RACES) return { ok: false, error: asStoreError(error) };
+        if (faultKind(error) !== "again" || tries >= MAX_RACES) return { ok: false, error: asDatabaseError(error) };
       }
     }
   }

@@ -6,6 +6,11 @@
  *
  * Commands that find their rows by searching have a transaction of their own, and what only reads goes beside the others, over a pool.
  */
+import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
+import { PostgresConnection } from "../../drivers/postgres/connection.ts";
+import { asDatabaseError, faultKind, firstFault, isLasting } from "../../drivers/postgres/faults.ts";
+import type { Session } from "../../drivers/postgres/link.ts";
+import { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { IdSource } from "../../runtime/ids.ts";
@@ -13,8 +18,7 @@ import { Lease } from "../../runtime/lease.ts";
 import type { Log } from "../../runtime/log.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { readSetOf, runCommands } from "../commands/entry.ts";
-import { settledRow } from "../commands/repeats.ts";
+import { type Rules, readSetOf, runCommands } from "../command-table.ts";
 import { type Call, type CallOutcome, type Engine, type GroupResult, joinFeeds, runEach } from "../group.ts";
 import { IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
@@ -22,19 +26,15 @@ import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts";
+import { settledRow } from "../settled.ts";
 import type { Unit } from "../unit.ts";
-import type { PostgresConnectionOptions } from "./attempts.ts";
 import { ConcurrentCommands, MAX_RACES } from "./concurrent.ts";
-import { PostgresConnection } from "./connection.ts";
-import { asStoreError, faultKind, firstFault, isLasting } from "./faults.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
-import type { Session } from "./link.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
 import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
-import { PostgresPool } from "./pool.ts";
 import { ServiceWallets } from "./service-wallets.ts";
 import { leave } from "./takeover.ts";
 import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
@@ -42,6 +42,7 @@ import type { WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
 export interface PostgresOptions {
+  readonly rules: Rules;
   readonly url: string;
   readonly connections: number;
   readonly statementTimeoutMs: number;
@@ -51,8 +52,8 @@ export interface PostgresOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly lanes: LaneBounds;
-  /** "deliver" joins the nodes; "tool" is for the command line, which may work beside them and delivers nothing. */
-  readonly mode: "deliver" | "tool";
+  /** "deliver" joins the nodes; "tool" is for the command line, which may work beside them and delivers nothing; "look" reads the schema that is there. */
+  readonly mode: "deliver" | "tool" | "look";
   readonly roles?: readonly Role[];
   /** Seals secrets; without it they are kept as they are. */
   readonly secrets?: SecretBox;
@@ -115,6 +116,7 @@ export class PostgresEngine implements Engine {
     this.#idMark = new IdMark(ids);
     const makeWorkspace = (): Workspace =>
       new Workspace({
+        rules: options.rules,
         lanes: this.#lanes,
         ids,
         epoch: nodes.epoch,
@@ -134,7 +136,7 @@ export class PostgresEngine implements Engine {
   static async open(options: PostgresOptions): Promise<PostgresEngine> {
     const { url, connections, statementTimeoutMs, leaseMs, log, mode } = options;
     const connecting: PostgresConnectionOptions = { url, connections, statementTimeoutMs, leaseMs, log };
-    await migrate({ url, leaseMs });
+    if (mode !== "look") await migrate({ url, leaseMs });
     const name = options.name ?? `heliograph ${mode}`;
     const connection = new PostgresConnection(connecting, name);
     const pool = new PostgresPool(connecting, name);
@@ -153,7 +155,7 @@ export class PostgresEngine implements Engine {
     } catch (error) {
       await connection.close();
       await pool.close();
-      throw asStoreError(error);
+      throw asDatabaseError(error);
     }
   }
 
@@ -217,7 +219,7 @@ export class PostgresEngine implements Engine {
         }
         // One that fails always must not take the others with it.
         if (kind !== "away" && calls.length > 1) return runEach(this, calls);
-        const told = kind === "again" && isLasting(error) ? firstFault(error) : asStoreError(error);
+        const told = kind === "again" && isLasting(error) ? firstFault(error) : asDatabaseError(error);
         return { outcomes: calls.map(() => ({ ok: false, error: told })), feed: null };
       }
     }
@@ -278,7 +280,7 @@ export class PostgresEngine implements Engine {
 
   /** The receipts that this transaction has applied. */
   async #noteSettled(session: Session, unit: Unit): Promise<void> {
-    const row = settledRow(unit);
+    const row = settledRow(unit.settled);
     if (row === null) return;
     const values = [this.#options.clock.now(), row.count, row.names];
     await session.query("INSERT INTO settled_receipt (at_ms, name_count, names) VALUES ($1, $2, $3)", values);

@@ -1,6 +1,6 @@
 /** What statements were asked for in a transaction, found or not: nothing is asked for twice. */
+import type { Session } from "../../drivers/postgres/link.ts";
 import { type RowsStatement, sendRows } from "./columns.ts";
-import type { Session } from "./link.ts";
 
 export class Found {
   readonly #session: () => Session;

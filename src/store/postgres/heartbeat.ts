@@ -2,11 +2,11 @@
  * Renews the node's lease, on a connection of its own: whatever keeps the others waiting (a long takeover, a busy pool, thousands of lanes),
  * the others must not take this node for dead.
  */
+import type { PostgresConnection } from "../../drivers/postgres/connection.ts";
+import { faultKind } from "../../drivers/postgres/faults.ts";
+import { LookFaults } from "../../drivers/postgres/look-faults.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { PostgresConnection } from "./connection.ts";
-import { faultKind } from "./faults.ts";
-import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
 
 export interface HeartbeatParts {

@@ -1,6 +1,6 @@
 /** The marks of ids (store/id-mark.ts) on PostgreSQL. */
+import type { Session } from "../../drivers/postgres/link.ts";
 import { HIGHEST_STORED, marksWith } from "../id-mark.ts";
-import type { Session } from "./link.ts";
 
 export async function idMarks(session: Session): Promise<ReadonlyMap<number, bigint>> {
   const { rows } = await session.query<{ node: number; highest: string }>(

@@ -1,11 +1,11 @@
 /** The messages that a transaction has read and locked, the names that clients gave them, and those that it makes. */
+import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { isRejected } from "../rows.ts";
 import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow } from "../schema/message.ts";
 import type { MessageTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
-import type { Session } from "./link.ts";
 import { LoadedRows, rowId } from "./loaded-rows.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
 

@@ -2,10 +2,10 @@
  * The rows of one table in a transaction: those that were read before its commands ran, and what the commands made, changed and deleted, which is
  * written after them in a statement each.
  */
+import type { Session } from "../../drivers/postgres/link.ts";
 import { compiled } from "../../runtime/compiled.ts";
 import type { AnyTable, Field, Row, RowChange } from "../schema/table.ts";
 import { deletion, insertion, type RowsStatement, sendRows, updating, Variants } from "./columns.ts";
-import type { Session } from "./link.ts";
 
 /** The statements of a table, which all transactions share. */
 export class TableWrites<Of extends AnyTable> {
@@ -179,13 +179,8 @@ export class LoadedRows<Of extends AnyTable> {
     const { change, key } = this.#writes;
     if (change !== null) {
       const rows = [...this.#changes.keys()].map((id) => this.#rows.get(id)!);
-      return [
-        sendRows(
-          session,
-          change.with((name) => this.#changedNames.has(name)),
-          rows,
-        ),
-      ];
+      const statement = change.with((name) => this.#changedNames.has(name));
+      return [sendRows(session, statement, rows)];
     }
     // Rows that change the same columns are changed together, and no column that they do not name.
     const groups = new Map<string, { names: string[]; rows: object[] }>();
@@ -211,8 +206,6 @@ export function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item)
 }
 
 export function remove<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
-  lists.set(
-    key,
-    (lists.get(key) ?? []).filter((other) => other !== item),
-  );
+  const left = (lists.get(key) ?? []).filter((other) => other !== item);
+  lists.set(key, left);
 }

@@ -1,10 +1,11 @@
 /** The wallets that a transaction has read and locked, and the postings that move money between them. */
+import type { Session } from "../../drivers/postgres/link.ts";
+import type { ServiceWallet } from "../../money/postings.ts";
 import { POSTING, type PostingRow } from "../schema/posting.ts";
 import type { WalletTable } from "../tables.ts";
 import { checkPosting, type NewPosting, type Wallet, type WalletRow, walletOf } from "../wallet.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
-import type { Session } from "./link.ts";
 import { LoadedRows } from "./loaded-rows.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
@@ -38,7 +39,7 @@ export class LoadedWallets implements WalletTable {
     this.#postings = [];
   }
 
-  async load(accountIds: readonly number[]): Promise<void> {
+  async load(accountIds: readonly number[], services?: readonly ServiceWallet[]): Promise<void> {
     const rows = await this.#found.find<WalletRow & { accountId: number }>(
       FIND.wallets,
       accountIds.map((key) => ({ key })),
@@ -48,7 +49,10 @@ export class LoadedWallets implements WalletTable {
       this.#byAccount.set(row.accountId, wallet);
       this.#byId.set(row.id, wallet);
     }
-    await this.#serviceWallets.ensure(rows.map(({ currency }) => currency));
+    await this.#serviceWallets.ensure(
+      rows.map(({ currency }) => currency),
+      services,
+    );
   }
 
   ofAccount(accountId: number): Wallet {
@@ -57,7 +61,7 @@ export class LoadedWallets implements WalletTable {
     return { ...wallet };
   }
 
-  ofService(name: "payments" | "revenue", currency: string): number {
+  ofService(name: ServiceWallet, currency: string): number {
     return this.#serviceWallets.idOf(name, currency);
   }
 

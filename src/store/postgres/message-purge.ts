@@ -9,13 +9,14 @@
  * What the messages were charged is added to `retired_charge`, and their names are free again, in the transaction in which they leave. What was said
  * of them after their end goes with them.
  */
+import { isSlow } from "../../drivers/postgres/faults.ts";
+import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
+import { chargePieces } from "../../money/carried-charge.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
-import { chargePieces, keepCharge } from "../commands/ledger.ts";
 import { PURGE_START } from "../port/delivery.ts";
 import type { CommandInput, CommandOutput } from "../port/store.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
-import { isSlow } from "./faults.ts";
-import { inTransaction, type Session } from "./link.ts";
+import { keepCharge } from "../retired-charge.ts";
 import { DAY_MS, firstKey, isRace, type Partitions, type Range, TABLES, type Table } from "./partitions.ts";
 
 /** What is not scheduled ends within two days of its acceptance, and its report can be fetched for two more. */

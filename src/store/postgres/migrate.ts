@@ -1,11 +1,11 @@
 /** Brings the schema up to date: numbered files, applied once, by one of however many processes start at the same time. */
+import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
+import { asDatabaseError } from "../../drivers/postgres/faults.ts";
+import { PostgresLink, type Session } from "../../drivers/postgres/link.ts";
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { MigrationRefused, StoreUnavailable } from "../port/errors.ts";
-import type { PostgresConnectionOptions } from "./attempts.ts";
-import { asStoreError } from "./faults.ts";
-import { PostgresLink, type Session } from "./link.ts";
 import { fence } from "./nodes.ts";
 import { NEWER_DATA, readStep, STEPS } from "./schema-version.ts";
 
@@ -47,7 +47,7 @@ export async function migrate(
       await sleep(clock, backoffMs(RACE_BACKOFF, tries, random));
     }
   } catch (error) {
-    throw asStoreError(error);
+    throw asDatabaseError(error);
   } finally {
     if (link.alive) await link.end();
     else link.destroy();

@@ -9,13 +9,13 @@
  * Leases are compared on the database's clock. A node fences others only when it has itself been in touch with the database for a whole
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
  */
+import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
 import { TOOL_NODE } from "../../runtime/ids.ts";
 import { Lease } from "../../runtime/lease.ts";
 import { ROLES, type Role } from "../../runtime/roles.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
-import type { BindClaim, BindShare, Cluster } from "../port/nodes.ts";
+import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";
-import { inTransaction, type Session } from "./link.ts";
 import { requireSchema } from "./schema-version.ts";
 
 export interface NodeOptions {
@@ -44,7 +44,20 @@ const RENEW = "UPDATE node SET alive_until = clock_timestamp() + $2 * interval '
 const COMMITTING = `UPDATE node SET last_group = $3, alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`;
 const DEAD =
   "SELECT epoch, name FROM node WHERE alive_until < clock_timestamp() AND epoch <> $1 FOR UPDATE SKIP LOCKED";
+const NODES =
+  "SELECT epoch, slot, name, roles, alive_until > clock_timestamp() AS alive FROM node ORDER BY epoch LIMIT 1000";
+const BINDS = `SELECT epoch, carrier_id AS "carrierId", CAST(count(*) AS integer) AS count FROM carrier_bind
+  GROUP BY epoch, carrier_id ORDER BY carrier_id LIMIT 5000`;
 const ALL = "SELECT epoch, roles FROM node ORDER BY epoch";
+
+function hasRole(roles: string, role: Role): boolean {
+  return roles.split(",").includes(role);
+}
+
+/** The oldest of those that talk to carriers; without any, of all. */
+function leaderOf(rows: readonly NodeRow[]): NodeRow | undefined {
+  return rows.find(({ roles }) => hasRole(roles, "dispatch")) ?? rows[0];
+}
 
 export class Nodes {
   readonly #options: NodeOptions;
@@ -171,12 +184,28 @@ export class Nodes {
     return this.#cluster;
   }
 
+  /** The nodes one by one. */
+  async facts(session: Session): Promise<Omit<ClusterFacts, "storage">> {
+    const { rows } = await session.query<NodeRow & { name: string; slot: number; alive: boolean }>(NODES);
+    const { rows: binds } = await session.query<{ epoch: number; carrierId: string; count: number }>(BINDS);
+    const { rows: gone } = await session.query<{ name: string }>("SELECT name FROM gone_node ORDER BY epoch LIMIT 100");
+    const leader = leaderOf(rows);
+    const nodes = rows.map(({ epoch, name, slot, roles, alive }) => ({
+      name,
+      roles: ROLES.filter((role) => hasRole(roles, role)),
+      isSelf: epoch === this.#epoch,
+      leads: epoch === leader?.epoch,
+      isAlive: alive,
+      slot,
+      binds: binds.flatMap(({ epoch: of, carrierId, count }) => (of === epoch ? [{ carrierId, count }] : [])),
+    }));
+    return { engine: "postgres", nodes, gone: gone.map(({ name }) => name) };
+  }
+
   #clusterOf(rows: readonly NodeRow[]): Cluster {
-    const withRole = (role: Role): NodeRow[] => rows.filter(({ roles }) => roles.split(",").includes(role));
+    const withRole = (role: Role): NodeRow[] => rows.filter(({ roles }) => hasRole(roles, role));
     const nodes = Object.fromEntries(ROLES.map((role) => [role, Math.max(1, withRole(role).length)]));
-    // The oldest of those that talk to carriers; without any, of all.
-    const [first = rows[0]] = withRole("dispatch");
-    return { nodes: nodes as Cluster["nodes"], leads: first?.epoch === this.#epoch };
+    return { nodes: nodes as Cluster["nodes"], leads: leaderOf(rows)?.epoch === this.#epoch };
   }
 
   /** The shares of the last time, while nodes and claims are the same and everybody has what is his; else null. */

@@ -2,14 +2,14 @@
  * The partitions of `message` and `incoming_message`: some UTC days each, made before their first message comes, and dropped whole when all in them
  * is old (message-purge.ts).
  */
+import { faultKind } from "../../drivers/postgres/faults.ts";
+import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
 import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port/errors.ts";
-import { faultKind } from "./faults.ts";
-import { inTransaction, type Session } from "./link.ts";
-import type { PostgresPool } from "./pool.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;
 export type Table = (typeof TABLES)[number];

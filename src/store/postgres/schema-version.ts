@@ -1,7 +1,7 @@
 /** The steps of the schema that this program knows. The number of those that were taken is the schema's version. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Session } from "./link.ts";
+import type { Session } from "../../drivers/postgres/link.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "migrations");
 

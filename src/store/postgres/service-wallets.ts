@@ -2,11 +2,11 @@
  * The service's own wallets of this node, by their ids: made once, in a transaction of their own, and then known. They take what all accounts
  * pay, so no bound on accounts keeps them within 64 bits: one that is full is left as it is, in a shard of its own, and another takes its place.
  */
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
-import type { PostgresPool } from "./pool.ts";
+import type { ServiceWallet } from "../../money/postings.ts";
 
-const NAMES = ["payments", "revenue"] as const;
-type Name = (typeof NAMES)[number];
+const NAMES: readonly ServiceWallet[] = ["payments", "revenue"];
 
 export class ServiceWallets {
   readonly #pool: PostgresPool;
@@ -21,15 +21,15 @@ export class ServiceWallets {
     this.#shard = shard;
   }
 
-  async ensure(currencies: readonly string[]): Promise<void> {
+  async ensure(currencies: readonly string[], names = NAMES): Promise<void> {
     for (const currency of new Set(currencies))
-      for (const name of NAMES) {
+      for (const name of names) {
         const id = this.#ids.get(`${name} ${currency}`);
         if (id === undefined || this.#reaches.get(id)! >= MAX_WALLET) await this.#open(name, currency);
       }
   }
 
-  async #open(name: Name, currency: string): Promise<void> {
+  async #open(name: ServiceWallet, currency: string): Promise<void> {
     await this.#pool.use(async (session) => {
       const values = [name, currency, this.#shard];
       const isOurs = "account_id IS NULL AND name = $1 AND currency = $2 AND shard = $3";
@@ -53,7 +53,7 @@ export class ServiceWallets {
     });
   }
 
-  idOf(name: Name, currency: string): number {
+  idOf(name: ServiceWallet, currency: string): number {
     const id = this.#ids.get(`${name} ${currency}`);
     if (id === undefined) throw new Error(`there is no wallet for ${name} in ${currency}`);
     return id;

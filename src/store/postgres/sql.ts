@@ -1,7 +1,7 @@
 /** Statements on PostgreSQL, sent over the session of the transaction that is under way. */
+import type { Session } from "../../drivers/postgres/link.ts";
+import { storable } from "../../drivers/postgres/values.ts";
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
-import type { Session } from "./link.ts";
-import { storable } from "./values.ts";
 
 const DIALECT: Dialect = {
   lock: (table) => (table === undefined ? "FOR UPDATE" : `FOR UPDATE OF ${table}`),
@@ -9,6 +9,8 @@ const DIALECT: Dialect = {
   along: () => "",
   plain: (column) => column,
   json: (column) => `CAST(${column} AS json)`,
+  items: "json_array_elements(CAST(? AS json)) AS item(value)",
+  nowMs: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
 };
 
 /** "a = ? AND b = ?" → "a = $1 AND b = $2" */

@@ -1,5 +1,4 @@
 /** The statements by which the tables on PostgreSQL find rows, each for any number of them, and those of writing that are special. */
-import { MAX_SAME_ID } from "../commands/candidates.ts";
 import { MAX_LATER_RECEIPTS } from "../port/receipts.ts";
 import { BULK, REPLAY } from "../schema/bulk.ts";
 import { MESSAGE, PART } from "../schema/message.ts";
@@ -7,6 +6,7 @@ import { POSTING } from "../schema/posting.ts";
 import { LATER, PARKED } from "../schema/receipts.ts";
 import { REPORT } from "../schema/report.ts";
 import type { Field } from "../schema/table.ts";
+import { MAX_SAME_ID } from "../tables.ts";
 import { deletion, insertion, selection, wanted } from "./columns.ts";
 import { TableWrites } from "./loaded-rows.ts";
 

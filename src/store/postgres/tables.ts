@@ -3,14 +3,14 @@
  * more). What they changed is written after, with the commit, in another. In between the rows are in memory (loaded-rows.ts), and this transaction has
  * locks on those that another node could change.
  */
-import { isAboutPhone } from "../commands/candidates.ts";
-import { allReceiptNames, receiptNames } from "../commands/receipt-names.ts";
+import type { Session } from "../../drivers/postgres/link.ts";
+import { isAboutPhone } from "../../message/receipt.ts";
+import { allReceiptNames, receiptNames } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
 import type { CarrierReceipt, PartName } from "../port/receipts.ts";
 import type { BulkRow, ReplayName, ReplayRow } from "../schema/bulk.ts";
 import type { NumberOnList, OptOutTable, ReadSet, ReplayTable, Tables } from "../tables.ts";
 import { Found } from "./found.ts";
-import type { Session } from "./link.ts";
 import { LoadedMessages } from "./loaded-messages.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import { LoadedReceipts } from "./loaded-receipts.ts";
@@ -86,10 +86,11 @@ export class PostgresTables implements Tables {
       this.messages.load(messages),
       this.parts.load([...parts, ...receipts.flatMap((receipt) => idNameOf(receipt) ?? [])]),
       this.receipts.load(parked),
-      this.wallets.load(wallets),
+      // Bulks are locked before wallets, here as where a bulk has its turn.
+      this.#loadBulks(bulks, lockedBulks),
+      this.wallets.load(wallets, wanted.serviceWallets),
       this.messages.loadNames(names),
       this.optOuts.load(numbers),
-      this.#loadBulks(bulks, lockedBulks),
       this.replays.load(replays),
       this.reports.load(reports),
       this.reports.loadFollowers(leaders),
@@ -112,12 +113,10 @@ export class PostgresTables implements Tables {
   /** What depends on the messages that were read. */
   async #loadFurther({ refunds }: ReadSet): Promise<void> {
     const messages = this.messages.all;
-    const bulks = messages.filter((row) => row.bulk_version !== null);
+    const followers = messages.filter((row) => row.bulk_version !== null);
+    const bulks = followers.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id }));
     await Promise.all([
-      this.#loadBulks(
-        bulks.map((row) => ({ accountId: row.account_id, bulkId: row.bulk_id })),
-        [],
-      ),
+      this.#loadBulks(bulks, []),
       refunds === true ? this.wallets.load(messages.map((row) => row.account_id)) : null,
       this.reports.loadWaiting(messages.flatMap((row) => (row.intermediate === 1 ? (row.last_report_id ?? []) : []))),
     ]);

@@ -8,13 +8,13 @@
  * All this has a loop of its own: however long it takes, the looks of the watch go on. An owner that is neither a node nor gone is nobody, however that
  * came about (a database that was put together from parts, a row that somebody has deleted): now and then such are looked for, and are gone too.
  */
+import { asDatabaseError } from "../../drivers/postgres/faults.ts";
+import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
+import { LookFaults } from "../../drivers/postgres/look-faults.ts";
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { asStoreError } from "./faults.ts";
-import { inTransaction, type Session } from "./link.ts";
-import { LookFaults } from "./look-faults.ts";
 import type { Nodes } from "./nodes.ts";
-import type { PostgresPool } from "./pool.ts";
 
 export interface TakeOverParts {
   readonly leaseMs: number;
@@ -178,7 +178,7 @@ export async function leave({
   try {
     await pool.use((session) => nodes.leave(session));
   } catch (error) {
-    log.warn({ err: asStoreError(error) }, "could not say goodbye; the lease will run out");
+    log.warn({ err: asDatabaseError(error) }, "could not say goodbye; the lease will run out");
     return;
   }
   try {
@@ -186,6 +186,6 @@ export async function leave({
     for (let more = true; more && clock.monotonic() < untilMs; )
       more = (await pool.use((session) => freePage(session, nodes.epoch))).more;
   } catch (error) {
-    log.warn({ err: asStoreError(error) }, "could not free all that this node had; the next one to look does");
+    log.warn({ err: asDatabaseError(error) }, "could not free all that this node had; the next one to look does");
   }
 }

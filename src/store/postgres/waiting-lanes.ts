@@ -1,6 +1,6 @@
 /** Lanes with messages that no node has in memory. */
+import type { Session } from "../../drivers/postgres/link.ts";
 import type { LaneName } from "../port/delivery.ts";
-import type { Session } from "./link.ts";
 
 export interface WaitingLane extends LaneName {
   /** Whether its carrier is in the catalogue. */

@@ -3,6 +3,10 @@
  * it tells delivery. It looks several times a second at the least, and at once when another node says that there is something (LISTEN and
  * NOTIFY; a database without them is only looked at). A look is several steps, and each is made whatever becomes of the others.
  */
+import type { Session } from "../../drivers/postgres/link.ts";
+import { Listener } from "../../drivers/postgres/listener.ts";
+import { LookFaults } from "../../drivers/postgres/look-faults.ts";
+import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Role } from "../../runtime/roles.ts";
@@ -10,13 +14,9 @@ import type { SendCall } from "../group.ts";
 import type { Feed, LaneName } from "../port/delivery.ts";
 import type { PartName } from "../port/receipts.ts";
 import type { Unit } from "../unit.ts";
-import type { Session } from "./link.ts";
-import { Listener } from "./listener.ts";
-import { LookFaults } from "./look-faults.ts";
 import { LookStep } from "./look-step.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
-import type { PostgresPool } from "./pool.ts";
 import { FIRST_LANE, type WaitingLane, waitingLanes } from "./waiting-lanes.ts";
 
 export interface WatchParts {

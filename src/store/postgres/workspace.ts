@@ -1,19 +1,20 @@
 /** The commands with the tables of one transaction at a time: one workspace writes, and each look beside it has one of its own. */
-import { type CommandTable, runCommand } from "../commands/entry.ts";
-import type { CommandParts } from "../commands/parts.ts";
-import { flushReports } from "../commands/reports.ts";
-import { commandTable } from "../commands/table.ts";
+import type { Session } from "../../drivers/postgres/link.ts";
+import type { ReportBatch } from "../../message/message.ts";
+import type { CommandParts } from "../command-parts.ts";
+import { type CommandTable, type Rules, runCommand } from "../command-table.ts";
 import type { Call } from "../group.ts";
 import { Unit } from "../unit.ts";
-import type { Session } from "./link.ts";
 import type { MessagePurge } from "./message-purge.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { PostgresSql } from "./sql.ts";
+import { storageOf } from "./storage.ts";
 import { PostgresTables } from "./tables.ts";
 
 export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "epoch" | "pushes" | "now" | "secrets"> {
+  readonly rules: Rules;
   readonly nodes: Nodes;
   readonly partitions: Partitions;
   readonly messagePurge: MessagePurge;
@@ -23,17 +24,23 @@ export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "ep
 export class Workspace {
   readonly tables: PostgresTables;
   readonly commands: CommandTable;
+  readonly #rules: Rules;
   readonly #parts: CommandParts;
   #session: Session | null = null;
   #unit = new Unit();
 
   constructor(parts: WorkspaceParts) {
-    const { nodes, partitions, messagePurge, serviceWallets, lanes } = parts;
+    const { rules, nodes, partitions, messagePurge, serviceWallets, lanes } = parts;
+    this.#rules = rules;
     const session = (): Session => this.#session!;
     this.tables = new PostgresTables({ session, partitions, serviceWallets });
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
-    this.commands = commandTable(this.#parts, {
+    this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),
+      nodes: async ({ storage }) => ({
+        ...(await nodes.facts(session())),
+        storage: storage ? await storageOf(session(), partitions) : null,
+      }),
       shareBinds: async ({ claims }) => {
         const unit = this.#unit;
         const shares = await nodes.shareBinds(session(), claims, (run) => unit.onCommit(run));
@@ -53,8 +60,8 @@ export class Workspace {
     return this.#unit;
   }
 
-  flushReports(): ReturnType<typeof flushReports> {
-    return flushReports(this.#parts, this.#unit);
+  flushReports(): ReportBatch[] {
+    return this.#rules.flushReports(this.#parts, this.#unit);
   }
 
   /** One command on a connection beside the others, which has nothing for delivery. */

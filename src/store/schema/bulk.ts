@@ -12,6 +12,14 @@ export const BULK = new Table("bulk", ["account_id", "bulk_id"], {
   sent: int({ changes: true }),
   /** A time-ordered id, or null when its messages have nothing to follow. */
   turn: digits({ null: true, changes: true }),
+  made_at_ms: long(),
+  /** 1 for one whose messages were all sent at once: its row is there to be listed, and nothing can be changed of it. */
+  at_once: int({ changes: true }),
+  /** Its speed limit, if it has one, and from when on slots are given (commands/pacing.ts). */
+  speed_amount: int({ null: true, changes: true }),
+  speed_unit_ms: long({ null: true, changes: true }),
+  next_slot_us: long({ null: true, changes: true }),
+  free_slot_us: long({ null: true, changes: true }),
 });
 
 export type BulkRow = Row<typeof BULK>;

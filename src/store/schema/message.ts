@@ -1,7 +1,8 @@
 /** A message, from its acceptance to its end, and the parts of it that a carrier holds. */
 import { CARRIED } from "../../message/carried.ts";
 import type { State } from "../../message/life.ts";
-import { digits, int, long, type NewRow, type Row, type RowChange, Table, text } from "./table.ts";
+import type { ReportForm } from "../../message/report-form.ts";
+import { digits, int, long, type NewRow, oneOf, type Row, type RowChange, Table, text } from "./table.ts";
 
 export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>> = {
   scheduled: 0,
@@ -11,9 +12,9 @@ export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>
 };
 
 type CarriedColumns = { readonly [Name in keyof typeof CARRIED]: ReturnType<typeof carried> };
-const carried = (column: string) => text({ column, null: true, seldom: "carried" });
+const carried = (column: string, seldom: string) => text({ column, null: true, seldom });
 const CARRIED_COLUMNS = Object.fromEntries(
-  Object.entries(CARRIED).map(([name, { column }]) => [name, carried(column)]),
+  Object.entries(CARRIED).map(([name, { column, seldom }]) => [name, carried(column, seldom)]),
 ) as CarriedColumns;
 
 export const MESSAGE = new Table("message", ["key"], {
@@ -33,7 +34,7 @@ export const MESSAGE = new Table("message", ["key"], {
   charged_micros: digits({ changes: "told" }),
   currency: text(),
   notify_url: text({ null: true }),
-  notify_type: text(),
+  notify_type: oneOf<ReportForm>()(),
   due_at_ms: long({ changes: "route" }),
   expires_at_ms: long({ changes: "route" }),
   validity_ms: long(),
@@ -45,6 +46,8 @@ export const MESSAGE = new Table("message", ["key"], {
   client_message_id: text({ null: true, seldom: "name" }),
   delivery_window: text({ null: true, seldom: "schedule" }),
   bulk_version: int({ null: true, changes: "route", seldom: "schedule" }),
+  /** Of one with a speed limit: until when its slot is good, 0 without one. */
+  slot_until_ms: long({ null: true, changes: "route", seldom: "schedule" }),
   pull: int({ null: true, changes: "pull", seldom: "pull" }),
   pull_at_ms: long({ null: true, changes: "pull", seldom: "pull" }),
   flash: int({ default: 0, seldom: "other" }),
@@ -56,6 +59,11 @@ export const MESSAGE = new Table("message", ["key"], {
   last_report_id: digits({ null: true, later: true, changes: "told", seldom: "later" }),
   /** PartsTaken as JSON. */
   taken: text({ null: true, later: true, changes: "route", seldom: "later" }),
+  secret_body: text({ null: true, changes: "secret", seldom: "secret" }), // what the carrier gets in place of `body`
+  /** Regional as JSON. */
+  regional: text({ null: true, seldom: "carried" }),
+  /** KeptConversion as JSON. */
+  conversion: text({ null: true, changes: "conversion", seldom: "carried" }),
   ...CARRIED_COLUMNS,
 });
 

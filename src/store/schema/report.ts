@@ -1,5 +1,6 @@
 /** A batch of reports for one URL, until it is delivered or given up. */
-import type { NotifyContentType, ReportBatch } from "../../message/message.ts";
+import type { ReportBatch } from "../../message/message.ts";
+import type { PushedForm } from "../../message/report-form.ts";
 import { digits, int, long, type NewRow, oneOf, type Row, type RowChange, Table, text } from "./table.ts";
 
 export const REPORT = new Table("report", ["id"], {
@@ -7,7 +8,7 @@ export const REPORT = new Table("report", ["id"], {
   kind: oneOf<ReportBatch["kind"]>()(),
   account_id: long(),
   url: text(),
-  content_type: oneOf<NotifyContentType>()(),
+  content_type: oneOf<PushedForm>()(),
   items: text({ changes: true }),
   due_at_ms: long({ changes: true }),
   held_by: long({ null: true, changes: true }),
@@ -18,6 +19,8 @@ export const REPORT = new Table("report", ["id"], {
   reason: text({ null: true, later: true, changes: true }),
   history: text({ default: "[]", later: true, changes: true }),
   tried: int({ default: 0, later: true, changes: true }),
+  /** Scheme, name and port of the URL, from the first failure on; see hostOf (runtime/urls.ts). */
+  host: text({ null: true, later: true, changes: true }),
 });
 
 export type ReportRow = Row<typeof REPORT>;

@@ -2,9 +2,9 @@
  * What was promised and has no place any more: a row that its table refuses, or an entry of the journal that cannot be read. It goes whole into
  * the table `quarantine`, so that nothing behind it waits. Where that fails, whatever was being done fails with it, and nothing is lost.
  */
-import { QUARANTINE_COLUMNS, quarantineValues } from "../commands/quarantine.ts";
+import { type Db, isRefusal } from "../../drivers/sqlite/database.ts";
+import { QUARANTINE_COLUMNS, quarantineValues } from "../quarantine.ts";
 import type { Value } from "../sql.ts";
-import { type Db, isRefusal } from "./database.ts";
 
 export class Aside {
   readonly #insert;

@@ -8,11 +8,11 @@
  * The journal is the truth. Memory may be wrong after a failed transaction, or when another process has written: then it is dropped, and the journal is
  * replayed into the tables. A statement of SQL that looks at one of these tables has it flushed first (sql.ts).
  */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { POSTING, type PostingRow } from "../schema/posting.ts";
 import type { AnyTable, Row } from "../schema/table.ts";
 import { Aside } from "./aside.ts";
-import type { Db } from "./database.ts";
 import { Journal, Replayer } from "./journal.ts";
 import type { Change } from "./journal-format.ts";
 import { TableStatements } from "./table-statements.ts";

@@ -2,51 +2,49 @@
  * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
  * thread of its own (threads/store.ts).
  */
+import type { CheckpointTurn } from "../../drivers/sqlite/checkpoint-turn.ts";
+import {
+  canBeRead,
+  type Db,
+  failsForAll,
+  isRefusal,
+  lockDirectory,
+  lockIfFree,
+  openDatabase,
+  openToRead,
+} from "../../drivers/sqlite/database.ts";
+import { distrustFound } from "../../drivers/sqlite/log-index.ts";
+import { type LogEvents, WriteAheadLog } from "../../drivers/sqlite/write-ahead-log.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
 import { NO_KEYS, type SecretBox } from "../../runtime/secrets.ts";
-import { type CommandTable, runCommand, runCommands } from "../commands/entry.ts";
-import type { CommandParts } from "../commands/parts.ts";
-import { settledRow } from "../commands/repeats.ts";
-import { flushReports } from "../commands/reports.ts";
-import { commandTable } from "../commands/table.ts";
+import type { CommandParts } from "../command-parts.ts";
+import { type CommandTable, type Rules, runCommand, runCommands } from "../command-table.ts";
 import { type Call, type CallOutcome, type Engine, type GroupResult, runEach } from "../group.ts";
 import { chooseNumber, IdMark, startAfter } from "../id-mark.ts";
 import { LaneAccounts, type LaneBounds } from "../lanes.ts";
 import { COMMAND_MODES, type CommandMode } from "../modes.ts";
 import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
+import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
-import type { CheckpointTurn } from "./checkpoint-turn.ts";
-import {
-  canBeRead,
-  type Db,
-  failsForAll,
-  isMigrated,
-  isRefusal,
-  lockDirectory,
-  lockIfFree,
-  migrate,
-  migrateAlone,
-  openDatabase,
-} from "./database.ts";
 import { IdMarks } from "./id-marks.ts";
 import { replayJournal } from "./journal.ts";
-import { distrustFound } from "./log-index.ts";
+import { isMigrated, migrate, migrateAlone } from "./migrate.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
-import { type LogEvents, WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
+  readonly rules: Rules;
   readonly directory: string;
   readonly clock: Clock;
   readonly lanes: LaneBounds;
   /**
    * "deliver" takes the directory for this process and hands accepted messages on; "tool" is for the command line, which may
-   * work beside a running service and delivers nothing.
+   * work beside a running service and delivers nothing. "look" reads the tables as they are, and what is only in the journal is not in them.
    */
-  readonly mode: "deliver" | "tool";
+  readonly mode: "deliver" | "tool" | "look";
   /** Seals secrets; without it they are kept as they are. */
   readonly secrets?: SecretBox;
   /** Told of what went wrong while nobody waited. */
@@ -61,8 +59,10 @@ export class SqliteEngine implements Engine {
   readonly #db: Db;
   readonly #tables: SqliteTables;
   readonly #delivers: boolean;
+  readonly #looks: boolean;
   readonly #unlock: () => void;
   readonly #parts: CommandParts;
+  readonly #rules: Rules;
   readonly #commands: CommandTable;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
@@ -79,23 +79,25 @@ export class SqliteEngine implements Engine {
   constructor(options: SqliteOptions) {
     const { directory } = options;
     this.#delivers = options.mode === "deliver";
+    this.#looks = options.mode === "look";
     this.#onFault = options.onFault ?? (() => undefined);
-    const unlock = this.#delivers ? lockDirectory(directory) : lockIfFree(directory);
+    const lock = this.#delivers ? lockDirectory : this.#looks ? () => null : lockIfFree;
+    const unlock = lock(directory);
     let db: Db;
     let log: WriteAheadLog | null = null;
     try {
       // Whoever is alone here trusts nothing that was left in the log.
       if (unlock !== null) distrustFound(directory);
-      db = openDatabase(directory);
+      db = this.#looks ? openToRead(directory) : openDatabase(directory);
       log = new WriteAheadLog({ ...options, db, checkpoints: unlock !== null });
       if (unlock !== null) log.begin(!this.#delivers);
       if (this.#delivers) migrate(db);
-      else {
+      else if (!this.#looks) {
         unlock?.();
         if (!log.isTrusted && !isMigrated(db)) throw log.reason;
         migrateAlone(db, directory);
       }
-      if (log.isTrusted) this.#replayJournal(db);
+      if (log.isTrusted && !this.#looks) this.#replayJournal(db);
     } catch (error) {
       log?.noteError(error);
       log?.close();
@@ -135,7 +137,8 @@ export class SqliteEngine implements Engine {
       now: () => options.clock.now(),
       secrets: options.secrets ?? NO_KEYS,
     };
-    this.#commands = commandTable(this.#parts, ownCommands(db, this.#tables));
+    this.#rules = options.rules;
+    this.#commands = this.#rules.commandTable(this.#parts, ownCommands(db, this.#tables));
   }
 
   /** A tool that cannot write may still read. */
@@ -202,12 +205,12 @@ export class SqliteEngine implements Engine {
     const writes = !reads || (this.#delivers && this.#tables.behind.isBehind);
     try {
       this.#log.synchronous("FULL");
-      if (reads && !this.#delivers) replayJournal(this.#db, this.#onFault);
+      if (reads && !this.#delivers && !this.#looks) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
       const outcomes = await runCommands(this.#commands, calls);
-      const reports = flushReports(this.#parts, unit);
-      const settled = settledRow(unit);
+      const reports = this.#rules.flushReports(this.#parts, unit);
+      const settled = settledRow(unit.settled);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
       if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
@@ -215,10 +218,14 @@ export class SqliteEngine implements Engine {
       this.#db.exec("COMMIT");
       if (mark !== null) this.#idMark.raised(mark);
       const feed = unit.feed(reports);
-      if (!writes) return { outcomes, feed };
+      if (!writes) {
+        unit.committed();
+        return { outcomes, feed };
+      }
       this.#blocked = null;
       // The other thread may have failed meanwhile. Then this is done, and may be lost again: nobody is told that it is kept.
       if (!this.#log.restore()) return { outcomes: failedFor(calls, this.#log.reason), feed };
+      unit.committed();
       this.#log.checkpointIfDue();
       return { outcomes, feed };
     } catch (error) {
@@ -309,6 +316,7 @@ export class SqliteEngine implements Engine {
 
   /** Writes what is only in the journal to its tables. Where nothing can be written it stays there. */
   settle(): void {
+    if (this.#looks) return;
     this.#tables.behind.reset();
     if (!this.#log.restore()) return;
     try {
@@ -348,5 +356,5 @@ function failedFor(calls: readonly Call[], error: unknown): CallOutcome[] {
 function asStoreError(error: unknown): unknown {
   if (isRefusal(error) || error instanceof StoreUnavailable) return error;
   const { code, message } = error as Error & { code?: string };
-  return new StoreUnavailable(code === undefined ? message : `${code}: ${message}`);
+  return new StoreUnavailable(code === undefined ? message : `${code}: ${message}`, code ?? null);
 }

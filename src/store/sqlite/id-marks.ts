@@ -1,6 +1,6 @@
 /** The marks of ids (store/id-mark.ts) on SQLite. */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { EVERY_NODE, HIGHEST_STORED, marksWith, restoredMark } from "../id-mark.ts";
-import type { Db } from "./database.ts";
 
 export class IdMarks {
   readonly #all;

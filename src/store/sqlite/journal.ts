@@ -9,12 +9,12 @@
  * Every entry says the version of its format and the layout of its rows: which columns a table had when it was written. So columns can be moved and
  * dropped, and added if they can be null or have a default. An entry of a newer version is no damage but a step back to an older Heliograph, so nothing is touched then.
  */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { keyOf } from "../rows.ts";
 import type { MessageChange } from "../schema/message.ts";
 import type { AnyTable, Value } from "../schema/table.ts";
 import { Aside } from "./aside.ts";
-import type { Db } from "./database.ts";
 import {
   type Change,
   JOURNALED,

@@ -1,4 +1,5 @@
 /** Messages, which are written behind, with the names that clients gave them and the lanes whose backlog is claimed. */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { LaneName } from "../port/delivery.ts";
 import { IS_NOT_REJECTED, isRejected } from "../rows.ts";
@@ -6,7 +7,6 @@ import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow, STATE
 import type { MessageTable } from "../tables.ts";
 import type { BehindTables } from "./behind-tables.ts";
 import { ClaimedLanes, isWaiting } from "./claimed.ts";
-import type { Db } from "./database.ts";
 import type { WriteBehind } from "./write-behind.ts";
 
 const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;

@@ -1,10 +1,17 @@
 /** What only SQLite does this way: there is one node, and old messages are deleted row by row. */
+
+import { readdirSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import type { Db } from "../../drivers/sqlite/database.ts";
+import { chargePieces } from "../../money/carried-charge.ts";
 import { firstIdAt } from "../../runtime/ids.ts";
-import { chargePieces, keepCharge } from "../commands/ledger.ts";
-import type { OwnCommands } from "../commands/table.ts";
+import { ROLES } from "../../runtime/roles.ts";
+import type { OwnCommands } from "../command-table.ts";
 import { PURGE_START } from "../port/delivery.ts";
+import type { StorageFacts } from "../port/nodes.ts";
 import { isOver, unfetchedBefore } from "../retention.ts";
-import type { Db } from "./database.ts";
+import { keepCharge } from "../retired-charge.ts";
 import type { SqliteTables } from "./tables.ts";
 
 /** The rows of a page: those behind `after` and before `end`. */
@@ -28,11 +35,23 @@ interface OverBefore {
 
 const OVER = isOver("@before", "@unfetched");
 const FETCHED = "to_fetch = 0";
+/** There are a handful. */
+const MAX_FILES = 20;
 
 /** A bounded number of rows is looked at, whatever is to be done with them: those that stay are not looked at again in the same pass. */
 function pageOf(table: string, isGone: string): string {
   return `SELECT CAST(max(key) AS TEXT) AS last, count(*) AS looked, coalesce(sum(gone), 0) AS over
     FROM (SELECT key, (${isGone}) AS gone FROM ${table} WHERE key > @after AND key < @end ORDER BY key LIMIT @limit) AS page`;
+}
+
+/** The database and its log. */
+function storageOf(db: Db): StorageFacts {
+  const files = readdirSync(dirname(db.name))
+    .filter((name) => name.startsWith("heliograph.sqlite"))
+    .slice(0, MAX_FILES)
+    .map((name) => ({ name, octets: statSync(join(dirname(db.name), name), { throwIfNoEntry: false })?.size ?? 0 }));
+  const journalEntries = db.prepare<[], number>("SELECT count(*) FROM journal").pluck().get()!;
+  return { octets: files.reduce((sum, { octets }) => sum + octets, 0), files, journalEntries, partitions: [] };
 }
 
 export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
@@ -78,6 +97,23 @@ export function ownCommands(db: Db, tables: SqliteTables): OwnCommands {
 
   return {
     cluster: () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
+
+    nodes: ({ storage }) => ({
+      engine: "sqlite",
+      nodes: [
+        {
+          name: `${hostname()} ${process.pid}`,
+          roles: ROLES,
+          isSelf: true,
+          leads: true,
+          isAlive: true,
+          slot: 0,
+          binds: [],
+        },
+      ],
+      gone: [],
+      storage: storage ? storageOf(db) : null,
+    }),
 
     shareBinds: ({ claims }) =>
       claims.map(({ carrierId, binds }) => ({ carrierId, slots: [...Array(binds).keys()], excess: 0 })),

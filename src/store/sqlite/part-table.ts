@@ -1,11 +1,11 @@
 /** Parts, which are written behind, by the names that carriers gave them. */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { SlotMap } from "../../runtime/slots.ts";
-import { MAX_SAME_ID } from "../commands/candidates.ts";
 import type { PartName } from "../port/receipts.ts";
 import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
+import { MAX_SAME_ID } from "../tables.ts";
 import type { BehindTables } from "./behind-tables.ts";
-import type { Db } from "./database.ts";
 import type { WriteBehind } from "./write-behind.ts";
 
 /** How long it is believed that parts are in their table. */

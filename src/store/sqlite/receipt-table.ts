@@ -1,9 +1,9 @@
 /** Receipts that no part waits for. They are rare, and written at once. */
-import { MAX_SAME_ID } from "../commands/candidates.ts";
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { MAX_LATER_RECEIPTS, type PartName } from "../port/receipts.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
 import type { ReceiptTable } from "../tables.ts";
-import type { Db } from "./database.ts";
+import { MAX_SAME_ID } from "../tables.ts";
 import { TableStatements } from "./table-statements.ts";
 
 export class SqliteReceipts implements ReceiptTable {

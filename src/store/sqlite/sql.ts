@@ -1,7 +1,7 @@
-/** Statements on SQLite, prepared when they are named and answered at once. */
+/** Statements on SQLite, prepared when they are first used and answered at once. To start, a service needs a few of the hundreds that there are. */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import type { Dialect, Sql, Statement, Value } from "../sql.ts";
 import { WRITTEN_BEHIND } from "./behind-tables.ts";
-import type { Db } from "./database.ts";
 import type { SqliteTables } from "./tables.ts";
 
 const DIALECT: Dialect = {
@@ -11,6 +11,8 @@ const DIALECT: Dialect = {
   // The plus keeps SQLite from an index whose rows it would have to sort.
   plain: (column) => `+${column}`,
   json: (column) => column,
+  items: "json_each(?) AS item",
+  nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 };
 
 const LOOKED_AT = new Map(WRITTEN_BEHIND.map((table) => [table, new RegExp(`\\b${table}\\b`)]));
@@ -41,20 +43,25 @@ export class SqliteSql implements Sql {
   }
 
   #statement<Values extends Value[], Row>(text: string, getReady: () => void): Statement<Values, Row> {
-    const statement = this.#db.prepare<Value[], Row>(text);
+    const db = this.#db;
     const tables = this.#tables;
+    let prepared: ReturnType<typeof db.prepare<Value[], Row>> | null = null;
+    const statement = () => {
+      prepared ??= db.prepare<Value[], Row>(text);
+      return prepared;
+    };
     return {
       get(...values) {
         getReady();
-        return statement.get(...values);
+        return statement().get(...values);
       },
       all(...values) {
         getReady();
-        return statement.all(...values);
+        return statement().all(...values);
       },
       run(...values) {
         getReady();
-        const { changes } = statement.run(...values);
+        const { changes } = statement().run(...values);
         tables.dropRead();
         return changes;
       },

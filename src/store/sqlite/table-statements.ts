@@ -2,9 +2,9 @@
  * The statements of one table in the database file, from its declaration. What is written here may be written a second time, from the journal, and
  * then changes nothing more: new rows come with their ids, and a change says what a column is from then on.
  */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { compiled } from "../../runtime/compiled.ts";
 import type { AnyTable, Row, RowChange, Value } from "../schema/table.ts";
-import type { Db } from "./database.ts";
 
 interface Written {
   readonly changes: number;
@@ -76,10 +76,8 @@ export class TableStatements<Of extends AnyTable> {
   }
 
   change(row: Row<Of>, change: RowChange<Of>): void {
-    this.changeByKey(
-      this.table.key.map((name) => row[name as keyof Row<Of>] as Value),
-      change,
-    );
+    const key = this.table.key.map((name) => row[name as keyof Row<Of>] as Value);
+    this.changeByKey(key, change);
   }
 
   /** Only the columns that change are named, so that only their indexes are touched. */

@@ -2,10 +2,10 @@
  * The tables on SQLite, as the commands see them. Messages, parts, reports and postings are written behind the journal (behind-tables.ts), and all else
  * at once.
  */
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { BULK, REPLAY, type ReplayName, type ReplayRow } from "../schema/bulk.ts";
 import type { NumberOnList, OptOutTable, ReplayTable, Tables } from "../tables.ts";
 import { type BehindOptions, BehindTables } from "./behind-tables.ts";
-import type { Db } from "./database.ts";
 import { SqliteMessages } from "./message-table.ts";
 import { SqliteParts } from "./part-table.ts";
 import { SqliteReceipts } from "./receipt-table.ts";

@@ -1,4 +1,5 @@
 /** Wallets in memory as their postings move them. The postings are written behind. */
+import type { ServiceWallet } from "../../money/postings.ts";
 import { POSTING } from "../schema/posting.ts";
 import type { WalletTable } from "../tables.ts";
 import { checkPosting, type NewPosting, type Wallet, walletOf } from "../wallet.ts";
@@ -51,7 +52,7 @@ export class SqliteWallets implements WalletTable {
     return wallet;
   }
 
-  ofService(name: "payments" | "revenue", currency: string): number {
+  ofService(name: ServiceWallet, currency: string): number {
     const id = this.#ofService.get(`${name} ${currency}`) ?? this.#behind.wallets.ofService(name, currency);
     this.#ofService.set(`${name} ${currency}`, id);
     return id;

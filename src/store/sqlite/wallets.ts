@@ -5,11 +5,11 @@
  * in a shard of its own, and postings to it go to a new one. That is decided here, when a posting is written: whoever promised it need not know.
  */
 
+import type { Db } from "../../drivers/sqlite/database.ts";
 import { MAX_WALLET } from "../../money/amounts.ts";
 import { POSTING, type PostingRow } from "../schema/posting.ts";
 import type { WalletRow } from "../wallet.ts";
 import type { Aside } from "./aside.ts";
-import type { Db } from "./database.ts";
 import { TableStatements } from "./table-statements.ts";
 
 interface Wallet {

@@ -6,7 +6,7 @@ import { partsOf } from "../../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import { prepareBody, rewrittenBody } from "../../../src/intake/body.ts";
 import { GSM_CHARACTERS } from "../../../src/sms/alphabets.ts";
-import { LANGUAGE_CODES, MAX_PARTS } from "../../../src/sms/text.ts";
+import { LANGUAGE_CHOICES, MAX_PARTS } from "../../../src/sms/text.ts";
 import { asciiFromGsm, latin1FromGsm } from "../../../src/sms/transliteration/smaller.ts";
 import { MISSING_LETTERS, TEXT_ALPHABETS } from "../../../src/sms/writing.ts";
 
@@ -42,7 +42,7 @@ const texts = fc
   )
   .map((runs) => runs.join(""));
 
-const languages = fc.option(fc.constantFrom(...LANGUAGE_CODES), { nil: undefined });
+const languages = fc.option(fc.constantFrom(...LANGUAGE_CHOICES), { nil: undefined });
 
 test("as many PDUs go to the carrier as parts were counted, and they hold the text that was stored", () => {
   let rewritten = 0;

@@ -95,7 +95,7 @@ rate = [{ prefix = "", price = "0.01" }]
 
   way.mend();
   const restarted = await startTestService(t, options);
-  const line = `heliograph_dispatch_receipts_repeated_total ${COUNT}\n`;
+  const line = `heliograph_receipts_unapplied_total{reason="repeated"} ${COUNT}\n`;
   await eventually(async () => (await restarted.call("GET", "/metrics")).text.includes(line));
   await eventually(async () => smsc.counters.acknowledged === COUNT);
   assert.equal((await restarted.store.parkedReceipts({ limit: 1 })).count, 0);

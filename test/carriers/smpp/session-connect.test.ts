@@ -1,11 +1,12 @@
 /** Making the socket: in time or not at all, and with TLS only to whom the certificate says. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { type ConnectTarget, connectSocket, type TlsSettings } from "../../../src/carriers/smpp/session/connect.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
+import { closedPort } from "../../support/ports.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { CERTIFICATE, KEY } from "./session-certificate.ts";
 import { ACCEPT, listen, makeSession, until } from "./session-support.ts";
@@ -33,12 +34,7 @@ async function tlsSmsc(t: TestContext): Promise<number> {
 }
 
 test("a port where nobody listens is a failure with its reason, not an exception", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  assert.match(await failure(port), /ECONNREFUSED/);
+  assert.match(await failure(await closedPort()), /ECONNREFUSED/);
 });
 
 test("a peer that accepts and then says nothing of TLS is given up in time, and its socket closed", async (t) => {

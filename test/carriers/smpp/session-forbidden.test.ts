@@ -1,4 +1,4 @@
-/** Requests that may not go any more when they are about to be written: none of them reaches the other end. */
+/** Requests that may not go any more, or have nowhere to go, when they are about to be written: none of them reaches the other end. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -48,4 +48,17 @@ test("what the peer asks is answered all the same: a connection with nothing to 
   assert.equal((await peer.take("deliver_sm_resp")).status, 0);
   await peer.take("enquire_link_resp");
   assert.equal(session.state, "bound_trx");
+});
+
+test("submits gathered for a turn in which the connection ends have not left, and what was written before is unknown", async (t) => {
+  const { session, peer } = await esmeAgainstPeer(t);
+  const first = session.request(submit("first"));
+  const { sequence } = await peer.take("submit_sm");
+  const gathered = [session.request(submit("second")), session.request(submit("third"))];
+  void session.close();
+  for (const answer of await Promise.all(gathered)) assert.deepEqual(answer, { kind: "unsent", why: "state" });
+  assert.deepEqual(await first, { kind: "unknown", sequence });
+  assert.equal(session.counters.cutOff, 1);
+  await until(() => peer.ended);
+  assert.deepEqual(peer.received, []);
 });

@@ -211,8 +211,9 @@ for (const [how, disconnect] of Object.entries(DISCONNECTS)) {
 
 test("a close of our own leaves no request in silence either, and can be repeated", async (t) => {
   let closed = 0;
-  const { session } = await esmeAgainstPeer(t, { onClose: () => closed++ });
+  const { session, peer } = await esmeAgainstPeer(t, { onClose: () => closed++ });
   const answers = submitMany(session, 5);
+  await peer.takeMany(5, "submit_sm");
   assert.deepEqual(await session.close(), { why: "closed" });
   for (const { kind } of await Promise.all(answers)) assert.equal(kind, "unknown");
   assert.deepEqual(await session.close(), { why: "closed" });

@@ -10,14 +10,12 @@ import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import type { SessionOptions } from "../../../src/carriers/smpp/session/contract.ts";
 import { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../../src/carriers/smpp/session/states.ts";
+import { PATIENT_MS } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
-
-/** Far longer than anything here takes: it only ends a test that would hang. */
-const PATIENCE_MS = 10_000;
 
 /** Waits for what a socket brings, turn by turn of the event loop. */
 export async function until(condition: () => boolean): Promise<void> {
-  const giveUpAtMs = performance.now() + PATIENCE_MS;
+  const giveUpAtMs = performance.now() + PATIENT_MS;
   while (!condition()) {
     if (performance.now() > giveUpAtMs) assert.fail(`waited in vain for ${condition}`);
     await new Promise((resolve) => setImmediate(resolve));

@@ -28,6 +28,9 @@ declare module "smpp" {
   const library: {
     PDU: typeof PDU;
     createServer(onSession: (session: Session) => void): NetServer;
+    /** Makes an optional parameter known, for all sessions of the process. */
+    addTLV(name: string, options: { readonly id: number; readonly type: unknown }): void;
+    readonly types: { readonly tlv: Readonly<Record<string, unknown>> };
     connect(options: { host: string; port: number }): Session;
   };
   export default library;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Faults } from "../../../src/smsc/faults.ts";
+import { metricOf } from "../../support/exposition.ts";
 import { ReportReceiver } from "../../support/report-receiver.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 import { smppCatalogue, startSmsc } from "../../support/smsc.ts";
@@ -25,9 +26,9 @@ async function startThrough(t: TestContext, faults: Faults) {
   return { smsc, receiver, service, send };
 }
 
-async function figure(service: TestService, name: string): Promise<number> {
+async function figure(service: TestService, name: string, labels: Record<string, string> = {}): Promise<number> {
   const { text } = await service.call("GET", "/metrics", { authorization: OPERATOR });
-  return Number(new RegExp(`^heliograph_${name} (\\d+)$`, "m").exec(text)?.[1]);
+  return metricOf(text, `heliograph_${name}`, labels);
 }
 
 const PHONES = ["41790000001", "41790000002", "41790000003"];
@@ -94,7 +95,7 @@ for (const as of ["too short", "too long"] as const) {
     assert.equal(smsc.counters.hits.lostFraming, 1);
     assert.equal(smsc.counters.connections, 2);
     // Those of which nobody knows whether they were taken; the rest had not gone.
-    assert.ok((await figure(service, "dispatch_unknown_total")) >= 1);
+    assert.ok((await figure(service, "carrier_submits_total", { outcome: "unknown" })) >= 1);
     assert.deepEqual(new Set(smsc.parts.map(({ to }) => to)), new Set(PHONES));
   });
 }

@@ -1,4 +1,5 @@
 /** What the service says of itself at /openapi.json, as far as requests can be made from it. */
+import { dereferenced } from "../../support/openapi.ts";
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -43,11 +44,13 @@ export interface Operation {
   readonly bodies: Readonly<Record<string, Schema>>;
   /** Names of the ways to show who one is; none where nobody asks. */
   readonly security: readonly string[];
+  /** The statuses that it is described with. */
+  readonly statuses: readonly number[];
 }
 
 export function operationsOf(document: Document): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters = [], requestBody, security = [] }]) => ({
+  return Object.entries(dereferenced<Document>(document).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters = [], requestBody, security = [], responses }]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),
       path,
@@ -56,6 +59,7 @@ export function operationsOf(document: Document): Operation[] {
         Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema] as const),
       ),
       security: security.flatMap((choice) => Object.keys(choice)),
+      statuses: Object.keys(responses).map(Number),
     })),
   );
 }

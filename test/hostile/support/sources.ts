@@ -14,6 +14,7 @@ const FOLDERS = [
   "admin",
   "auth",
   "intake",
+  "pins",
   "schedule",
   "sms",
   "reports",

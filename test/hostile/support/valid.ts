@@ -33,6 +33,19 @@ const phone: Maker = ({ chance }) => `4179${1_000_000 + chance.below(9_000_000)}
 const victim: Maker = ({ world, chance }) => chance.pick(world.victims);
 const somewhere = "http://127.0.0.1:1/nobody";
 
+/** Of Kannel's door: what cannot be told from the schema, or goes with some other fields only. */
+const KANNEL: Readonly<Record<string, Maker>> = {
+  username: () => LEFT_OUT,
+  password: () => LEFT_OUT,
+  charset: () => "UTF-8",
+  udh: () => LEFT_OUT,
+  mwi: () => LEFT_OUT,
+  coding: ({ chance }) => chance.pick([0, 1]),
+  "dlr-url": () => `${somewhere}?d=%d&p=%p`,
+  account: () => "sales",
+  deferred: () => 5,
+};
+
 /** What a field means that its schema does not tell: by operation and name, or by name alone. */
 const MEANINGS: Readonly<Record<string, Maker>> = {
   // Sending and tracking
@@ -44,7 +57,19 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
   esmClass: () => 0,
   notifyUrl: () => somewhere,
   callbackData: () => "data",
+  // The older family
+  address: phone,
+  message: () => "Hello",
+  sender: () => "InfoSMS",
+  senderAddress: () => "InfoSMS",
+  senderName: () => "tel:InfoSMS",
+  notifyURL: () => somewhere,
+  criteria: () => "QUIZ",
+  clientCorrelator: ({ world }) => `correlator-${world.next()}`,
+  languageCode: ({ chance }) => chance.pick(["TR", "ES", "PT"]),
   campaignReferenceId: () => "spring",
+  entityId: () => "promotions",
+  applicationId: () => "shop",
   sendAt: () => later(20),
   deliveryTimeWindow: ({ chance }) => ({
     days: ["MONDAY", "SUNDAY"],
@@ -62,9 +87,44 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
       ({ world, chance }: Making) => chance.pick(world.bulks),
     ]),
   ),
+  "POST /sms/3/messages content": ({ chance }) => chance.pick([{ text: "Hello" }, { hex: "0f c2 4a" }]),
+  "POST /auth/1/oauth2/token client_id": () => "demo",
+  "POST /auth/1/oauth2/token client_secret": () => "demo-password",
+  "POST /auth/1/oauth2/token grant_type": () => "client_credentials",
+  "POST /auth/1/oauth2/token scope": () => "send track",
   "PUT /sms/1/bulks/status status": ({ chance }) => chance.pick(["PAUSED", "PENDING"]),
+  ...Object.fromEntries(
+    ["GET /cgi-bin/sendsms", "POST /cgi-bin/sendsms"].flatMap((operation) =>
+      Object.entries(KANNEL).map(([name, maker]) => [`${operation} ${name}`, maker]),
+    ),
+  ),
   "GET /sms/1/text/query username": () => LEFT_OUT,
   "GET /sms/1/text/query password": () => LEFT_OUT,
+  destinationAddress: () => "12345",
+  notificationFormat: () => "JSON",
+  page: () => 1,
+  "GET /2/messaging/outbound/logs from": () => later(-1),
+  "GET /2/messaging/outbound/logs to": () => later(1),
+  correlator: ({ world, chance }) => chance.pick(world.bulks),
+  registration: () => "INBOUND",
+  // PINs
+  appId: ({ world }) => world.pins.appId,
+  msgId: ({ world }) => world.pins.msgId,
+  pinId: ({ world }) => world.pins.pinId,
+  "POST /2fa/2/pin/{pinId}/resend pinId": ({ world }) => world.pins.resentId,
+  "POST /2fa/2/pin applicationId": ({ world }) => world.pins.appId,
+  "POST /2fa/2/pin messageId": ({ world }) => world.pins.msgId,
+  "PUT /2fa/2/applications/{appId} enabled": () => true,
+  messageText: () => "{{pin}}",
+  placeholders: () => LEFT_OUT,
+  speechRate: () => 1.5,
+  pinTimeToLive: () => "15m",
+  verifyPinLimit: () => "1000000/1s",
+  sendPinPerApplicationLimit: () => "1000000/1d",
+  sendPinPerPhoneNumberLimit: () => "1000000/d",
+  msisdn: phone,
+  verified: () => "true",
+  sent: () => "undefined",
   // Pages
   limit: ({ chance }) => 1 + chance.below(100),
   after: () => LEFT_OUT,
@@ -99,14 +159,28 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
   "DELETE /operator/1/accounts/{key} key": ({ world }) => world.take("/operator/1/accounts") ?? "MADE0",
   "DELETE /operator/1/accounts/{key}/api-keys/{id} key": ({ world }) => world.apiKeys[0]?.account ?? "MADE0",
   "DELETE /operator/1/accounts/{key}/api-keys/{id} id": ({ world }) => world.apiKeys.shift()?.id ?? "none",
+  "POST /operator/1/accounts/{key}/funds kind": () => "topUp",
+  "POST /operator/1/accounts/{key}/funds amount": () => "1.25",
+  "POST /operator/1/accounts/{key}/funds reason": () => "generated",
+  // Ids or a host, and that is always ids.
+  "POST /sms/1/reports/retry host": () => LEFT_OUT,
+  "GET /operator/1/accounts/{key}/messages/{messageId} key": () => "DEMO0001",
+  "GET /operator/1/accounts/{key}/messages/{messageId} messageId": () => KNOWN_MESSAGE,
   "GET /operator/1/accounts/{key}/messages/{messageId}/receipts key": () => "DEMO0001",
   "GET /operator/1/accounts/{key}/messages/{messageId}/receipts messageId": () => KNOWN_MESSAGE,
   "GET /operator/1/accounts/{key}/statement from": () => later(-1),
   "GET /operator/1/accounts/{key}/statement to": () => LEFT_OUT,
+  "GET /operator/1/statement from": () => later(-1),
+  "GET /operator/1/statement to": () => LEFT_OUT,
+  "GET /operator/1/statement reseller": () => LEFT_OUT,
+  "GET /operator/1/accounts/{key}/failures from": () => later(-1),
+  "GET /operator/1/accounts/{key}/failures to": () => LEFT_OUT,
+  "GET /operator/1/plans/{id} id": () => "standard",
   // The catalogue: only what nobody else stands on. `carrier` is the sandbox's own; hosts are on this machine, where nobody listens.
   id: (making) => digits("made-", making),
   prefix: (making) => digits("999", making),
   "GET /operator/1/carriers/{id} id": ({ world }) => world.last("/operator/1/carriers") ?? "simulator",
+  "POST /operator/1/carriers/{id}/reconnect id": ({ world }) => world.last("/operator/1/carriers") ?? "simulator",
   "GET /operator/1/rate-plans/{id} id": ({ world }) => world.last("/operator/1/rate-plans") ?? "standard",
   "GET /operator/1/routes/{prefix} prefix": ({ world }) => world.last("/operator/1/routes") ?? "default",
   "GET /operator/1/numbers/{number} number": ({ world }) => world.last("/operator/1/numbers") ?? "12345",
@@ -145,7 +219,13 @@ const MEANINGS: Readonly<Record<string, Maker>> = {
 };
 
 /** Fields that are needed all the same, though their schema does not say so. */
-const ALWAYS = new Set(["from", "carrier", "PUT /operator/1/carriers/{id} password"]);
+const ALWAYS = new Set([
+  "from",
+  "carrier",
+  "GET /cgi-bin/sendsms from",
+  "PUT /operator/1/carriers/{id} password",
+  "POST /sms/1/reports/retry ids",
+]);
 
 /** Names that stand in the path too, and must say the same: they are left out of the body. */
 const bodyLess = new Set(["id", "prefix", "number", "from", "to"]);
@@ -212,7 +292,8 @@ export function validDraft(operation: Operation, world: World, chance: Chance): 
   const query: [string, string][] = [];
   for (const { in: place, name, required, schema } of operation.parameters) {
     if (place === "path") params[name] = String(meant(operation, name, schema, making));
-    if (place !== "query" || (required !== true && !chance.percent(30))) continue;
+    const needed = required === true || ALWAYS.has(`${operation.name} ${name}`);
+    if (place !== "query" || (!needed && !chance.percent(30))) continue;
     const value = meant(operation, name, schema, making);
     if (value !== LEFT_OUT) query.push([encodeURIComponent(name), encodeURIComponent(String(value))]);
   }

@@ -36,6 +36,8 @@ export class World {
   /** Names of what was made in the course of the run, by collection; to be taken away again. */
   readonly #made = new Map<string, string[]>();
   readonly apiKeys: { readonly account: string; readonly id: string }[] = [];
+  /** An application of PINs with a template, a PIN to be verified, and one to be sent again. */
+  readonly pins = { appId: "", msgId: "", pinId: "", resentId: "" };
   /** Of sessions that may be ended. */
   readonly tokens: string[] = [];
   #count = 0;
@@ -85,6 +87,14 @@ export class World {
     }
     const named = { messages: [{ text: "once", destinations: [{ to: "41790000003", messageId: KNOWN_MESSAGE }] }] };
     await call("POST", "/sms/1/text/advanced", named, DEMO);
+    const configuration = { sendPinPerPhoneNumberLimit: "1000000/1d", verifyPinLimit: "1000000/1s" };
+    const application = await call("POST", "/2fa/2/applications", { name: "made", configuration }, DEMO);
+    const { applicationId } = application;
+    const text = { messageText: "{{pin}}", pinType: "NUMERIC", senderId: "Sender" };
+    const { messageId } = await call("POST", `/2fa/2/applications/${applicationId}/messages`, text, DEMO);
+    const pin = async (): Promise<string> =>
+      (await call("POST", "/2fa/2/pin", { applicationId, messageId, to: "41790000004" }, DEMO)).pinId;
+    Object.assign(world.pins, { appId: applicationId, msgId: messageId, pinId: await pin(), resentId: await pin() });
     for (let count = 0; count < TOKENS; count++) world.tokens.push(await tokenOf(DEMO));
     return world;
   }

@@ -88,6 +88,14 @@ export class Outbox {
     if (!this.#blocked && !this.#socket.destroyed) this.#options.onFlush(this.#write());
   }
 
+  /** Nothing more is written. The first of our requests that the socket never had, if there is one. */
+  drop(): number | null {
+    this.#unschedule();
+    const first = this.#firstAsked;
+    this.#firstAsked = null;
+    return first;
+  }
+
   /** Writes the rest, whether the socket has room or not, and ends it. */
   end(): void {
     this.#unschedule();

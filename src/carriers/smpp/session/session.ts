@@ -107,7 +107,7 @@ export class SmppSession {
       onSubmit: () => this.#options.onSubmit?.(),
       onWritten: (submits) => this.#options.onWritten?.(submits),
       onForbidden: (firstSequence) => {
-        this.#window.withdraw(firstSequence);
+        this.#window.withdraw(firstSequence, "forbidden");
         this.#destroy("forbidden");
       },
     });
@@ -417,6 +417,8 @@ export class SmppSession {
   }
 
   #destroy(why: CloseReason, error?: Error): void {
+    // What was gathered in the turn in which the connection ends has not left: nobody need wonder what became of it.
+    this.#window.withdraw(this.#outbox.drop(), "state");
     this.#retire(error === undefined ? { why } : { why, error });
     this.#socket.destroy();
   }
@@ -435,6 +437,7 @@ export class SmppSession {
   }
 
   #ended(): Closed {
+    this.#window.withdraw(this.#outbox.drop(), "state");
     this.#retire(this.#end);
     this.#deadline.cancel();
     this.#options.onClose?.(this.#end);

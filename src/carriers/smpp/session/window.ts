@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../../runtime/clock.ts";
 import { type RequestName, type ResponseName, responseTo } from "../codec/commands.ts";
 import type { Pdu } from "../codec/pdu.ts";
-import type { SessionAnswer } from "./contract.ts";
+import type { SessionAnswer, Unsent } from "./contract.ts";
 
 type AnyAnswer = SessionAnswer<RequestName>;
 
@@ -82,14 +82,15 @@ export class Window {
     return true;
   }
 
-  /** Requests from this sequence number on were never written. */
-  withdraw(firstSequence: number): void {
+  /** Requests from this sequence number on were never written; with null there are none of those. */
+  withdraw(firstSequence: number | null, why: Unsent): void {
+    if (firstSequence === null) return;
     for (const [place, waiting] of this.#places.entries()) {
       // Numbers go around: those within half of them ahead came after it.
       if (waiting === undefined || ((waiting.sequence - firstSequence) & LAST_SEQUENCE) > LAST_SEQUENCE / 2) continue;
       this.#places[place] = undefined;
       this.#inFlight--;
-      waiting.resolve({ kind: "unsent", why: "forbidden" });
+      waiting.resolve({ kind: "unsent", why });
     }
   }
 

@@ -1,0 +1,55 @@
+/** What is wrong with the carriers of this node, by what delivery knows of them. Pure. */
+import type { CarrierFacts } from "../../carriers/facts.ts";
+import { newestProblem } from "../../carriers/state.ts";
+import { type Finding, Findings } from "../../doctor/finding.ts";
+import { counted } from "../../runtime/text.ts";
+
+/** A carrier that said so within this time says so still: between two looks a queue may run empty. */
+const THROTTLED_LATELY_MS = 300_000;
+
+export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
+  const found = new Findings("carriers");
+  for (const carrier of facts) {
+    const { id, isUp, connections, waiting } = carrier;
+    const why = whyDown(carrier);
+    if (!isUp) {
+      const held = waiting === 0 ? "" : `; ${counted(waiting, "message waits", "messages wait")} for it`;
+      found.wrong(
+        id,
+        `the carrier ${id} is down${why === null ? "" : `: ${why}`}${held}`,
+        "it is tried again by itself; see its page for each connection, and ask the carrier if it stays so",
+      );
+      continue;
+    }
+    const links = connections?.links ?? [];
+    const bound = links.filter(({ isBound }) => isBound).length;
+    if (bound < links.length)
+      found.warn(
+        id,
+        `the carrier ${id} has ${bound} of ${counted(links.length, "connection")}${why === null ? "" : `: ${why}`}`,
+        "what is there works; the others are tried again by themselves",
+      );
+    const throttled = throttledWords(carrier);
+    if (throttled !== null)
+      found.warn(
+        id,
+        throttled,
+        `nothing is lost, and what waits goes when there is room: ask the carrier for more, set partsPerSecond to what it allows, or lead some of the route elsewhere ("heliograph route set")`,
+      );
+  }
+  return found.all;
+}
+
+/** It is bound, and says that it is sent too much (ESME_RTHROTTLED). Null for one that has not said so lately. */
+function throttledWords({ id, connections, waiting, putOff }: CarrierFacts): string | null {
+  const { throttled = 0, throttledAgoMs = null, paceFound = null } = connections ?? {};
+  if (throttledAgoMs === null || throttledAgoMs > THROTTLED_LATELY_MS) return null;
+  const takes = paceFound === null ? "" : `; it takes about ${paceFound} parts a second`;
+  const held = waiting + putOff === 0 ? "" : `; ${counted(waiting + putOff, "message waits", "messages wait")} for it`;
+  return `the carrier ${id} is bound and throttles: ${counted(throttled, "answer")} since the start that it is sent too much, the last ${Math.round(throttledAgoMs / 1_000)} s ago${takes}${held}`;
+}
+
+/** The last thing that went wrong with a connection that is not there. */
+export function whyDown({ connections }: CarrierFacts): string | null {
+  return newestProblem(connections?.links ?? []);
+}

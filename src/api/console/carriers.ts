@@ -1,0 +1,219 @@
+/** The carriers as they are now: a row each, and one of them with its connections and its last hours. What is set about them is at /operator/1/carriers. */
+
+import type { CarrierFacts } from "../../carriers/facts.ts";
+import type { CarrierProfile } from "../../catalogue/carrier-kinds.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { Type } from "../../runtime/type.ts";
+import type { NodeFacts } from "../../store/port/nodes.ts";
+import { ApiError } from "../errors.ts";
+import { type Api, operation } from "../operation.ts";
+import { named } from "../operator/managing.ts";
+import { fieldsOf, readText } from "../query.ts";
+import { carrierFields } from "./carrier-fields.ts";
+import { whyDown } from "./carrier-findings.ts";
+import { KEPT_SAMPLES, type ServiceHealth } from "./health.ts";
+import { reasonsOf } from "./reasons.ts";
+import { isoTime, isoTimeOrNull, NumberOrNull, Reasons, StringOrNull, Times } from "./schemas.ts";
+import { VIEW_ROOT, type View } from "./view.ts";
+
+export interface CarrierViewParts {
+  readonly health: ServiceHealth;
+  readonly catalogue: Catalogue;
+}
+
+const MAX_ROWS = 200;
+const MAX_LINKS = 200;
+const MAX_REASONS = 20;
+/** Five minutes. */
+const SPARK_SAMPLES = 60;
+const HISTORY_POINTS = 180;
+
+const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
+
+const CarrierRow = Type.Object({
+  id: Type.String(),
+  kind: Type.String(),
+  state: Type.Unsafe<"up" | "down" | "elsewhere">({
+    type: "string",
+    enum: ["up", "down", "elsewhere"],
+    description: "elsewhere: this node does not serve it, and another one may.",
+  }),
+  since: StringOrNull,
+  why: StringOrNull,
+  bound: Type.Integer({ description: "Connections that are bound, of those that this node may have." }),
+  connections: Type.Integer(),
+  binds: Type.Integer({ description: "Connections that are allowed, for all nodes together." }),
+  nodes: Type.Array(Type.Object({ name: Type.String(), binds: Type.Integer(), isSelf: Type.Boolean() }), {
+    description: "How the nodes share them, where there are several nodes.",
+  }),
+  windowUsed: Type.Integer(),
+  window: Type.Integer(),
+  paceLimit: NumberOrNull,
+  paceFound: NumberOrNull,
+  partsPerSecond: Type.Array(NumberOrNull, {
+    description: "In the last five minutes, oldest first, every five seconds.",
+  }),
+  answerTimes: Times,
+  receiptTimes: Times,
+  throttled: Type.Integer(),
+  later: Type.Integer(),
+  unknown: Type.Integer(),
+  refused: Type.Integer(),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  parts: Type.Integer(),
+  waiting: Type.Integer(),
+  putOff: Type.Integer(),
+  inFlight: Type.Integer(),
+  lanes: Type.Integer(),
+  overflowedLanes: Type.Integer(),
+  isPaused: Type.Boolean(),
+  lastReceiptAt: StringOrNull,
+});
+
+const CarrierAnswer = Type.Object({
+  ...CarrierRow.properties,
+  links: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      host: Type.String(),
+      isBound: Type.Boolean(),
+      since: Type.String(),
+      problem: StringOrNull,
+      problemAt: StringOrNull,
+      nextTryAt: StringOrNull,
+      inFlight: Type.Integer(),
+    }),
+  ),
+  reasons: Reasons,
+  history: Type.Object({ at: Type.Array(Type.String()), parts: Type.Array(NumberOrNull) }),
+});
+
+/** What a carrier is that this node does not serve. */
+const NOT_SERVED = {
+  sinceMs: null,
+  connections: null,
+  windowUsed: 0,
+  window: 0,
+  waiting: 0,
+  putOff: 0,
+  inFlight: 0,
+  lanes: 0,
+  overflowedLanes: 0,
+  isPaused: false,
+  parts: 0,
+  refused: 0,
+  later: 0,
+  unknown: 0,
+  delivered: 0,
+  failed: 0,
+  answerTimes: null,
+  receiptTimes: null,
+  lastReceiptMs: null,
+} as const;
+
+export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
+  const rowOf = (profile: CarrierProfile, facts: CarrierFacts | undefined, nodes: readonly NodeFacts[]) => {
+    const { sinceMs, connections, lastReceiptMs, ...known } = facts ?? NOT_SERVED;
+    const links = connections?.links ?? [];
+    return {
+      ...known,
+      id: profile.id,
+      kind: profile.kind,
+      state: facts === undefined ? "elsewhere" : facts.isUp ? "up" : "down",
+      since: isoTimeOrNull(sinceMs),
+      why: facts === undefined ? null : whyDown(facts),
+      bound: links.filter(({ isBound }) => isBound).length,
+      connections: links.length,
+      binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
+      nodes: nodes.flatMap(({ name, isSelf, binds }) => {
+        const own = binds.find(({ carrierId }) => carrierId === profile.id);
+        return own === undefined ? [] : [{ name, isSelf, binds: own.count }];
+      }),
+      paceLimit: connections?.paceLimit ?? null,
+      paceFound: connections?.paceFound ?? null,
+      throttled: connections?.throttled ?? 0,
+      partsPerSecond: health.partsSent(profile.id, SPARK_SAMPLES).parts,
+      lastReceiptAt: isoTimeOrNull(lastReceiptMs),
+    };
+  };
+
+  return [
+    {
+      name: "carriers",
+      ...OPERATOR,
+      summary: "See the carriers as they are now",
+      answer: Type.Object({
+        node: Type.String({ description: "The node that answers: what is counted is its own." }),
+        count: Type.Integer(),
+        results: Type.Array(CarrierRow),
+      }),
+      read: async () => {
+        const { carriers } = catalogue.current;
+        const [facts, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
+        const byId = new Map(facts.map((one) => [one.id, one]));
+        return {
+          node: nodes.find(({ isSelf }) => isSelf)?.name ?? "",
+          count: carriers.length,
+          results: carriers.slice(0, MAX_ROWS).map((profile) => rowOf(profile, byId.get(profile.id), nodes)),
+        };
+      },
+    },
+    {
+      name: "carrier",
+      ...OPERATOR,
+      summary: "See one carrier with its connections",
+      query: Type.Object({ id: Type.String() }),
+      answer: CarrierAnswer,
+      read: async (_, query) => {
+        const id = readText(fieldsOf(query), "id");
+        const profile = catalogue.current.carriers.find((one) => one.id === id);
+        if (profile === undefined) throw new ApiError("notFound", { description: "There is no such carrier." });
+        const [all, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
+        const facts = all.find((one) => one.id === id);
+        const { atMs, parts } = health.partsSent(profile.id, KEPT_SAMPLES, KEPT_SAMPLES / HISTORY_POINTS);
+        return {
+          ...rowOf(profile, facts, nodes),
+          links: (facts?.connections?.links ?? []).slice(0, MAX_LINKS).map((link) => ({
+            kind: link.kind,
+            host: link.host,
+            isBound: link.isBound,
+            since: isoTime(link.sinceMs),
+            problem: link.problem,
+            problemAt: isoTimeOrNull(link.problemMs),
+            nextTryAt: isoTimeOrNull(link.nextTryMs),
+            inFlight: link.inFlight,
+          })),
+          reasons: reasonsOf([facts?.reasons ?? []], MAX_REASONS),
+          history: { at: atMs.map(isoTime), parts },
+        };
+      },
+    },
+    {
+      name: "carrier-kinds",
+      ...OPERATOR,
+      summary: "See which fields a carrier of each kind has",
+      answer: Type.Object({ kinds: Type.Array(Type.Object({}, { additionalProperties: true })) }),
+      read: async () => ({ kinds: carrierFields() }),
+    },
+  ];
+}
+
+export function carrierOperations(api: Api, { health, catalogue }: CarrierViewParts): void {
+  api.post(
+    `${VIEW_ROOT}carriers/:id/connect`,
+    operation({
+      ...OPERATOR,
+      id: "consoleConnectCarrier",
+      summary: "Try the connections of a carrier that wait for their next try",
+    }),
+    async (request, reply) => {
+      const id = named(request, "id");
+      if (!catalogue.current.carriers.some((one) => one.id === id))
+        throw new ApiError("notFound", { description: "There is no such carrier." });
+      if (!(await health.connectNow(id)))
+        throw new ApiError("notFound", { description: "This node does not serve the carrier; another one does." });
+      return reply.code(204).send();
+    },
+  );
+}

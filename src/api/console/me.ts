@@ -1,0 +1,73 @@
+/** Who is signed in to the console: what the frame around every page shows, and which pages there are. */
+
+import { formatMicros } from "../../money/amounts.ts";
+import { Type } from "../../runtime/type.ts";
+import { VERSION } from "../../runtime/version.ts";
+import { type Account, SCOPES } from "../../store/port/accounts.ts";
+import type { Store } from "../../store/port/store.ts";
+import { type AuthParts, isFactorRequired } from "../auth.ts";
+import type { View } from "./view.ts";
+
+export interface MeParts extends Pick<AuthParts, "settings"> {
+  readonly store: Pick<Store, "account">;
+  readonly isSandbox: boolean;
+  /** By how much the sandbox's clock was moved, in milliseconds. */
+  readonly clockOffset?: () => number | Promise<number>;
+}
+
+const Me = Type.Object({
+  accountKey: Type.String(),
+  kind: Type.String({ description: "client, reseller or operator." }),
+  username: Type.String(),
+  currency: Type.String(),
+  balance: Type.String({ description: "A decimal." }),
+  creditLimit: Type.String({ description: "A decimal." }),
+  scopes: Type.Array(Type.String(), { description: "What the account may do." }),
+  sandbox: Type.Boolean(),
+  version: Type.String(),
+  secondFactor: Type.Object({
+    enabled: Type.Boolean(),
+    required: Type.Boolean({
+      description: "Whether this installation asks for one: without it nothing else is answered.",
+    }),
+  }),
+  passwordOfReseller: Type.Boolean({
+    description: "Whether the reseller knows the password: then it should be changed.",
+  }),
+  clockOffsetMs: Type.Integer({ description: "By how much the sandbox's clock was moved." }),
+});
+
+export function meViews(parts: MeParts): View[] {
+  const { store, isSandbox, clockOffset = () => 0 } = parts;
+  return [
+    {
+      name: "me",
+      summary: "See who is signed in",
+      // Also for a user who lacks the second factor that is required: the console says how to enrol one.
+      auth: "user",
+      scope: "balance",
+      answer: Me,
+      async read(caller: Account) {
+        const user = caller.user!;
+        const [account, clockOffsetMs] = await Promise.all([
+          store.account({ resellerId: null, key: caller.key }),
+          clockOffset(),
+        ]);
+        return {
+          accountKey: caller.key,
+          kind: caller.kind,
+          username: user.username,
+          currency: caller.currency,
+          balance: formatMicros(account?.balanceMicros ?? 0n),
+          creditLimit: formatMicros(account?.creditLimitMicros ?? 0n),
+          scopes: caller.scopes ?? SCOPES,
+          sandbox: isSandbox,
+          version: VERSION,
+          secondFactor: { enabled: user.secondFactor, required: isFactorRequired(parts, caller) },
+          passwordOfReseller: caller.passwordOfReseller,
+          clockOffsetMs,
+        };
+      },
+    },
+  ];
+}

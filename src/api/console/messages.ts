@@ -1,0 +1,198 @@
+/** The list of messages: searched, newest first, a bounded number of rows at a time, and how many of the newest went wrong. */
+
+import type { Clock } from "../../runtime/clock.ts";
+import type { Settings } from "../../runtime/settings.ts";
+import { Type } from "../../runtime/type.ts";
+import { findError } from "../../sms/errors.ts";
+import { statusById } from "../../sms/statuses.ts";
+import type { Account } from "../../store/port/accounts.ts";
+import { type FoundMessage, type MessageSearch, SEARCH_ROWS } from "../../store/port/message-search.ts";
+import type { Store } from "../../store/port/store.ts";
+import type { LogPosition } from "../../store/port/tracking.ts";
+import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
+import { ApiError, badField } from "../errors.ts";
+import { fieldsOf, readForm, readText } from "../query.ts";
+import { isoTime, MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
+import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
+import type { View } from "./view.ts";
+
+export interface MessagesParts {
+  readonly store: Pick<Store, "findMessages" | "countMessages" | "account">;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+/** What waits for so long without a word is stuck. */
+const STUCK_MS = 10 * 60_000;
+/** Nothing waits for so long while its carrier takes what it is given. */
+const OVERDUE_MS = 5_000;
+const FAR_MS = 8_640_000_000_000_000;
+/** A moment, and a key up to what a signed number of 64 bits can hold. */
+const PLACE = /^(\d{1,15})\.([0-9]{1,18}|[1-8][0-9]{18})$/;
+const ZONE = /^-?\d{1,4}$/;
+
+const MessagesQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({ maxLength: MAX_SEARCH_LENGTH, description: "The search; docs/console.md has its words." }),
+  ),
+  account: Type.Optional(
+    Type.String({ description: "For operators and resellers: whose messages. The same as account: in the search." }),
+  ),
+  after: Type.Optional(Type.String({ description: "What the page before gave as next." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
+  zone: Type.Optional(
+    Type.Integer({ description: "The reader's zone in minutes east of UTC: today and 14:00 are by it." }),
+  ),
+});
+
+export function messagesViews(parts: MessagesParts): View[] {
+  const { store, clock } = parts;
+  return [
+    {
+      name: "messages",
+      summary: "Search messages, newest first",
+      auth: "account",
+      scope: "track",
+      query: MessagesQuery,
+      answer: MessageList,
+      async read(caller, query) {
+        const { terms, limit, after } = readQuery(query, clock.now());
+        const { accountKey, sinceMs, untilMs, ...filter } = terms;
+        const named = readText(fieldsOf(query), "account");
+        // Of two that are not the same there is no message.
+        if (named !== null && accountKey !== null && named !== accountKey)
+          throw badField("account", "is another one than in q: give one of them");
+        const accountId = await accountOfSearch(parts, caller, named ?? accountKey);
+        const { messages, next, examined } = await store.findMessages({
+          ...filter,
+          accountId,
+          sinceMs: sinceMs ?? 0,
+          untilMs: untilMs ?? FAR_MS,
+          ...waitMoments(clock.now()),
+          limit,
+          after,
+        });
+        return {
+          results: messages.map(itemOf),
+          next: next === null ? null : `${next.atMs}.${next.key}`,
+          lookedBackTo: next === null ? null : isoTime(next.atMs),
+          examined,
+        };
+      },
+    },
+    {
+      name: "message-counts",
+      summary: "Count what went wrong among the newest messages",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ account: Type.Optional(Type.String()) }),
+      answer: MessageCounts,
+      async read(caller, query) {
+        const accountId = await accountOfSearch(parts, caller, readText(fieldsOf(query), "account"));
+        const { examined, ...counts } = await store.countMessages({ accountId, ...waitMoments(clock.now()) });
+        return { of: examined, isAll: examined < SEARCH_ROWS, ...counts };
+      },
+    },
+  ];
+}
+
+function readQuery(query: unknown, nowMs: number): { terms: MessageTerms; limit: number; after: LogPosition | null } {
+  const fields = fieldsOf(query);
+  const { q = "" } = fields;
+  if (typeof q !== "string") throw badField("q", "must be given once");
+  const zone = readForm(fields, "zone", ZONE, "must be minutes east of UTC");
+  const limit = readForm(fields, "limit", /^\d{1,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`);
+  const wanted = limit === null ? DEFAULT_LIMIT : Number(limit);
+  if (wanted < 1 || wanted > MAX_LIMIT) throw badField("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
+  const place = readForm(fields, "after", PLACE, "must be what the page before gave as next");
+  const [, atMs, key] = place === null ? [] : PLACE.exec(place)!;
+  try {
+    const terms = readMessageSearch(q, { nowMs, zoneMinutes: Math.max(-1_440, Math.min(1_440, Number(zone ?? 0))) });
+    return { terms, limit: wanted, after: key === undefined ? null : { atMs: Number(atMs), key } };
+  } catch (error) {
+    if (error instanceof SearchProblem) throw badField("q", error.message);
+    throw error;
+  }
+}
+
+/** Whose messages are meant: the caller's own, those of an account that it may look into, or, for an operator, everybody's (null). */
+export async function accountOfSearch(
+  parts: { readonly store: Pick<Store, "account">; readonly settings: Settings },
+  caller: Account,
+  key: string | null,
+): Promise<number | null> {
+  if (key === null) return seesAll(caller) ? null : caller.id;
+  if (key === caller.key) return caller.id;
+  if (caller.kind === "client") throw badField("account", "is for operators and resellers");
+  if (!mayLookBeyond(caller)) throw notBeyond();
+  if (caller.kind === "reseller" && !parts.settings.resellers.clientMessages) throw notShown();
+  const resellerId = caller.kind === "operator" ? null : caller.id;
+  const account = await parts.store.account({ resellerId, key });
+  if (account === null) throw new ApiError("accountNotFound");
+  return account.id;
+}
+
+/** A reseller sees its clients' messages where the operator lets it. */
+function notShown(): ApiError {
+  return new ApiError("forbidden", {
+    description: "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
+  });
+}
+
+/** What waits since before these is stuck, or overdue. */
+export const waitMoments = (nowMs: number): Pick<MessageSearch, "stuckBeforeMs" | "overdueBeforeMs"> => ({
+  stuckBeforeMs: nowMs - STUCK_MS,
+  overdueBeforeMs: nowMs - OVERDUE_MS,
+});
+
+export function stateOf(
+  statusId: number,
+  is: Pick<FoundMessage, "isRetrying" | "isStuck" | "isScheduled"> & { readonly isSent: boolean },
+): StateWord {
+  const { final, groupName } = statusById(statusId);
+  if (groupName === "DELIVERED") return "delivered";
+  if (final) return "failed";
+  if (is.isRetrying) return "retrying";
+  if (is.isStuck) return "stuck";
+  if (is.isScheduled) return "scheduled";
+  return is.isSent ? "sent" : "waiting";
+}
+
+/** What is told of a status and of an error. */
+export function outcomeOf(statusId: number, errorId: number): Pick<MessageItem, "status" | "error"> {
+  const { name, groupName, description, final } = statusById(statusId);
+  const error = errorId === 0 ? undefined : findError(errorId);
+  return {
+    status: { name, groupName, description, final },
+    error:
+      error === undefined
+        ? null
+        : { id: error.id, name: error.name, description: error.description, permanent: error.permanent },
+  };
+}
+
+const WAITING_FOR_RECEIPT = "PENDING_WAITING_DELIVERY";
+
+function itemOf(found: FoundMessage): MessageItem {
+  const outcome = outcomeOf(found.statusId, found.errorId);
+  return {
+    id: found.key,
+    account: found.accountKey,
+    at: isoTime(found.atMs),
+    receivedAt: isoTime(found.receivedAtMs),
+    doneAt: found.doneAtMs === null ? null : isoTime(found.doneAtMs),
+    dueAt: isoTime(found.dueAtMs),
+    from: found.from,
+    to: found.to,
+    text: found.text,
+    state: stateOf(found.statusId, { ...found, isSent: outcome.status.name === WAITING_FOR_RECEIPT }),
+    isOverdue: found.isOverdue,
+    heldBy: found.isPaused ? "bulk" : null,
+    ...outcome,
+    parts: found.partCount,
+    bulkId: found.bulkId,
+    carrier: found.carrierId,
+  };
+}

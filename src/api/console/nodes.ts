@@ -1,0 +1,66 @@
+/** The nodes that share the work, and what the data takes. */
+import { Type } from "../../runtime/type.ts";
+import type { ServiceHealth } from "./health.ts";
+import { isoTime, NumberOrNull } from "./schemas.ts";
+import type { View } from "./view.ts";
+
+export interface NodeViewParts {
+  readonly health: ServiceHealth;
+}
+
+const MAX_NODES = 200;
+
+export function nodeViews({ health }: NodeViewParts): View[] {
+  return [
+    {
+      name: "nodes",
+      summary: "See the nodes, and what the data takes",
+      auth: "operator",
+      scope: "manage",
+      answer: Type.Object({
+        engine: Type.String(),
+        leaseMs: NumberOrNull,
+        nodes: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            roles: Type.Array(Type.String()),
+            isSelf: Type.Boolean(),
+            leads: Type.Boolean(),
+            isAlive: Type.Boolean(),
+            slot: Type.Integer(),
+            binds: Type.Array(Type.Object({ carrier: Type.String(), count: Type.Integer() })),
+          }),
+        ),
+        gone: Type.Array(Type.String(), { description: "Nodes that are gone, and whose messages are being freed." }),
+        storage: Type.Object({
+          octets: Type.Integer(),
+          files: Type.Array(Type.Object({ name: Type.String(), octets: Type.Integer() })),
+          journalEntries: NumberOrNull,
+          partitions: Type.Array(Type.Object({ name: Type.String(), from: Type.String(), to: Type.String() })),
+        }),
+      }),
+      read: async () => {
+        const [{ engine, nodes, gone }, storage] = await Promise.all([health.cluster(), health.storage()]);
+        return {
+          engine,
+          leaseMs: engine === "postgres" ? health.leaseMs : null,
+          nodes: nodes.slice(0, MAX_NODES).map(({ binds, ...node }) => ({
+            ...node,
+            binds: binds.map(({ carrierId, count }) => ({ carrier: carrierId, count })),
+          })),
+          gone,
+          storage: {
+            octets: storage!.octets,
+            files: storage!.files,
+            journalEntries: storage!.journalEntries,
+            partitions: storage!.partitions.map(({ name, fromMs, toMs }) => ({
+              name,
+              from: isoTime(fromMs),
+              to: isoTime(toMs),
+            })),
+          },
+        };
+      },
+    },
+  ];
+}

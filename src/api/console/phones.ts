@@ -1,0 +1,137 @@
+/** What the pages of the sandbox look at: the phones, one phone with its messages, and the network with its clock. */
+
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { type TSchema, Type } from "../../runtime/type.ts";
+import type { HandsetMessage } from "../../simulator/phones.ts";
+import type { Store } from "../../store/port/store.ts";
+import { fieldsOf, readText } from "../query.ts";
+import { readNumber, type SandboxPort, viewerOf } from "../sandbox.ts";
+import { seenBy } from "../sandbox-clock.ts";
+import { Network, PhoneStateWord } from "../sandbox-schemas.ts";
+import type { View } from "./view.ts";
+
+export interface PhoneViewParts {
+  readonly sandbox: SandboxPort | null;
+  readonly store: Pick<Store, "waitingUntil">;
+  readonly catalogue: Catalogue;
+}
+
+const MAX_PHONES = 100;
+const MAX_NUMBERS = 50;
+/** Of a text in the list, and of one on its phone. */
+const LIST_CHARACTERS = 80;
+const PHONE_CHARACTERS = 2_000;
+/** Later than anything can be scheduled. */
+const EVER_MS = 8_640_000_000_000_000;
+
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+
+const MessageOnPhone = Type.Object({
+  place: Type.Integer({ description: "Counts the messages of the whole network." }),
+  direction: Type.Unsafe<string>({ type: "string", enum: ["received", "written"] }),
+  peer: Type.String({ description: "The sender that the phone shows, or the number that it wrote to." }),
+  text: Type.String({ description: "Of what is no text, its hex." }),
+  clipped: Type.Boolean({ description: "There is more of the text." }),
+  binary: Type.Boolean(),
+  dataCoding: orNull(Type.Integer()),
+  flash: Type.Boolean(),
+  parts: Type.Integer(),
+  at: Type.String(),
+  messageKey: orNull(Type.String({ description: "Of the message that brought it." })),
+});
+
+const PhonesAnswer = Type.Object({
+  phones: Type.Array(
+    Type.Object({
+      number: Type.String(),
+      state: PhoneStateWord,
+      messageCount: Type.Integer(),
+      last: orNull(MessageOnPhone),
+    }),
+  ),
+  more: Type.Boolean({ description: "There are others, which were used longer ago." }),
+});
+
+const PhoneAnswer = Type.Object({
+  number: Type.String(),
+  state: PhoneStateWord,
+  messages: Type.Array(MessageOnPhone),
+});
+
+const SandboxAnswer = Type.Object({
+  network: Network,
+  numbers: Type.Array(Type.String(), { description: "Numbers of this account, to which phones can write." }),
+  clock: orNull(
+    Type.Object({
+      offsetMs: Type.Integer(),
+      nextMessageAt: orNull(Type.String({ description: "When the next scheduled message is due." })),
+    }),
+  ),
+});
+
+function shown(message: HandsetMessage, maxCharacters: number) {
+  const { text, isBinary, isFlash, partCount, atMs, ...rest } = message;
+  const clipped = text.length > maxCharacters;
+  return {
+    ...rest,
+    text: clipped ? text.slice(0, maxCharacters).toWellFormed() : text,
+    clipped,
+    binary: isBinary,
+    flash: isFlash,
+    parts: partCount,
+    at: new Date(atMs).toISOString(),
+  };
+}
+
+/** None outside the sandbox. */
+export function phoneViews({ sandbox, store, catalogue }: PhoneViewParts): View[] {
+  if (sandbox === null) return [];
+  const { network, travel } = sandbox;
+  return [
+    {
+      name: "phones",
+      summary: "Simulated phones that have something for this account",
+      auth: "account",
+      scope: "track",
+      answer: PhonesAnswer,
+      async read(caller) {
+        const { phones, more } = await network("phones", { viewer: viewerOf(caller), limit: MAX_PHONES });
+        const listed = phones.map(({ last, ...phone }) => ({
+          ...phone,
+          last: last === null ? null : shown(last, LIST_CHARACTERS),
+        }));
+        return { phones: listed, more };
+      },
+    },
+    {
+      name: "phone",
+      summary: "What a simulated phone shows of this account's messages",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ number: Type.String({ description: "4 to 15 digits." }) }),
+      answer: PhoneAnswer,
+      async read(caller, query) {
+        const number = readNumber("number", readText(fieldsOf(query), "number") ?? "");
+        const { state, messages } = await network("phone", { number, viewer: viewerOf(caller) });
+        return { number, state, messages: messages.map((message) => shown(message, PHONE_CHARACTERS)) };
+      },
+    },
+    {
+      name: "sandbox",
+      summary: "The simulated network's faults, the account's numbers, and the sandbox's clock",
+      auth: "account",
+      scope: "track",
+      answer: SandboxAnswer,
+      async read(caller) {
+        const faults = await network("faults", null);
+        const numbers = catalogue.current.numbersOf(caller.key).slice(0, MAX_NUMBERS);
+        return { network: faults, numbers, clock: travel === null ? null : await clockView(travel.offsetMs) };
+
+        async function clockView(offsetMs: number) {
+          const { firstMessageAtMs: atMs } = await store.waitingUntil({ untilMs: EVER_MS, accountId: seenBy(caller) });
+          return { offsetMs, nextMessageAt: atMs === null ? null : new Date(atMs).toISOString() };
+        }
+      },
+    },
+  ];
+}

@@ -1,0 +1,272 @@
+/** What the pages Bulks, Reports and Incoming look at: an account's own, and of reports everybody's for an operator. */
+
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { formRules } from "../../message/report-form.ts";
+import { bodyOf } from "../../reports/rendering/report-body.ts";
+import { timeOfId } from "../../runtime/ids.ts";
+import { shownUrl } from "../../runtime/shown-url.ts";
+import { Type } from "../../runtime/type.ts";
+import type { Account } from "../../store/port/accounts.ts";
+import { BULK_STATUSES, type BulkPosition, type ListedBulk } from "../../store/port/bulks.ts";
+import { MAX_COUNTED_REPORTS, type ReportDetail, type ReportHost } from "../../store/port/reports.ts";
+import type { Store } from "../../store/port/store.ts";
+import { notBeyond, seesAll } from "../beyond.ts";
+import { REPORT_ID } from "../dead-letters.ts";
+import { ApiError, badField } from "../errors.ts";
+import { fieldsOf, readForm, readText, readWord } from "../query.ts";
+import { BulkProgress, type BulkProgressParts, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
+import * as schemas from "./tracking-schemas.ts";
+import type { View } from "./view.ts";
+
+export interface TrackingParts extends BulkProgressParts {
+  readonly store: BulkProgressParts["store"] &
+    Pick<Store, "listedBulks" | "listedBulk" | "listedIncoming"> &
+    Pick<Store, "reportHosts" | "waitingReports" | "deadLetters" | "failedReport">;
+  readonly catalogue: Catalogue;
+}
+
+const PAGE_ITEMS = 50;
+/** Bulks looked at for a page where only those of one status are wanted. */
+const MAX_FILTERED = 200;
+/** Reads of the store for the counts of one answer. */
+const LIST_READS = 20;
+const BULK_READS = 5;
+const MAX_HOSTS = 100;
+const MAX_NUMBERS = 20;
+const MAX_BODY = 16_384;
+const MAX_TEXT = 1_000;
+
+const Before = Type.Optional(Type.String({ description: "What the page before gave as next." }));
+const AccountKey = Type.Optional(Type.String({ description: "For an operator: only this account's." }));
+
+const iso = (atMs: number): string => new Date(atMs).toISOString();
+const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : iso(atMs));
+
+export function trackingViews(parts: TrackingParts): View[] {
+  return [...bulkViews(parts), ...reportViews(parts), incomingView(parts)];
+}
+
+// --- Bulks ----------------------------------------------------------------------------------------------------------------
+
+function bulkViews(parts: TrackingParts): View[] {
+  const { store } = parts;
+  const progress = new BulkProgress(parts);
+
+  async function itemsOf(accountId: number, bulks: readonly ListedBulk[], reads: number) {
+    const names = bulks.map(({ bulkId }) => ({ accountId, bulkId }));
+    const counts = await progress.look(names, reads);
+    return bulks.map((bulk, index) => bulkItem(bulk, counts[index]!));
+  }
+
+  return [
+    {
+      name: "bulks",
+      summary: "The account's bulks, newest first, and how far each is",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ status: Type.Optional(Type.String()), before: Before }),
+      answer: schemas.BulkList,
+      async read({ id: accountId }, query) {
+        const fields = fieldsOf(query);
+        const status = readWord(fields, "status", BULK_STATUSES);
+        let before = readPosition(readText(fields, "before"));
+        const found: ReturnType<typeof bulkItem>[] = [];
+        for (let looked = 0; looked < MAX_FILTERED && found.length < PAGE_ITEMS; looked += PAGE_ITEMS) {
+          const page = await store.listedBulks({ accountId, before, limit: PAGE_ITEMS });
+          const items = await itemsOf(accountId, page, LIST_READS);
+          found.push(...items.filter((item) => status === null || item.status === status));
+          before = page.at(-1) ?? null;
+          if (page.length < PAGE_ITEMS) return { bulks: found, next: null };
+          if (status === null) break;
+        }
+        return { bulks: found, next: before === null ? null : `${before.madeAtMs}.${before.bulkId}` };
+      },
+    },
+    {
+      name: "bulk",
+      summary: "One bulk of the account, and how far it is",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ id: Type.String() }),
+      answer: schemas.BulkItem,
+      async read({ id: accountId }, query) {
+        const bulkId = readText(fieldsOf(query), "id");
+        if (bulkId === null) throw badField("id", "is missing: name a bulk");
+        const bulk = await store.listedBulk({ accountId, bulkId });
+        if (bulk === null) throw new ApiError("bulkNotFound");
+        return (await itemsOf(accountId, [bulk], BULK_READS))[0];
+      },
+    },
+  ];
+}
+
+function bulkItem(bulk: ListedBulk, progress: Progress) {
+  const { bulkId, madeAtMs, sendAtMs, state } = bulk;
+  const { scheduled, queued, submitted, delivered, failed, isComplete, lastDueAtMs } = progress;
+  return {
+    bulkId,
+    madeAt: iso(madeAtMs),
+    sendAt: iso(sendAtMs),
+    status: statusOf(bulk, progress),
+    atOnce: state === "at once",
+    ...{ scheduled, queued, submitted, delivered, failed, isComplete },
+    total: totalOf(progress),
+    lastDueAt: isoOrNull(lastDueAtMs),
+  };
+}
+
+/** "1770890300323.spring-sale" */
+function readPosition(text: string | null): BulkPosition | null {
+  if (text === null) return null;
+  const dot = text.indexOf(".");
+  const madeAtMs = Number(text.slice(0, dot));
+  if (dot < 1 || !Number.isSafeInteger(madeAtMs)) throw badField("before", "must be what the page before gave as next");
+  return { madeAtMs, bulkId: text.slice(dot + 1) };
+}
+
+// --- Reports --------------------------------------------------------------------------------------------------------------
+
+/** Whose reports the caller sees: its own, or as an operator those of one account, or with null of all. */
+function whose(caller: Account, accountKey: string | null): string | null {
+  if (seesAll(caller)) return accountKey;
+  if (accountKey === null || accountKey === caller.key) return caller.key;
+  throw caller.kind === "operator" ? notBeyond() : badField("accountKey", "is for operators");
+}
+
+function reportViews({ store }: TrackingParts): View[] {
+  return [
+    {
+      name: "reports",
+      summary: "The hosts that do not take reports, and why",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ accountKey: AccountKey }),
+      answer: schemas.HostList,
+      async read(caller, query) {
+        const accountKey = whose(caller, readText(fieldsOf(query), "accountKey"));
+        const hosts = await store.reportHosts({ accountKey, limit: MAX_HOSTS + 1 });
+        return {
+          hosts: hosts.slice(0, MAX_HOSTS).map(({ nextTryAtMs, failingSinceMs, last, ...host }) => ({
+            ...host,
+            nextTryAt: isoOrNull(nextTryAtMs),
+            failingSince: isoOrNull(failingSinceMs),
+            last: last === null ? null : attemptItem(last),
+          })),
+          countedTo: MAX_COUNTED_REPORTS,
+          more: hosts.length > MAX_HOSTS,
+        };
+      },
+    },
+    {
+      name: "report-list",
+      summary: "Reports that were not taken, newest first: dead letters, or those of a host that are tried again",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({
+        state: Type.String({ description: "dead or waiting." }),
+        host: Type.Optional(Type.String({ description: "Needed for those that wait." })),
+        accountKey: AccountKey,
+        before: Before,
+      }),
+      answer: schemas.ReportList,
+      async read(caller, query) {
+        const fields = fieldsOf(query);
+        const state = readWord(fields, "state", ["dead", "waiting"]);
+        const host = readText(fields, "host");
+        const accountKey = whose(caller, readText(fields, "accountKey"));
+        const beforeId = readForm(fields, "before", REPORT_ID, "must be the id of a report");
+        const page = { beforeId, limit: PAGE_ITEMS };
+        if (state !== "waiting") {
+          const letters = await store.deadLetters({ accountKey, host, url: null, ...page });
+          return listOf(letters.map((letter) => untakenItem({ ...letter, nextTryAtMs: null })));
+        }
+        if (host === null) throw badField("host", "is missing: those that wait are listed by host");
+        if (accountKey === null) throw badField("accountKey", "is missing: name the account whose reports wait");
+        const waiting = await store.waitingReports({ accountKey, host, ...page });
+        return listOf(waiting.map((report) => untakenItem({ ...report, deadAtMs: null })));
+      },
+    },
+    {
+      name: "report",
+      summary: "One report that was not taken: what is sent, and every try",
+      auth: "account",
+      scope: "track",
+      query: Type.Object({ id: Type.String() }),
+      answer: schemas.ReportView,
+      async read(caller, query) {
+        const id = readForm(fieldsOf(query), "id", REPORT_ID, "must be the id of a report");
+        if (id === null) throw badField("id", "is missing: name a report");
+        const report = await store.failedReport({ accountKey: whose(caller, null), id });
+        if (report === null)
+          throw new ApiError("notFound", { description: "There is no such report, or its receiver has taken it." });
+        const { batch, host, history } = report;
+        const body = bodyOf(batch);
+        return {
+          ...untakenItem(report),
+          host,
+          kind: batch.kind,
+          contentType: formRules(batch.form).contentType ?? "none",
+          body: body.slice(0, MAX_BODY),
+          isCut: body.length > MAX_BODY,
+          messages: messagesOf(batch),
+          history: history.map(attemptItem),
+        };
+      },
+    },
+  ];
+}
+
+interface Untaken {
+  readonly id: string;
+  readonly accountKey: string;
+  readonly url: string;
+  readonly itemCount: number;
+  readonly attempts: number;
+  readonly reason: string;
+  readonly nextTryAtMs: number | null;
+  readonly deadAtMs: number | null;
+}
+
+function untakenItem({ id, accountKey, url, itemCount, attempts, reason, nextTryAtMs, deadAtMs }: Untaken) {
+  const times = { madeAt: iso(timeOfId(BigInt(id))), nextTryAt: isoOrNull(nextTryAtMs), deadAt: isoOrNull(deadAtMs) };
+  return { id, accountKey, url: shownUrl(url), itemCount, attempts, reason, ...times };
+}
+
+function listOf<Item extends { readonly id: string }>(reports: readonly Item[]) {
+  return { reports, next: reports.length < PAGE_ITEMS ? null : reports.at(-1)!.id };
+}
+
+function attemptItem({ atMs, ...attempt }: NonNullable<ReportHost["last"]>) {
+  return { at: iso(atMs), ...attempt };
+}
+
+function messagesOf(batch: ReportDetail["batch"]): { messageId: string; to: string }[] {
+  return batch.kind === "alert" ? [] : batch.items.map(({ messageId, to }) => ({ messageId, to }));
+}
+
+// --- Messages from phones -------------------------------------------------------------------------------------------------
+
+function incomingView({ store, catalogue }: TrackingParts): View {
+  return {
+    name: "incoming",
+    summary: "Messages from phones to the account's numbers, newest first, whether they were fetched or not",
+    auth: "account",
+    scope: "track",
+    query: Type.Object({ before: Before }),
+    answer: schemas.IncomingList,
+    async read({ id: accountId, key }, query) {
+      const beforeKey = readForm(fieldsOf(query), "before", REPORT_ID, "must be what the page before gave as next");
+      const messages = await store.listedIncoming({ accountId, beforeKey, limit: PAGE_ITEMS });
+      return {
+        messages: messages.map(({ receivedAtMs, binary, text, ...message }) => ({
+          ...message,
+          text: text.slice(0, MAX_TEXT),
+          isBinary: binary !== undefined,
+          receivedAt: iso(receivedAtMs),
+        })),
+        next: messages.length < PAGE_ITEMS ? null : messages.at(-1)!.messageId,
+        numbers: catalogue.current.numbersOf(key).slice(0, MAX_NUMBERS),
+      };
+    },
+  };
+}

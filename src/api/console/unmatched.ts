@@ -1,0 +1,179 @@
+/** What came in and belongs to nothing that is known, and what the store refused: with the reason of each, to be looked through and dropped. */
+
+import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
+import type { AsideKind } from "../../store/port/quarantine.ts";
+import type { Store } from "../../store/port/store.ts";
+import { badField } from "../errors.ts";
+import { type Api, operation } from "../operation.ts";
+import { actorOf } from "../operator/managing.ts";
+import { fieldsOf, readText, readWord } from "../query.ts";
+import { isoTime, StringOrNull } from "./schemas.ts";
+import { VIEW_ROOT, type View } from "./view.ts";
+
+export interface UnmatchedViewParts {
+  readonly store: Pick<Store, "parkedReceipts" | "unmatchedIncoming" | "quarantined" | "discard">;
+  readonly clock: Clock;
+}
+
+const KINDS = ["receipts", "incoming", "quarantine"] as const;
+type Kind = (typeof KINDS)[number];
+const ASIDE: Readonly<Record<Kind, AsideKind>> = {
+  receipts: "receipt",
+  incoming: "incoming",
+  quarantine: "quarantine",
+};
+
+/** A search looks through so many of the newest. */
+const LOOKED_THROUGH = 1_000;
+const MAX_ROWS = 100;
+const MAX_WORDS = 500;
+const MAX_IDS = 500;
+const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
+
+const Row = Type.Object({
+  id: Type.String(),
+  at: Type.String(),
+  carrier: StringOrNull,
+  /** Why it is here. */
+  why: Type.String(),
+  subject: Type.String({ description: "The carrier's id, the phone's number, or what the store was told of." }),
+  to: StringOrNull,
+  detail: Type.String(),
+  times: Type.Integer({ description: "How often it has come." }),
+});
+
+interface UnmatchedRow {
+  readonly id: string;
+  readonly at: string;
+  readonly carrier: string | null;
+  readonly why: string;
+  readonly subject: string;
+  readonly to: string | null;
+  readonly detail: string;
+  readonly times: number;
+}
+
+const clip = (text: string): string => text.slice(0, MAX_WORDS);
+
+export function unmatchedViews({ store }: UnmatchedViewParts): View[] {
+  const rows: Readonly<Record<Kind, (limit: number) => Promise<{ count: number; rows: UnmatchedRow[] }>>> = {
+    receipts: async (limit) => {
+      const { count, receipts } = await store.parkedReceipts({ limit });
+      return {
+        count,
+        rows: receipts.map(({ id, atMs, carrierId, carrierMessageId, to, outcome, errorId, why, times, octets }) => ({
+          id: String(id),
+          at: isoTime(atMs),
+          carrier: carrierId,
+          why,
+          subject: clip(carrierMessageId),
+          to,
+          detail: octets === null ? `${outcome}${errorId === 0 ? "" : `, error ${errorId}`}` : clip(octets),
+          times,
+        })),
+      };
+    },
+    incoming: async (limit) => {
+      const { count, messages } = await store.unmatchedIncoming({ limit });
+      return {
+        count,
+        rows: messages.map(({ messageId, receivedAtMs, carrierId, from, to, text, smsCount }) => ({
+          id: messageId,
+          at: isoTime(receivedAtMs),
+          carrier: carrierId,
+          why: "nobody's number",
+          subject: from,
+          to,
+          detail: clip(text),
+          times: smsCount,
+        })),
+      };
+    },
+    quarantine: async (limit) => {
+      const { count, items } = await store.quarantined({ limit });
+      return {
+        count,
+        rows: items.map(({ id, atMs, command, subject, reason, detail }) => ({
+          id: String(id),
+          at: isoTime(atMs),
+          carrier: null,
+          why: `${command}: ${clip(reason)}`,
+          subject: clip(subject),
+          to: null,
+          detail: clip(detail),
+          times: 1,
+        })),
+      };
+    },
+  };
+
+  return [
+    {
+      name: "unmatched",
+      ...OPERATOR,
+      summary: "See what matched nothing, and what the store refused, newest first",
+      query: Type.Object({
+        of: Type.Optional(Type.String({ description: `${KINDS.join(", ")}; receipts unless given.` })),
+        search: Type.Optional(Type.String({ description: `A text, looked for in the newest ${LOOKED_THROUGH}.` })),
+      }),
+      answer: Type.Object({
+        counts: Type.Object({ receipts: Type.Integer(), incoming: Type.Integer(), quarantine: Type.Integer() }),
+        promised: Type.Integer({
+          description: "How much of the quarantine was promised to clients, and is in no table.",
+        }),
+        found: Type.Integer({ description: "How many the search has found." }),
+        lookedThrough: Type.Integer(),
+        results: Type.Array(Row),
+      }),
+      read: async (_, query) => {
+        const fields = fieldsOf(query);
+        const of = readWord(fields, "of", KINDS) ?? "receipts";
+        const search = readText(fields, "search")?.toLowerCase() ?? null;
+        const [receipts, incoming, { count: quarantine, promised }] = await Promise.all([
+          of === "receipts" ? null : store.parkedReceipts({ limit: 1 }),
+          of === "incoming" ? null : store.unmatchedIncoming({ limit: 1 }),
+          store.quarantined({ limit: 1 }),
+        ]);
+        const { count, rows: all } = await rows[of](search === null ? MAX_ROWS : LOOKED_THROUGH);
+        const isFound = ({ carrier, why, subject, to, detail }: UnmatchedRow): boolean =>
+          [carrier, why, subject, to, detail].some((text) => text?.toLowerCase().includes(search ?? "") === true);
+        const found = search === null ? all : all.filter(isFound);
+        return {
+          counts: { receipts: receipts?.count ?? count, incoming: incoming?.count ?? count, quarantine },
+          promised,
+          found: search === null ? count : found.length,
+          lookedThrough: all.length,
+          results: found.slice(0, MAX_ROWS),
+        };
+      },
+    },
+  ];
+}
+
+const Discard = Type.Object(
+  {
+    of: Type.Unsafe<Kind>({ type: "string", enum: [...KINDS] }),
+    ids: Type.Array(Type.String({ maxLength: 20 }), { minItems: 1, maxItems: MAX_IDS }),
+  },
+  { additionalProperties: false },
+);
+
+export function unmatchedOperations(api: Api, { store, clock }: UnmatchedViewParts): void {
+  api.post(
+    `${VIEW_ROOT}unmatched/drop`,
+    operation({
+      ...OPERATOR,
+      id: "consoleDropUnmatched",
+      summary: "Drop what matched nothing, or was refused, and has been looked at",
+      schema: { body: Discard },
+      answer: Type.Object({ dropped: Type.Integer() }),
+    }),
+    async (request) => {
+      const { of, ids } = request.body;
+      if (ids.some((id) => !/^\d{1,19}$/.test(id))) throw badField("ids", "must be ids that were listed");
+      const made = { by: actorOf(request), atMs: clock.now() };
+      return { dropped: (await store.discard({ ...made, kind: ASIDE[of], ids })).discarded };
+    },
+  );
+}

@@ -1,0 +1,41 @@
+/** POST /ct/1/log/end/{messageId}: a client says that a message brought what it was sent for. */
+
+import type { Clock } from "../runtime/clock.ts";
+import { Type } from "../runtime/type.ts";
+import type { Store } from "../store/port/store.ts";
+import { ApiExceptionResponse } from "./error-schemas.ts";
+import { ApiError } from "./errors.ts";
+import { type Api, accountOf, operation } from "./operation.ts";
+
+export interface ConversionParts {
+  readonly store: Pick<Store, "endConversion">;
+  readonly clock: Clock;
+}
+
+const MAX_ID_LENGTH = 200;
+
+export function conversionOperations(api: Api, { store, clock }: ConversionParts): void {
+  api.post(
+    "/ct/1/log/end/:messageId",
+    operation({
+      id: "endConversion",
+      tag: "Tracking",
+      summary: "Tell that a message brought what it was sent for",
+      auth: "account",
+      scope: "track",
+      answer: Type.Object({ processKey: Type.String() }),
+      errors: ApiExceptionResponse,
+    }),
+    async (request) => {
+      const { messageId } = request.params as { messageId: string };
+      const isName = messageId.length <= MAX_ID_LENGTH && !messageId.includes("\0");
+      const accountId = accountOf(request).id;
+      const ended = isName ? await store.endConversion({ accountId, messageId, atMs: clock.now() }) : null;
+      if (ended === null)
+        throw new ApiError("notFound", {
+          description: "There is no message with this id that was sent with conversion tracking.",
+        });
+      return ended;
+    },
+  );
+}

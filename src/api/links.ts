@@ -1,0 +1,108 @@
+/**
+ * Short links: GET /l/{code} sends a phone on to where the link leads. Anybody may call it, so a code is looked at before the store is asked, and the
+ * target comes from the store alone. A click is in the store before the phone goes on, unless the store takes long or cannot write: a phone must not
+ * wait for our counting.
+ */
+import type { FastifyReply } from "fastify";
+import { type Click, CODE_LENGTH } from "../message/links.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import { parseHttpUrl } from "../runtime/urls.ts";
+import type { Store } from "../store/port/store.ts";
+import { deviceOf, isWatcher } from "./devices.ts";
+import { RETRY_SOON } from "./errors.ts";
+import type { Api } from "./operation.ts";
+
+export interface LinkParts {
+  readonly store: Pick<Store, "link" | "clicked">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Clicks that wait to be counted, and so the most of one transaction. What comes beyond is sent on and not counted. */
+const MAX_WAITING = 200;
+/** A phone waits no longer for its click to be counted. */
+const WAIT_MS = 500;
+/** Between two transactions of clicks. Whoever clicks without end takes few turns of the store from those who send. */
+const WRITE_EVERY_MS = 100;
+
+const UNKNOWN = "This link leads nowhere. It may have expired, or a part of it is missing.";
+const AWAY = "This link cannot be opened just now. Please try again in a minute.";
+
+/** Clicks that come while some are being written go together, in the next transaction. */
+class ClickCounter {
+  readonly #parts: LinkParts;
+  readonly #limiter: LogLimiter;
+  #waiting: Click[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+  #writeAtMs = 0;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#limiter = new LogLimiter(parts.clock, 1);
+  }
+
+  /** Resolves when it is counted, or cannot be, or that takes too long. */
+  async count(click: Click): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push(click);
+    this.#next ??= this.#writing.then(() => this.#turn()).then(() => this.#write());
+    await within(WAIT_MS, this.#next);
+  }
+
+  async #turn(): Promise<void> {
+    const waitMs = this.#writeAtMs - systemClock.monotonic();
+    if (waitMs > 0) await new Promise<void>((resolve) => void systemClock.after(waitMs, resolve));
+    this.#writeAtMs = systemClock.monotonic() + WRITE_EVERY_MS;
+  }
+
+  #write(): Promise<void> {
+    const clicks = this.#waiting;
+    this.#waiting = [];
+    this.#next = null;
+    this.#writing = this.#parts.store.clicked({ clicks }).catch((error: unknown) => {
+      this.#limiter.write("clicks", (more) =>
+        this.#parts.log.warn({ err: error, clicks: clicks.length, ...more }, "clicks could not be counted"),
+      );
+    });
+    return this.#writing;
+  }
+}
+
+/** By the machine's own clock: a phone waits in real time. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let late: { cancel(): void } | undefined;
+  const waited = new Promise<void>((resolve) => {
+    late = systemClock.after(ms, resolve);
+  });
+  await Promise.race([work, waited]);
+  late?.cancel();
+}
+
+export function linkOperations(api: Api, parts: LinkParts): void {
+  const { store, clock } = parts;
+  const counter = new ClickCounter(parts);
+  api.get("/l/:code", { config: { auth: "none" }, schema: { hide: true } }, async (request, reply) => {
+    reply.headers({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
+    const { code } = request.params as { code: string };
+    if (code.length !== CODE_LENGTH || !/^[0-9A-Za-z]+$/.test(code)) return page(reply, 404, UNKNOWN);
+    let found: { target: string } | null;
+    try {
+      found = await store.link({ code });
+    } catch {
+      return page(reply.headers(RETRY_SOON), 503, AWAY);
+    }
+    // It was one when it was kept. Nothing but http and https is ever gone to.
+    const target = found === null ? null : parseHttpUrl(found.target);
+    if (target === null) return page(reply, 404, UNKNOWN);
+    if (request.method === "GET" && !isWatcher(request.headers))
+      await counter.count({ code, atMs: clock.now(), ...deviceOf(request.headers["user-agent"]) });
+    return reply.code(302).header("location", target.href).send();
+  });
+}
+
+/** For a person with a phone in the hand. */
+function page(reply: FastifyReply, status: number, words: string): FastifyReply {
+  return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
+}

@@ -1,0 +1,308 @@
+/** Subscriptions of the OneAPI: where reports go of messages without a URL of their own, and where messages from phones go. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { firstWord, inCapitals } from "../../message/incoming.ts";
+import type {
+  Subscription,
+  SubscriptionChange,
+  SubscriptionKind,
+  SubscriptionWish,
+} from "../../message/subscription.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Settings } from "../../runtime/settings.ts";
+import { isSender } from "../../sms/addresses.ts";
+import type { Store } from "../../store/port/store.ts";
+import { checkScope } from "../auth.ts";
+import { ApiError, badField } from "../errors.ts";
+import { type Api, accountOf, operation } from "../operation.ts";
+import { actorOf, named } from "../operator/managing.ts";
+import { bodyFields, type Fields } from "../parameters.ts";
+import { seenAtOnce } from "../seen-at-once.ts";
+import {
+  bareAddress,
+  OTHER_CORRELATOR,
+  readCallbackData,
+  readCorrelator,
+  readCount,
+  readField,
+  resourceUrl,
+  senderInPath,
+} from "./fields.ts";
+import * as schemas from "./schemas.ts";
+import { readNotifyUrl, readSender } from "./sending.ts";
+
+export interface SubscriptionParts {
+  readonly store: Pick<Store, "changeSubscriptions">;
+  readonly catalogue: Catalogue;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+const MAX_CRITERIA = 64;
+/** Longer than any id. */
+const MAX_ID = 2_048;
+
+const COMMON = { tag: "OneAPI", auth: "account", scope: "track" } as const;
+/** They decide where reports and messages go. */
+const CHANGING = { ...COMMON, scope: "manage" } as const;
+const OUTBOUND = "/1/smsmessaging/outbound";
+const INBOUND = "/1/smsmessaging/inbound";
+
+function readCriteria(fields: Fields): string | null {
+  const criteria = readField(fields, "criteria", MAX_CRITERIA);
+  if (criteria === undefined) return null;
+  // What is more than a word is never the first word of a text.
+  if (firstWord(criteria) !== inCapitals(criteria)) throw badField("criteria", "must be one word");
+  return criteria;
+}
+
+/** What both kinds have. */
+function readWish(fields: Fields): Omit<SubscriptionWish, "kind" | "address" | "format"> {
+  const notifyUrl = readNotifyUrl(fields);
+  if (notifyUrl === undefined) throw badField("notifyURL", "is required");
+  return {
+    notifyUrl,
+    criteria: readCriteria(fields),
+    callbackData: readCallbackData(fields) ?? null,
+    correlator: readCorrelator(fields) ?? null,
+  };
+}
+
+function readFormat(fields: Fields): "JSON" | "XML" {
+  const format = readField(fields, "notificationFormat", 16)?.toUpperCase() ?? "JSON";
+  if (format !== "JSON" && format !== "XML") throw badField("notificationFormat", "must be JSON or XML");
+  return format;
+}
+
+function ownOf(request: FastifyRequest, kind: SubscriptionKind): Subscription[] {
+  return (accountOf(request).subscriptions ?? []).filter((each) => each.kind === kind);
+}
+
+const unknown = (): ApiError => new ApiError("notFound", { description: "There is no such subscription." });
+
+function oneOf(request: FastifyRequest, kind: SubscriptionKind): Subscription {
+  const id = named(request, "id");
+  const found = ownOf(request, kind).find((each) => each.id === id);
+  if (found === undefined) throw unknown();
+  return found;
+}
+
+/** One client has the whole URL of a subscription for its id: the last segment counts. */
+function idIn(request: FastifyRequest): string {
+  const { id, "*": rest } = request.params as { readonly id?: string; readonly "*"?: string };
+  return (id ?? rest ?? "").split("/").findLast((step) => step !== "") ?? "";
+}
+
+function deliveryAnswer({ id, address, criteria, notifyUrl, callbackData }: Subscription) {
+  return { subscriptionId: id, senderAddress: address, criteria, notifyUrl, callbackData };
+}
+
+function inboundAnswer({ id, address, criteria, notifyUrl, callbackData, format }: Subscription) {
+  return {
+    subscriptionId: id,
+    notifyURL: notifyUrl,
+    callbackData,
+    criteria,
+    destinationAddress: address ?? "",
+    notificationFormat: format ?? "JSON",
+  };
+}
+
+export function subscriptionOperations(api: Api, parts: SubscriptionParts): void {
+  const { clock, catalogue, settings } = parts;
+  const store = seenAtOnce(parts.store, catalogue);
+
+  const change = async (request: FastifyRequest, wanted: SubscriptionChange): Promise<Subscription> => {
+    const account = accountOf(request);
+    // Whoever may not read messages may not have them sent elsewhere either: so it is with the scope of reading, too.
+    checkScope(account, "track", settings.resellers);
+    const outcome = await store.changeSubscriptions({
+      accountId: account.id,
+      change: wanted,
+      by: actorOf(request),
+      atMs: clock.now(),
+    });
+    switch (outcome.kind) {
+      case "done":
+        return outcome.subscription;
+      case "unknown":
+        throw unknown();
+      case "conflict":
+        throw new ApiError("conflict", { description: "The clientCorrelator was used for another subscription." });
+      case "too many":
+        throw new ApiError("badRequest", {
+          description: "The account has no room for another subscription: delete one that is not needed any more.",
+        });
+    }
+  };
+
+  const makeDelivery = async (request: FastifyRequest, inPath: string | null) => {
+    const fields = bodyFields(request);
+    const address = readSender(fields) ?? inPath;
+    if (address !== null && !isSender(address))
+      throw badField("senderAddress", "must be a sender: a number, or a name of at most 11 characters");
+    const wish = { kind: "delivery", address, format: null, ...readWish(fields) } as const;
+    const { id, callbackData, notifyUrl } = await change(request, { kind: "make", wish });
+    const resourceURL = resourceUrl(request, "outbound", "subscriptions", id);
+    return {
+      deliveryReceiptSubscription: { callbackReference: { callbackData, notifyURL: notifyUrl }, resourceURL },
+    };
+  };
+  const makingDelivery = {
+    ...CHANGING,
+    form: "lists",
+    takes: schemas.DeliverySubscriptionRequest,
+    alsoTakes: [OTHER_CORRELATOR],
+    makes: true,
+    answer: schemas.MadeDeliverySubscription,
+  } as const;
+  api.post(
+    `${OUTBOUND}/:sender/subscriptions`,
+    operation({
+      id: "oneApiSubscribeToReportsOfSender",
+      summary: "Have the reports of a sender's messages pushed that name no URL of their own",
+      ...makingDelivery,
+    }),
+    async (request, reply) => {
+      reply.code(201);
+      return makeDelivery(request, senderInPath(request));
+    },
+  );
+  api.post(
+    `${OUTBOUND}/subscriptions`,
+    operation({
+      id: "oneApiSubscribeToReports",
+      summary: "Have the reports of messages pushed that name no URL of their own",
+      ...makingDelivery,
+    }),
+    async (request, reply) => {
+      reply.code(201);
+      return makeDelivery(request, null);
+    },
+  );
+
+  api.get(
+    `${OUTBOUND}/subscriptions`,
+    operation({
+      id: "oneApiReportSubscriptions",
+      summary: "List your subscriptions to reports",
+      ...COMMON,
+      answer: schemas.DeliverySubscriptions,
+    }),
+    async (request) => ({ deliveryReceiptSubscriptions: ownOf(request, "delivery").map(deliveryAnswer) }),
+  );
+  api.get(
+    `${OUTBOUND}/:sender/subscriptions`,
+    operation({
+      id: "oneApiReportSubscriptionsOfSender",
+      summary: "List your subscriptions to reports of a sender's messages",
+      ...COMMON,
+      answer: schemas.DeliverySubscriptions,
+    }),
+    async (request) => {
+      const sender = senderInPath(request);
+      const own = ownOf(request, "delivery").filter(({ address }) => address === sender);
+      return { deliveryReceiptSubscriptions: own.map(deliveryAnswer) };
+    },
+  );
+  api.get(
+    `${OUTBOUND}/subscriptions/:id`,
+    operation({
+      id: "oneApiReportSubscription",
+      summary: "Look at a subscription to reports",
+      ...COMMON,
+      answer: schemas.OneDeliverySubscription,
+    }),
+    async (request) => ({ deliveryReceiptSubscription: deliveryAnswer(oneOf(request, "delivery")) }),
+  );
+
+  const inboundResource = (request: FastifyRequest, { id }: Subscription) => ({
+    resourceReference: { resourceURL: resourceUrl(request, "inbound", "subscriptions", id) },
+  });
+  api.post(
+    `${INBOUND}/subscriptions`,
+    operation({
+      id: "oneApiSubscribeToInbound",
+      summary: "Have messages pushed that phones send to a number of yours",
+      ...CHANGING,
+      form: "lists",
+      takes: schemas.InboundSubscriptionRequest,
+      alsoTakes: [OTHER_CORRELATOR],
+      makes: true,
+      answer: schemas.Resource,
+    }),
+    async (request, reply) => {
+      const fields = bodyFields(request);
+      const address = bareAddress(readField(fields, "destinationAddress", MAX_CRITERIA) ?? "");
+      if (address === "") throw badField("destinationAddress", "is required");
+      if (catalogue.current.ownerOf(address) !== accountOf(request).key)
+        throw badField("destinationAddress", "is not a number of your account");
+      const wish = { kind: "inbound", address, format: readFormat(fields), ...readWish(fields) } as const;
+      reply.code(201);
+      return inboundResource(request, await change(request, { kind: "make", wish }));
+    },
+  );
+  api.put(
+    `${INBOUND}/subscriptions`,
+    operation({
+      id: "oneApiRedirectInbound",
+      summary: "Have a subscription to messages from phones go to another URL",
+      ...CHANGING,
+      form: "lists",
+      takes: schemas.InboundSubscriptionChange,
+      makes: true,
+      answer: schemas.Resource,
+    }),
+    async (request, reply) => {
+      const fields = bodyFields(request);
+      const id = readField(fields, "subscriptionId", MAX_ID)?.split("/").at(-1);
+      if (id === undefined) throw badField("subscriptionId", "is required");
+      const notifyUrl = readNotifyUrl(fields);
+      if (notifyUrl === undefined) throw badField("notifyURL", "is required");
+      if (!ownOf(request, "inbound").some((each) => each.id === id)) throw unknown();
+      reply.code(201);
+      return inboundResource(request, await change(request, { kind: "redirect", id, notifyUrl }));
+    },
+  );
+  api.get(
+    `${INBOUND}/subscriptions`,
+    operation({
+      id: "oneApiInboundSubscriptions",
+      summary: "List your subscriptions to messages from phones",
+      ...COMMON,
+      query: schemas.PageQuery,
+      answer: schemas.InboundSubscriptions,
+    }),
+    async (request) => {
+      const own = ownOf(request, "inbound");
+      const page = readCount(request.query, "page", 1, Number.MAX_SAFE_INTEGER);
+      const size = readCount(request.query, "pageSize", own.length, Number.MAX_SAFE_INTEGER);
+      return { subscriptions: own.slice((page - 1) * size, page * size).map(inboundAnswer) };
+    },
+  );
+  api.get(
+    `${INBOUND}/subscriptions/:id`,
+    operation({
+      id: "oneApiInboundSubscription",
+      summary: "Look at a subscription to messages from phones",
+      ...COMMON,
+      answer: schemas.OneInboundSubscription,
+    }),
+    async (request) => ({ subscription: inboundAnswer(oneOf(request, "inbound")) }),
+  );
+
+  // One client deletes subscriptions of both kinds by either path, so an id is looked for in both.
+  for (const [path, id, summary] of [
+    [`${OUTBOUND}/subscriptions`, "oneApiUnsubscribeFromReports", "Delete a subscription"],
+    [`${INBOUND}/subscriptions`, "oneApiUnsubscribeFromInbound", "Delete a subscription, under its other path"],
+  ] as const) {
+    const described = operation({ id, summary, ...CHANGING, form: true });
+    const remove = async (request: FastifyRequest, reply: FastifyReply) => {
+      await change(request, { kind: "remove", id: idIn(request) });
+      return reply.code(204).send();
+    };
+    api.delete(`${path}/:id`, described, remove);
+    for (const scheme of ["http", "https"])
+      api.delete(`${path}/${scheme}:://*`, { ...described, schema: { hide: true } }, remove);
+  }
+}

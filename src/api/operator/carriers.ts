@@ -1,0 +1,88 @@
+/** The carriers as they are now, on all nodes, and the order to try their connections at once. What is set about them is in catalogue.ts. */
+
+import { carrierStates, reconnectCarrier } from "../../admin/carriers.ts";
+import { CARRIER_STATES } from "../../carriers/state.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { Type } from "../../runtime/type.ts";
+import { formatDateTime } from "../../schedule/date-time.ts";
+import type { Store } from "../../store/port/store.ts";
+import { type Api, operation } from "../operation.ts";
+import { fieldsOf, readLimit, readText } from "../query.ts";
+import { LimitQuery, TextOrNull } from "../schemas.ts";
+import { actorOf, named, OPERATOR } from "./managing.ts";
+
+export interface CarrierParts {
+  readonly store: Pick<Store, "carrierNotes" | "reconnectCarrier">;
+  readonly clock: Clock;
+}
+
+const StatesAnswer = Type.Object({
+  count: Type.Integer({ description: "How many there are." }),
+  results: Type.Array(
+    Type.Object({
+      carrier: Type.String(),
+      node: Type.String({ description: "The machine and the process that serve it." }),
+      state: Type.Unsafe<(typeof CARRIER_STATES)[number]>({
+        type: "string",
+        enum: [...CARRIER_STATES],
+        description:
+          "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
+      }),
+      since: Type.String({ description: "Since when it is bound, or is not." }),
+      reason: TextOrNull("What last went wrong with a connection that is not there, or why it is throttled."),
+      nextTryAt: TextOrNull("Null while it is bound or being tried."),
+      bound: Type.Integer({ description: "Connections that are bound." }),
+      connections: Type.Integer({ description: "Connections that this node may have." }),
+    }),
+  ),
+});
+
+export function carrierOperations(api: Api, { store, clock }: CarrierParts): void {
+  api.get(
+    "/operator/1/carrier-states",
+    operation({
+      ...OPERATOR,
+      id: "listCarrierStates",
+      summary: "See how the nodes stand with the carriers",
+      query: Type.Object({
+        ...LimitQuery.properties,
+        carrier: Type.Optional(Type.String({ description: "Only this one's." })),
+      }),
+      answer: StatesAnswer,
+    }),
+    async ({ query }) => {
+      const limit = readLimit(query);
+      const carrier = readText(fieldsOf(query), "carrier");
+      const all = await carrierStates(store);
+      const states = all.filter(({ carrierId }) => carrier === null || carrierId === carrier);
+      return {
+        count: states.length,
+        results: states
+          .slice(0, limit)
+          .map(({ carrierId, node, state, sinceMs, reason, nextTryMs, bound, connections }) => ({
+            carrier: carrierId,
+            node,
+            state,
+            since: formatDateTime(sinceMs),
+            reason,
+            nextTryAt: nextTryMs === null ? null : formatDateTime(nextTryMs),
+            bound,
+            connections,
+          })),
+      };
+    },
+  );
+
+  api.post(
+    "/operator/1/carriers/:id/reconnect",
+    operation({
+      ...OPERATOR,
+      id: "reconnectCarrier",
+      summary: "Try those connections of a carrier that are not bound, on every node and at once",
+    }),
+    async (request, reply) => {
+      await reconnectCarrier(store, { id: named(request, "id"), by: actorOf(request), atMs: clock.now() });
+      return reply.code(204).send();
+    },
+  );
+}

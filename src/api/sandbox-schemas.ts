@@ -1,0 +1,57 @@
+/** The shapes of what only the sandbox has: phones, the faults of their network, and the clock. */
+import { Type } from "../runtime/type.ts";
+import { PHONE_STATES } from "../simulator/phone-states.ts";
+
+export const PhoneStateWord = Type.Unsafe<(typeof PHONE_STATES)[number]>({
+  type: "string",
+  enum: PHONE_STATES,
+  description:
+    "`on`; `off`: messages wait until it is on again or their validity ends; `full`: takes none; `abroad`: slower, and on another network; `unknown`: no such subscriber.",
+});
+
+export const PhoneChange = Type.Object({ state: Type.Optional(PhoneStateWord) }, { additionalProperties: false });
+
+export const PhoneSetting = Type.Object({ number: Type.String(), state: PhoneStateWord });
+
+const flag = (description: string) => Type.Boolean({ description });
+const milliseconds = (maximum: number, description: string) => Type.Integer({ minimum: 0, maximum, description });
+
+const faults = {
+  throttling: flag("Every submit is answered with `too fast`; it is tried again every second."),
+  refusing: flag("Every submit is refused for good: messages fail at once."),
+  connectionLost: flag("There is no connection to the network: messages wait."),
+  slowAnswersMs: milliseconds(60_000, "How long the network takes to answer a submit."),
+  noReceipts: flag("Messages arrive, and no receipt ever comes."),
+  duplicatedReceipts: flag("Each receipt comes twice."),
+  lateReceiptsMs: milliseconds(86_400_000, "Receipts come so much later."),
+};
+
+export const Network = Type.Object(faults, { title: "Network" });
+/** What is left out is off. */
+export const NetworkChange = Type.Partial(Network, { additionalProperties: false });
+
+export const ClockAnswer = Type.Object({
+  now: Type.String({ description: "The sandbox's time." }),
+  offsetMs: Type.Integer({ description: "By how much it is ahead of the real time." }),
+});
+
+export const ClockChange = Type.Object(
+  {
+    by: Type.Optional(Type.String({ maxLength: 20, description: "From now on: `90s`, `5m`, `2h`, `1d`." })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: "A moment, as 2026-02-12T09:58:20.000+0000." })),
+    offset: Type.Optional(Type.String({ maxLength: 20, description: "Ahead of the real time by so much: `2h`." })),
+  },
+  { additionalProperties: false, description: "One of the three." },
+);
+
+export const ClockJump = Type.Object({
+  ...ClockAnswer.properties,
+  jumpedMs: Type.Integer(),
+  released: Type.Object(
+    {
+      messages: Type.Integer({ description: "Scheduled messages that were waiting for a time that has come by now." }),
+      reports: Type.Integer({ description: "Reports whose next try has come." }),
+    },
+    { description: "Of this account; of all accounts for the operator. At most 10,000 are looked at." },
+  ),
+});

@@ -1,0 +1,86 @@
+/** What `heliograph doctor` looks at, step by step. Each finding is told when it is made, so that what hangs afterwards does not take it along. */
+import { type Examined, examineStore } from "../../doctor/checks.ts";
+import { type Finding, Findings } from "../../doctor/finding.ts";
+import { lookAtPostgres } from "../../doctor/postgres.ts";
+import { lookAtSecretFiles } from "../../doctor/secrets.ts";
+import { storeTrouble } from "../../drivers/store-trouble.ts";
+import type { Settings } from "../../runtime/settings.ts";
+import { CommandFault, type CommonOptions, withStore } from "../support.ts";
+import { lookAtService } from "./service.ts";
+import { lookAtSettings } from "./settings.ts";
+import { lookAtSqlite, type SqliteLook, toldStoreTrouble } from "./sqlite.ts";
+
+export interface ExamineOptions extends CommonOptions {
+  /** Whether others may be connected to. */
+  readonly connect: boolean;
+}
+
+export interface Listener {
+  /** From now on this is looked at. */
+  begin(step: string): void;
+  found(findings: readonly Finding[]): void;
+}
+
+export async function examine(options: ExamineOptions, listener: Listener): Promise<void> {
+  listener.begin("settings");
+  const { settings, findings } = await lookAtSettings(options);
+  listener.found(findings);
+  if (settings === null) return;
+  listener.begin("service");
+  const service = await lookAtService(settings);
+  listener.found(service.findings);
+  const look = await lookAtStore(settings, options.config, listener);
+  if (look.way === "none") return;
+  listener.begin("opening");
+  await lookInside(settings, look, { connect: options.connect, answers: service.answers }, listener);
+}
+
+/** What the checks of the store are told beside it. */
+type Told = Required<Pick<Examined, "connect" | "answers">>;
+
+/** Before it is opened. */
+async function lookAtStore(settings: Settings, config: string | undefined, listener: Listener): Promise<SqliteLook> {
+  const found = new Findings("store");
+  const isEmbedded = settings.store.url === "";
+  listener.begin(isEmbedded ? "files" : "database");
+  lookAtSecretFiles(settings, config, found);
+  const look = isEmbedded
+    ? lookAtSqlite(settings, found)
+    : ({ way: (await lookAtPostgres(settings, found)) ? "look" : "none", unwritten: 0 } as const);
+  listener.found(found.all);
+  return look;
+}
+
+/** What cannot be opened to be worked on may still be looked at. */
+async function lookInside(settings: Settings, look: SqliteLook, told: Told, listener: Listener): Promise<void> {
+  const isWork = look.way === "work";
+  try {
+    await withStore(
+      quiet(settings),
+      async (store) => {
+        const examined = { store, settings, ...told, unwritten: isWork ? 0 : look.unwritten };
+        for await (const findings of examineStore(examined, ({ name }) => listener.begin(name)))
+          listener.found(findings);
+      },
+      { look: !isWork },
+    );
+  } catch (error) {
+    const cause = error instanceof CommandFault ? (error.cause ?? error) : error;
+    const found = new Findings("store");
+    const trouble = storeTrouble(cause, settings.store);
+    if (trouble !== null) toldStoreTrouble(trouble, found);
+    else
+      found.wrong(
+        "store",
+        `it cannot be opened: ${(cause as Error).message}`,
+        "keep the data as it is, and see the log of the service",
+      );
+    listener.found(found.all);
+    if (isWork) await lookInside(settings, { ...look, way: "look" }, told, listener);
+  }
+}
+
+/** What goes wrong is found and told here; the log would tell it a second time. */
+function quiet(settings: Settings): Settings {
+  return { ...settings, log: { ...settings.log, level: "silent" } };
+}

@@ -1,0 +1,145 @@
+/** The doctor on the service that runs: who listens on its port, whether its store answers it, and what it alone knows of its carriers. */
+import { get as getPlain, type IncomingMessage } from "node:http";
+import { get as getTls } from "node:https";
+import { createServer } from "node:net";
+import { isEncrypted } from "../../doctor/exposure.ts";
+import { AREAS, type Finding, Findings } from "../../doctor/finding.ts";
+import type { Settings } from "../../runtime/settings.ts";
+
+const ANSWER_TIMEOUT_MS = 3_000;
+const MAX_ANSWER_BYTES = 1_000_000;
+
+export interface ServiceLook {
+  readonly findings: readonly Finding[];
+  /** Whether it is Heliograph that listens there. */
+  readonly answers: boolean;
+}
+
+export async function lookAtService(settings: Settings): Promise<ServiceLook> {
+  const { host, port } = settings.server;
+  const found = new Findings("settings");
+  const place = `${host}:${port}`;
+  if (port === 0) {
+    found.ok("port", "any free one");
+    return { findings: found.all, answers: false };
+  }
+  const problem = await listenProblem(host, port);
+  if (problem === null) found.ok("port", `${place} is free: nothing listens there`);
+  else if (problem === "EADDRINUSE") return lookAtListener(settings, place);
+  else {
+    const mend =
+      problem === "EACCES" ? "set [server] port to 1024 or more" : "set [server] host to an address of this machine";
+    found.wrong("port", `${place} cannot be listened on (${problem})`, mend);
+  }
+  return { findings: found.all, answers: false };
+}
+
+async function lookAtListener(settings: Settings, place: string): Promise<ServiceLook> {
+  const found = new Findings("settings");
+  const health = await ask(settings, "/healthz");
+  if (health.kind === "silent") {
+    found.wrong(
+      "port",
+      `${place} takes connections, and nothing answers there within ${ANSWER_TIMEOUT_MS / 1_000} seconds`,
+      "see whether that is the service, its log, and whether its disk answers; if it stays so, restart it: nothing that it accepted is lost",
+    );
+    return { findings: found.all, answers: true };
+  }
+  if (health.kind !== "answered" || !/"status":\s*"ok"/.test(health.body)) {
+    found.wrong("port", `${place} is taken by another program`, "stop that program, or set [server] port");
+    return { findings: found.all, answers: false };
+  }
+  found.ok("port", `Heliograph answers on ${place}`);
+  return { findings: [...found.all, ...(await statusOf(settings, place))], answers: true };
+}
+
+/** What the service says of itself. */
+async function statusOf(settings: Settings, place: string): Promise<readonly Finding[]> {
+  const found = new Findings("settings");
+  const answer = await ask(settings, "/statusz");
+  const status = answer.kind === "answered" ? readStatus(answer.body) : null;
+  if (answer.kind === "answered" && answer.status === 403) {
+    found.warn(
+      "service",
+      `it does not tell this address how its carriers are (${place}/statusz)`,
+      "[server] metricsNetworks should have the addresses of this machine",
+    );
+    return found.all;
+  }
+  // A version before this one, which does not know the question.
+  if (answer.kind === "answered" && answer.status === 404) return [];
+  if (status === null) {
+    found.warn("service", `it runs, and does not say how it is (${place}/statusz)`, "see its log");
+    return found.all;
+  }
+  if (status.ready) found.ok("service", "it runs, and its store answers");
+  else
+    found.wrong(
+      "service",
+      "it runs, and its store does not answer: requests are answered with 503",
+      "see what is said of the store here; the service goes on by itself when the store does",
+    );
+  return [...found.all, ...status.findings];
+}
+
+interface Status {
+  readonly ready: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Null for what is none. */
+function readStatus(body: string): Status | null {
+  try {
+    const { status, findings } = JSON.parse(body) as { status?: unknown; findings?: unknown };
+    if (typeof status !== "string" || !Array.isArray(findings)) return null;
+    return { ready: status === "ready", findings: findings.filter(isFinding) };
+  } catch {
+    return null;
+  }
+}
+
+function isFinding(value: unknown): value is Finding {
+  const { area, about, state, says, mend } = (value ?? {}) as Record<string, unknown>;
+  const isKnown = AREAS.some((name) => name === area) && (state === "warning" || state === "wrong");
+  return isKnown && [about, says, mend].every((text) => typeof text === "string");
+}
+
+function listenProblem(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(null)));
+  });
+}
+
+type Answer =
+  | { readonly kind: "answered"; readonly status: number; readonly body: string }
+  | { readonly kind: "silent" } // connected, and no word within the time
+  | { readonly kind: "failed" };
+
+/** Its certificate may be for another name than the address; nothing that is secret is said here. */
+function ask(settings: Settings, path: string): Promise<Answer> {
+  const { host, port } = settings.server;
+  const options = { host, port, path, timeout: ANSWER_TIMEOUT_MS, agent: false };
+  return new Promise((resolve) => {
+    const onAnswer = (response: IncomingMessage): void => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        body += piece;
+        if (body.length > MAX_ANSWER_BYTES) response.destroy();
+      });
+      response.on("end", () => resolve({ kind: "answered", status: response.statusCode ?? 0, body }));
+      response.on("error", () => resolve({ kind: "failed" }));
+      response.on("close", () => resolve({ kind: "failed" }));
+    };
+    const request = isEncrypted(settings)
+      ? getTls({ ...options, rejectUnauthorized: false }, onAnswer)
+      : getPlain(options, onAnswer);
+    request.on("timeout", () => {
+      resolve({ kind: "silent" });
+      request.destroy();
+    });
+    request.on("error", () => resolve({ kind: "failed" }));
+  });
+}

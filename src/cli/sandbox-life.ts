@@ -1,0 +1,72 @@
+/**
+ * The sandbox shows that it lives: a line for each message that is accepted and for what became of it, for each report with its answer, and for what is odd
+ * about a request. A flood of messages does not become a flood of lines: those that are too many in a second are counted.
+ */
+import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
+import { type LiveBatch, type LiveEvent, type LiveHub, type LiveKind, missedIn } from "../runtime/live-events.ts";
+import { lineOf, type ToldEvent } from "./live-lines.ts";
+
+const MAX_LINES_A_SECOND = 20;
+const SECOND_MS = 1_000;
+/** Of what nobody reads, so much is kept in memory. */
+const MAX_UNREAD_OCTETS = 65_536;
+/** That a carrier took it is between two lines that say more. */
+const UNTOLD: ReadonlySet<LiveKind> = new Set(["sent"]);
+
+export interface LifeParts {
+  readonly live: LiveHub;
+  readonly say: (line: string) => void;
+  /** False while whoever is to read the lines does not. */
+  readonly hasRoom?: () => boolean;
+  readonly clock?: Clock;
+}
+
+/** Prints as long as the process lives. */
+export class SandboxLife {
+  readonly #say: (line: string) => void;
+  readonly #hasRoom: () => boolean;
+  readonly #clock: Clock;
+  #lines = 0;
+  #more = 0;
+  #timer: Timer | null = null;
+
+  constructor({ live, say, hasRoom = outputHasRoom, clock = systemClock }: LifeParts) {
+    this.#say = say;
+    this.#hasRoom = hasRoom;
+    this.#clock = clock;
+    live.subscribe((batch) => this.#take(batch));
+  }
+
+  #take(batch: LiveBatch): void {
+    this.#more += missedIn(batch);
+    for (const event of batch.events) {
+      if (UNTOLD.has(event.kind)) continue;
+      if (this.#lines++ < MAX_LINES_A_SECOND && this.#hasRoom()) this.#say(lineOf(toldOf(event)));
+      else this.#more++;
+    }
+    this.#timer ??= this.#clock.after(SECOND_MS, () => this.#nextSecond());
+  }
+
+  #nextSecond(): void {
+    this.#timer = null;
+    this.#lines = 0;
+    if (this.#more === 0 || !this.#hasRoom()) return;
+    this.#say(`… and ${this.#more.toLocaleString("en-US")} more`);
+    this.#more = 0;
+  }
+}
+
+function outputHasRoom(): boolean {
+  return process.stdout.writableLength < MAX_UNREAD_OCTETS;
+}
+
+function toldOf({ accountId: _, atMs, dueAtMs, report, ...event }: LiveEvent): ToldEvent {
+  return {
+    ...event,
+    at: new Date(atMs),
+    ...(dueAtMs === undefined ? {} : { dueAt: new Date(dueAtMs) }),
+    ...(report === undefined
+      ? {}
+      : { report: { ...report, retryAt: report.retryAtMs === null ? null : new Date(report.retryAtMs) } }),
+  };
+}

@@ -1,0 +1,110 @@
+/** From the store into memory: messages whose time has come, and those of a lane with room; and back. */
+import { step } from "../message/life.ts";
+import { STATUS } from "../sms/statuses.ts";
+import type { CommandParts } from "../store/command-parts.ts";
+import type { BulkName } from "../store/port/bulks.ts";
+import { queuedMessage } from "../store/rows.ts";
+import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
+import { laneOf } from "../store/tables.ts";
+import type { Bulks } from "./bulks.ts";
+import { Comparisons } from "./comparisons.ts";
+import type { Endings } from "./endings.ts";
+import { commands } from "./entry.ts";
+import { Paces } from "./pacing.ts";
+import { type TakenParts, takenNames } from "./submitting.ts";
+
+function bulkNameOf(row: MessageRow): BulkName {
+  return { accountId: row.account_id, bulkId: row.bulk_id };
+}
+
+export function claimingCommands(
+  { sql, tables, lanes, unit, epoch }: CommandParts,
+  bulks: Bulks,
+  { conclude }: Endings,
+  { expire }: TakenParts,
+) {
+  const { dialect } = sql;
+  const due = sql.prepare<[number, number], MessageRow>(
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 0 AND due_at_ms <= ? ORDER BY due_at_ms, message.key LIMIT ?
+     ${dialect.lockFree()}`,
+  );
+  const nextDue = sql.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
+  const unowned = sql.prepare<[string, number, number], MessageRow>(
+    `SELECT ${MESSAGE.list} FROM message
+     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
+  );
+  const owned = sql.prepare<[number, number], MessageRow>(
+    `SELECT ${MESSAGE.list} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,
+  );
+
+  return commands({
+    async claimDue({ nowMs, limit }) {
+      const cancel = (row: MessageRow): void => conclude(row, step("scheduled", "canceled")!, 0, nowMs, null);
+      const moreTurns = await bulks.takeTurn(nowMs, limit, cancel);
+      const rows = tables.messages.cache(await due.all(nowMs, limit));
+      await tables.load({
+        lockedBulks: rows.filter((row) => row.bulk_version !== null).map(bulkNameOf),
+        wallets: rows.map((row) => row.account_id),
+        parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
+      });
+      const comparisons = new Comparisons(tables);
+      const paces = new Paces(tables);
+      for (const dueRow of rows) {
+        const { kind, row, follows } = bulks.fateOf(dueRow, nowMs, paces);
+        if (kind === "canceled") cancel(row);
+        if (kind === "expired") expire(row, nowMs, comparisons);
+        if (kind !== "goes") continue;
+        const hasLimit = row.slot_until_ms !== null;
+        const slotUntilMs = hasLimit ? paces.release(row, follows, nowMs) : null;
+        if (hasLimit && slotUntilMs === null) continue;
+        const lane = laneOf(row);
+        const owned = lanes.enter(lane, hasLimit);
+        const statusId = STATUS[step("scheduled", "due")!.status].id;
+        tables.messages.change(row, {
+          state: STATE_NUMBER.queued,
+          status_id: statusId,
+          owner: owned ? epoch : null,
+          // What is in memory may be handed over: nobody else gets its slot.
+          ...(hasLimit ? { slot_until_ms: owned ? 0 : slotUntilMs } : {}),
+        });
+        if (owned) {
+          unit().onRollback(() => lanes.leave(lane));
+          unit().messages.push(queuedMessage(hasLimit ? { ...row, slot_until_ms: slotUntilMs } : row));
+        } else {
+          unit().overflow(lane);
+        }
+      }
+      paces.write();
+      await tables.flush();
+      return { more: moreTurns || rows.length === limit, nextDueAtMs: (await nextDue.get())?.at ?? null };
+    },
+
+    async claimLane({ accountId, carrierId, limit }) {
+      const lane = { accountId, carrierId };
+      const wanted = Math.min(limit, lanes.room(lane));
+      if (wanted <= 0) return { claimed: 0, more: true };
+      const rows =
+        tables.messages.nextWaiting(lane, wanted) ??
+        tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
+      if (rows.length > 0) tables.messages.claimedUpTo(lane, rows.at(-1)!.key);
+      for (const row of rows)
+        tables.messages.change(row, row.slot_until_ms === null ? { owner: epoch } : { owner: epoch, slot_until_ms: 0 });
+      unit().messages.push(...rows.map(queuedMessage));
+      const more = rows.length === wanted;
+      const before = lanes.isOverflowed(lane);
+      lanes.take(lane, rows.length);
+      lanes.setOverflowed(lane, more);
+      unit().onRollback(() => {
+        lanes.take(lane, -rows.length);
+        lanes.setOverflowed(lane, before);
+      });
+      return { claimed: rows.length, more };
+    },
+
+    async handBack({ limit }) {
+      const rows = tables.messages.cache(await owned.all(epoch, limit));
+      for (const row of rows) tables.messages.change(row, { owner: null });
+      return { more: rows.length === limit };
+    },
+  });
+}

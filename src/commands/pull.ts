@@ -1,0 +1,135 @@
+/**
+ * Reports that are fetched and not pushed: a mark on the message's row.
+ *
+ *   final ──▶ waiting ──fetched──▶ handed out ──confirmed──▶ gone
+ *                                    │    ▲
+ *                                    └────┘ not confirmed in time: handed out again
+ *
+ * The mark is set in the transaction that makes the message final. What was handed out is gone only when it is known to have been
+ * written to whoever asked, so neither a crash nor a broken connection loses a report. Marks of reports that nobody fetched in time
+ * stay: an entry each in an index, below what is ever looked at.
+ */
+import type { ReportFacts } from "../message/message.ts";
+import type { CommandParts } from "../store/command-parts.ts";
+import type { ReportFetch } from "../store/port/reports.ts";
+import type { PlatformFilter } from "../store/port/tracking.ts";
+import {
+  compareKeys,
+  FACTS_COLUMNS,
+  type FactsRow,
+  factsOf,
+  IS_NOT_REJECTED,
+  IS_REJECTED,
+  keyOf,
+} from "../store/rows.ts";
+import { commands } from "./entry.ts";
+
+const WAITING = 0;
+const HANDED_OUT = 1;
+/** Of the messages that were rejected under one name, how many are looked at. */
+const NEWEST_REJECTED = 100;
+
+interface PullRow extends FactsRow {
+  readonly pull: number;
+  readonly pull_at_ms: number;
+}
+
+const COLUMNS = `${FACTS_COLUMNS}, pull, pull_at_ms`;
+
+export function pullCommands({ sql }: CommandParts) {
+  const { dialect } = sql;
+  const inOrder = `pull = ? AND pull_at_ms > ? AND pull_at_ms <= ? ORDER BY pull_at_ms, message.key LIMIT ? ${dialect.lockFree()}`;
+  const ofAccount = sql.prepare<[number, number, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message ${dialect.along("message_to_pull")} WHERE account_id = ? AND ${inOrder}`,
+  );
+  const ofBulk = sql.prepare<[number, string, number, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message ${dialect.along("message_to_pull_of_bulk")} WHERE account_id = ? AND bulk_id = ? AND ${inOrder}`,
+  );
+  const ready = "pull_at_ms > ? AND (pull = 0 OR pull = 1 AND pull_at_ms <= ?)";
+  const unnamed = sql.prepare<[bigint, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message WHERE key = ? AND account_id = ? AND client_message_id IS NULL AND ${ready}`,
+  );
+  const named = sql.prepare<[number, string, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message ${dialect.along("message_named_by_client")}
+     WHERE account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED} AND ${ready}`,
+  );
+  const rejected = sql.prepare<[number, string, number, number, number], PullRow>(
+    `SELECT * FROM (
+       SELECT ${COLUMNS} FROM message ${dialect.along("message_rejected_by_name")}
+       WHERE account_id = ? AND client_message_id = ? AND ${IS_REJECTED} ORDER BY log_at_ms DESC LIMIT ?) AS newest
+     WHERE ${ready}`,
+  );
+  const byKey = sql.prepare<[bigint, number, number, number], PullRow>(
+    `SELECT ${COLUMNS} FROM message WHERE key = ? AND account_id = ? AND ${ready}`,
+  );
+  const handOut = sql.prepare<[number, bigint]>(
+    "UPDATE message SET pull = 1, pull_at_ms = ? WHERE key = ? AND pull IS NOT NULL",
+  );
+  const confirm = sql.prepare<[bigint]>(
+    "UPDATE message SET pull = NULL, pull_at_ms = NULL WHERE key = ? AND pull IS NOT NULL",
+  );
+
+  async function candidates({
+    accountId,
+    bulkIds,
+    messageIds,
+    sinceMs,
+    nowMs,
+    limit,
+    keys = null,
+  }: ReportFetch): Promise<PullRow[]> {
+    if (keys !== null)
+      return (await Promise.all(keys.map((key) => byKey.all(BigInt(key), accountId, sinceMs, nowMs)))).flat();
+    if (messageIds !== null) {
+      const found = [...new Set(messageIds)].flatMap((messageId) => {
+        const key = keyOf(messageId);
+        return [
+          named.all(accountId, messageId, sinceMs, nowMs),
+          rejected.all(accountId, messageId, NEWEST_REJECTED, sinceMs, nowMs),
+          ...(key === null ? [] : [unnamed.all(key, accountId, sinceMs, nowMs)]),
+        ];
+      });
+      const rows = (await Promise.all(found)).flat();
+      return bulkIds === null ? rows : rows.filter((row) => bulkIds.includes(row.bulk_id));
+    }
+    // A clock that steps back must not hide what waits; what was handed out can wait for it.
+    const turns: [number, number, number, number][] = [
+      [HANDED_OUT, sinceMs, nowMs, limit],
+      [WAITING, sinceMs, Number.MAX_SAFE_INTEGER, limit],
+    ];
+    const found =
+      bulkIds === null
+        ? turns.map((turn) => ofAccount.all(accountId, ...turn))
+        : [...new Set(bulkIds)].flatMap((bulkId) => turns.map((turn) => ofBulk.all(accountId, bulkId, ...turn)));
+    return (await Promise.all(found)).flat();
+  }
+
+  return commands({
+    async fetchReports(fetch) {
+      const { platform = null } = fetch;
+      const candidatesOf = await candidates(fetch);
+      const wanted = platform === null ? candidatesOf : candidatesOf.filter(matches(platform));
+      const found = wanted.sort(oldestFirst).slice(0, fetch.limit);
+      const handed = await Promise.all(found.map(({ key }) => handOut.run(fetch.againAtMs, BigInt(key))));
+      // What was confirmed meanwhile, to another node, is gone.
+      const rows = found.filter((_, index) => handed[index]! > 0);
+      return { keys: rows.map(({ key }) => key), reports: rows.map((row) => factsOf(row) as ReportFacts) };
+    },
+
+    async confirmReports({ keys }) {
+      await Promise.all(keys.map((key) => confirm.run(BigInt(key))));
+    },
+  });
+}
+
+function matches({ entityId, applicationId, campaignReferenceIds: campaigns }: PlatformFilter) {
+  return (row: PullRow): boolean =>
+    (entityId === null || row.entityId === entityId) &&
+    (applicationId === null || row.applicationId === applicationId) &&
+    (campaigns === null || (row.campaignReferenceId !== null && campaigns.includes(row.campaignReferenceId)));
+}
+
+/** What was handed out before comes first: it is older than whatever still waits. */
+function oldestFirst(first: PullRow, second: PullRow): number {
+  return second.pull - first.pull || first.pull_at_ms - second.pull_at_ms || compareKeys(first.key, second.key);
+}

@@ -1,0 +1,183 @@
+/** Receipts as they come: those that find their part are applied, and the others are parked until it comes, or somebody looks at them. */
+
+import type { MessageKey } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import { isAboutPhone } from "../message/receipt.ts";
+import type { CommandParts } from "../store/command-parts.ts";
+import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../store/port/receipts.ts";
+import { LATER, PARKED } from "../store/schema/receipts.ts";
+import type { Awaitable } from "../store/sql.ts";
+import { Comparisons } from "./comparisons.ts";
+import { commands, grouped } from "./entry.ts";
+import { isUnclear, type Matching } from "./matching.ts";
+import { boundedReceipt, distinct, nameKey, parkedName, saidBy, withoutReservedId } from "./receipt-names.ts";
+import type { KnownReceipt, Repeats } from "./repeats.ts";
+
+/** A receipt that is to be parked: no part was waiting for it, or one has heard it, and somebody has to look at it. */
+interface Missed {
+  readonly receipt: Receipt;
+  readonly why: WhyParked;
+  readonly heardBy: MessageKey | null;
+}
+
+type ParkedCounts = Omit<ReceivedReceipts, "strangers">;
+
+const NONE_MISSED: ParkedCounts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
+
+/** Receipts that came together, and what has become of them so far. */
+interface Batch {
+  readonly carrierId: string;
+  readonly receipts: readonly Receipt[];
+  readonly comparisons: Comparisons;
+  readonly missed: Missed[];
+  /** Places of those that are none. */
+  readonly strangers: number[];
+  /** Names under which parts of other messages still wait: a receipt that was doubtful may no longer be. */
+  readonly contested: PartName[];
+  look: "needed" | "done";
+}
+
+export function receiptCommands(
+  { sql, tables }: CommandParts,
+  repeats: Repeats,
+  { find, apply, matchName, recordLater }: Matching,
+) {
+  const newestParked = sql.prepare<[string | null, number, number], ParkedReceipt>(
+    `SELECT ${PARKED.list} FROM parked_receipt
+     WHERE repeated = 0 AND ${sql.dialect.plain("carrier_id")} = coalesce(?, carrier_id) AND at_ms < ? ORDER BY id DESC LIMIT ?`,
+  );
+  const countParked = sql.prepare<[], { count: number }>(
+    "SELECT count(*) AS count FROM parked_receipt WHERE repeated = 0",
+  );
+  const laterOf = sql.prepare<[bigint], LaterReceipt & { id: number }>(
+    `SELECT id, ${LATER.list} FROM later_receipt WHERE message_key = ?`,
+  );
+
+  /** The message that has had a receipt of this name. A name is only a hash, so carrier and phone are looked at. */
+  function besideWhich(carrierId: string, receipt: Receipt, known: KnownReceipt | null): MessageKey | null {
+    const key = known?.key ?? null;
+    const row = key === null ? undefined : tables.messages.get(key);
+    return row?.carrier_id === carrierId && isAboutPhone(receipt, row.recipient) ? key : null;
+  }
+
+  /**
+   * Parks receipts that were not applied. Of one that is parked already the newer counts: it may be about a newer message. Those that came again, or
+   * after the last word, wait a short while only; the second are recorded beside their message, and that is all that they do.
+   */
+  async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<ParkedCounts> {
+    const counts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
+    const names = missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []);
+    await tables.load({ parked: names });
+    await repeats.look();
+    // By what they say: a batch may have thousands of one id.
+    const saidBefore = new Map<string, Map<string, ParkedReceipt>>();
+    for (const name of distinct(names))
+      saidBefore.set(nameKey(name), new Map(tables.receipts.parked(name).map((receipt) => [saidBy(receipt), receipt])));
+    const isKnown = ({ receipt, why, heardBy }: Missed): boolean =>
+      why !== "doubtful" && heardBy === null && repeats.find(carrierId, receipt) !== null;
+    const known = missed.map(isKnown);
+    const keys = missed.flatMap(({ receipt }, index) =>
+      known[index] ? (repeats.find(carrierId, receipt)?.key ?? []) : [],
+    );
+    if (keys.length > 0) await tables.load({ messages: keys });
+    for (const [index, one] of missed.entries()) {
+      const { receipt, heardBy } = one;
+      // What is recorded here is known to the next.
+      const before = known[index] ? repeats.find(carrierId, receipt) : null;
+      const isRepeat = before?.isRepeat === true;
+      const beside = isRepeat ? null : besideWhich(carrierId, receipt, before);
+      // Two messages of this name have had their last word.
+      const why = before?.key === null && !isRepeat ? "doubtful" : one.why;
+      const name = parkedName(carrierId, receipt);
+      const said = name === null ? null : { of: saidBefore.get(nameKey(name))!, what: saidBy(receipt) };
+      const parked = said?.of.get(said.what);
+      if (parked !== undefined) tables.receipts.unpark(parked);
+      const isUnreadable = receipt.octets != null;
+      const isHidden = !isUnreadable && (isRepeat || beside !== null);
+      const again = tables.receipts.park({
+        ...boundedReceipt(receipt),
+        carrierId,
+        carrierMessageId: name?.carrierMessageId ?? "",
+        repeated: isHidden ? 1 : 0,
+        why: isUnreadable ? "unreadable" : why,
+        times: (parked?.times ?? 0) + 1,
+        messageKey: heardBy ?? beside ?? parked?.messageKey ?? null,
+      });
+      said?.of.set(said.what, again);
+      if (beside !== null) {
+        recordLater({ ...receipt, carrierId }, beside);
+        counts.later++;
+      } else if (isRepeat || parked !== undefined) counts.repeated++;
+      else if (heardBy === null) {
+        counts.unmatched++;
+        if (why === "foreign" || why === "doubtful") counts[why]++;
+      }
+    }
+    return counts;
+  }
+
+  /** Applies receipts from this one on, and gathers what is to be done about the others. It waits only where it has to be known what came before. */
+  function applyFrom(batch: Batch, from: number): Promise<void> | undefined {
+    const { carrierId, receipts, comparisons, missed, strangers, contested } = batch;
+    for (let index = from; index < receipts.length; index++) {
+      const receipt = receipts[index]!;
+      const found = find(carrierId, receipt, comparisons, batch.look);
+      if (found === null) {
+        batch.look = "done";
+        return repeats.look().then(() => applyFrom(batch, index));
+      }
+      if (typeof found === "object") {
+        apply(carrierId, receipt, found, comparisons);
+        if (found.hasRivals && receipt.outcome !== "held") contested.push(found.name);
+        if (isUnclear(receipt)) missed.push({ receipt, why: "unreadable", heardBy: found.part.key });
+      }
+      // Whatever a phone wrote: it is never parked, because it would come back as if the carrier had said it.
+      else if (receipt.unmarked === true) strangers.push(index);
+      else missed.push({ receipt, why: found, heardBy: null });
+    }
+  }
+
+  /** Parks what was not applied, and looks again at what was doubtful until another receipt of its id was applied. */
+  async function parkAndMatch({ carrierId, comparisons, missed, contested }: Batch): Promise<ParkedCounts> {
+    const counts = missed.length === 0 ? NONE_MISSED : await parkNew(carrierId, missed);
+    const names = distinct(contested);
+    if (names.length > 0) await tables.load({ parked: names });
+    for (const name of names) matchName(name, comparisons);
+    return counts;
+  }
+
+  return commands({
+    received: grouped(
+      ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),
+      ({ carrierId, receipts }) => {
+        const strangers: number[] = [];
+        const gathered = { missed: [], strangers, contested: [], comparisons: new Comparisons(tables) };
+        const batch: Batch = { carrierId, receipts, ...gathered, look: "needed" };
+        const finish = (): Awaitable<ReceivedReceipts> =>
+          batch.missed.length + batch.contested.length === 0
+            ? { ...NONE_MISSED, strangers }
+            : parkAndMatch(batch).then((counts) => ({ ...counts, strangers }));
+        const rest = applyFrom(batch, 0);
+        return rest === undefined ? finish() : rest.then(finish);
+      },
+    ),
+
+    matchParked: grouped(
+      ({ names }) => ({ parts: names, parked: names }),
+      ({ names }) => {
+        const comparisons = new Comparisons(tables);
+        for (const name of distinct(names)) matchName(name, comparisons);
+      },
+    ),
+
+    parkedReceipts: async ({ carrierId = null, beforeMs = Number.MAX_SAFE_INTEGER, limit }) => ({
+      count: (await countParked.get())!.count,
+      receipts: (await newestParked.all(carrierId, beforeMs, limit)).map(withoutReservedId),
+    }),
+
+    async laterReceipts({ messageKey }) {
+      const rows = await laterOf.all(BigInt(messageKey));
+      return rows.sort((one, other) => one.id - other.id).map(({ id: _id, ...receipt }) => receipt);
+    },
+  });
+}

@@ -1,0 +1,59 @@
+/** The items of a report as they are kept: as JSON, whose amounts are texts. Pure. */
+import { carriedOf, TOLD_CARRIED } from "../message/carried.ts";
+import type { DeliveryBatch, ReportBatch, ReportBatchItem, ReportFacts } from "../message/message.ts";
+import { compiled } from "../runtime/compiled.ts";
+import type { ReportRow } from "../store/schema/report.ts";
+
+/** What a report's item may have none of. */
+const WITHOUT = { bulkId: null, mccMnc: null, ...carriedOf({}) };
+
+/** What is null is left out: it is written twice, and most items have much of it. */
+const storedFacts = compiled<(facts: ReportFacts) => Record<keyof ReportFacts, string | number | undefined>>(
+  "facts",
+  `({
+    bulkId: facts.bulkId ?? undefined,
+    messageId: facts.messageId,
+    to: facts.to,
+    from: facts.from,
+    sentAtMs: facts.sentAtMs,
+    doneAtMs: facts.doneAtMs,
+    smsCount: facts.smsCount,
+    mccMnc: facts.mccMnc ?? undefined,
+    pricePerPartMicros: facts.pricePerPartMicros.toString(),
+    currency: facts.currency,
+    statusId: facts.statusId,
+    errorId: facts.errorId,
+    ${TOLD_CARRIED},
+  })`,
+);
+
+export function serializeItems(items: readonly ReportBatchItem[]): string {
+  // Amounts replaced here and not by a function for JSON.stringify, which it would call for every field.
+  return JSON.stringify(
+    items.map((item) => {
+      if ("pricePerPartMicros" in item) return storedFacts(item);
+      if (!("belowMicros" in item)) return item;
+      return { ...item, balanceMicros: item.balanceMicros.toString(), belowMicros: item.belowMicros.toString() };
+    }),
+  );
+}
+
+/** A batch holds items of its kind only. */
+function parseItems({ kind, items: text }: Pick<ReportRow, "kind" | "items">) {
+  // Amounts are the only texts of digits whose names end so.
+  const read = JSON.parse(text, (name, value) => (name.endsWith("Micros") ? BigInt(value) : value));
+  const items = kind === "delivery" ? read.map((item: object) => ({ ...WITHOUT, ...item })) : read;
+  return { kind, items } as Pick<DeliveryBatch, "kind" | "items">;
+}
+
+export function batchOf(row: ReportRow): ReportBatch {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    url: row.url,
+    form: row.content_type,
+    ...parseItems(row),
+    attempts: row.attempts,
+    ...(row.tried === 1 ? { tried: true } : {}),
+  };
+}

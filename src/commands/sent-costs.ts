@@ -1,0 +1,72 @@
+/**
+ * What an account's messages have cost, by country and carrier. Only messages that a carrier took are counted, by when they were sent: their charge
+ * is not given back any more, and their place in time does not change. So whoever has added up the past once need not look at it again.
+ *
+ * A page looks at a bounded number of messages, along the index by which the logs are read.
+ */
+
+import type { SentCost, SentPosition } from "../money/postings.ts";
+import { countryOf } from "../sms/countries.ts";
+import type { CommandParts } from "../store/command-parts.ts";
+import { STATE_NUMBER } from "../store/schema/message.ts";
+import type { Value } from "../store/sql.ts";
+import { commands } from "./entry.ts";
+
+interface SentRow {
+  readonly atMs: number;
+  readonly key: string;
+  readonly state: number;
+  readonly recipient: string;
+  readonly carrierId: string | null;
+  readonly parts: number;
+  readonly charged: string;
+}
+
+type Sums = { -readonly [Name in keyof SentCost]: SentCost[Name] };
+
+const LAST_KEY = "9223372036854775807";
+
+export function sentCostCommands({ sql }: CommandParts) {
+  const walk = (comes: string, order: string) =>
+    sql.prepare<Value[], SentRow>(
+      `SELECT log_at_ms AS "atMs", CAST(key AS TEXT) AS key, state, recipient, carrier_id AS "carrierId", part_count AS parts,
+         CAST(charged_micros AS TEXT) AS charged
+       FROM message ${sql.dialect.along("message_by_time")}
+       WHERE account_id = ? AND log_at_ms BETWEEN ? AND ? AND (log_at_ms ${comes} ? OR key ${comes} ?)
+       ORDER BY log_at_ms ${order}, message.key ${order} LIMIT ?`,
+    );
+  const onwards = walk(">", "ASC");
+  const back = walk("<", "DESC");
+
+  return commands({
+    async sentCosts({ accountId, sinceMs, untilMs, after, limit, newestFirst, stepMs }) {
+      // A message at the place itself was on the page before; none has the keys at the ends.
+      const { atMs, key } = after ?? startOf(sinceMs, untilMs, newestFirst);
+      const [low, high] = newestFirst ? [sinceMs, Math.min(untilMs - 1, atMs)] : [Math.max(sinceMs, atMs), untilMs - 1];
+      const rows = await (newestFirst ? back : onwards).all(accountId, low, high, atMs, BigInt(key), limit);
+      const last = rows.length === limit ? rows.at(-1)! : null;
+      return { costs: costsOf(rows, stepMs), next: last === null ? null : { atMs: last.atMs, key: last.key } };
+    },
+  });
+}
+
+function startOf(sinceMs: number, untilMs: number, newestFirst: boolean): SentPosition {
+  return newestFirst ? { atMs: untilMs - 1, key: LAST_KEY } : { atMs: sinceMs, key: "0" };
+}
+
+function costsOf(rows: readonly SentRow[], stepMs: number): SentCost[] {
+  const costs = new Map<string, Sums>();
+  for (const { atMs, state, recipient, carrierId, parts, charged } of rows) {
+    // One that no carrier has yet is counted when one has taken it; one that none took has cost nothing.
+    if (state < STATE_NUMBER.submitted || carrierId === null || charged === "0") continue;
+    const startMs = atMs - (atMs % stepMs);
+    const country = countryOf(recipient);
+    const name = `${startMs} ${country} ${carrierId}`;
+    const sums = costs.get(name) ?? { startMs, country, carrierId, messages: 0, parts: 0, amountMicros: 0n };
+    sums.messages++;
+    sums.parts += parts;
+    sums.amountMicros += BigInt(charged);
+    costs.set(name, sums);
+  }
+  return [...costs.values()];
+}

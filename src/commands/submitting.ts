@@ -1,0 +1,202 @@
+/** What becomes of messages that were handed to their carrier. */
+import { step } from "../message/life.ts";
+import type { MessageKey, PartsTaken } from "../message/message.ts";
+import { TOLD } from "../message/report-form.ts";
+import { errorByName } from "../sms/errors.ts";
+import { STATUS } from "../sms/statuses.ts";
+import type { CommandParts } from "../store/command-parts.ts";
+import type { SubmittedMessage } from "../store/port/delivery.ts";
+import type { PartName } from "../store/port/receipts.ts";
+import { takenOf } from "../store/rows.ts";
+import { type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
+import { laneOf } from "../store/tables.ts";
+import type { Bulks } from "./bulks.ts";
+import { Comparisons } from "./comparisons.ts";
+import type { Endings } from "./endings.ts";
+import { commands, grouped } from "./entry.ts";
+import type { LiveNews } from "./live-news.ts";
+import type { Matching } from "./matching.ts";
+import { distinct } from "./receipt-names.ts";
+
+const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
+
+const keysOf = (items: readonly { key: MessageKey }[]): MessageKey[] => items.map(({ key }) => key);
+const readsMessages = ({ messages }: { messages: readonly { key: MessageKey }[] }) => ({ messages: keysOf(messages) });
+
+/** What is told later may come first: what is known already is not forgotten for it. */
+function mergeTaken(known: PartsTaken | null, told: PartsTaken): PartsTaken {
+  if (known === null || known.cut !== told.cut || known.reference !== told.reference) return told;
+  return { ...told, ids: told.ids.map((id, index) => id ?? known.ids[index] ?? null) };
+}
+
+/** What its carrier calls the parts that it has of a message which stopped in the middle. */
+export function takenNames(row: MessageRow): PartName[] {
+  const ids = takenOf(row)?.ids ?? [];
+  return ids.flatMap((id) => (id === null ? [] : [{ carrierId: row.carrier_id, carrierMessageId: id }]));
+}
+
+export type TakenParts = ReturnType<typeof taking>;
+
+/** What a carrier has of a message. */
+export function taking(
+  { tables }: CommandParts,
+  bulks: Bulks,
+  { report, conclude }: Endings,
+  { matchName }: Matching,
+  news: LiveNews,
+) {
+  /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
+  function taken(
+    row: MessageRow,
+    { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage,
+    comparisons: Comparisons,
+  ): void {
+    // Nothing would ever be heard of it.
+    if (!parts.some(({ counts }) => counts)) {
+      conclude(row, step("submitting", "gave up")!, refusedErrorId ?? 0, atMs, null);
+      return;
+    }
+    const statusId = STATUS[step("submitting", "accepted")!.status].id;
+    const changed = tables.messages.change(row, {
+      state: STATE_NUMBER.submitted,
+      status_id: statusId,
+      owner: null,
+      sent_at_ms: atMs,
+      parts_pending: parts.filter((part) => part.counts).length,
+      worst_event: refusedErrorId === null ? null : "rejected",
+      error_id: refusedErrorId ?? 0,
+      ...(row.taken === null ? {} : { taken: null }),
+      // Nothing is handed over any more, so nobody needs the text.
+      ...(row.secret_body === null ? {} : { secret_body: null }),
+    });
+    bulks.sent(row);
+    if (news.isOn) news.sent(changed, carrierId);
+    for (const { carrierMessageId, counts } of parts) {
+      const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
+      tables.parts.insert({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
+      comparisons.come({ carrierId, carrierMessageId });
+    }
+    if (row.intermediate === 1) report(changed, statusId, 0, atMs, null, TOLD.accepted);
+    if (!tables.receipts.anyParked(carrierId)) return;
+    const names = distinct(parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })));
+    for (const name of names) matchName(name, comparisons, { only: row });
+  }
+
+  /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
+  function expire(row: MessageRow, atMs: number, comparisons: Comparisons): void {
+    const begun = takenOf(row);
+    if (begun === null) {
+      conclude(row, step("queued", "validity over")!, 0, atMs, null);
+      return;
+    }
+    const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
+    const message = { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs };
+    taken(row, message, comparisons);
+  }
+
+  return { taken, expire };
+}
+
+export function submittingCommands(
+  { tables, lanes, unit, epoch }: CommandParts,
+  bulks: Bulks,
+  { conclude }: Endings,
+  { taken }: TakenParts,
+) {
+  function leaveLane(row: MessageRow): void {
+    const lane = laneOf(row);
+    lanes.leave(lane);
+    unit().onRollback(() => lanes.take(lane, 1));
+  }
+
+  /**
+   * A message that waits here. What is told of one that another node has by now, or of one that has gone on, comes too late: it was told
+   * before, and the answer was lost.
+   */
+  function ownMessage(key: MessageKey): MessageRow | null {
+    const row = tables.messages.get(key);
+    return row?.state === STATE_NUMBER.queued && row.owner === epoch ? row : null;
+  }
+
+  return commands({
+    submitted: grouped(
+      ({ messages }) => ({
+        messages: keysOf(messages),
+        parked: messages.flatMap(({ carrierId, parts }) =>
+          parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })),
+        ),
+      }),
+      ({ messages }) => {
+        const comparisons = new Comparisons(tables);
+        for (const message of messages) {
+          const row = tables.messages.get(message.key);
+          if (row === undefined) continue;
+          if (row.owner === epoch) leaveLane(row);
+          if (row.state <= STATE_NUMBER.queued) taken(row, message, comparisons);
+        }
+      },
+    ),
+
+    reroute: grouped(readsMessages, ({ messages }) => {
+      for (const { key, carrierId } of messages) {
+        const row = ownMessage(key);
+        if (row === null) continue;
+        const lane = { accountId: row.account_id, carrierId };
+        leaveLane(row);
+        lanes.take(lane, 1);
+        unit().onRollback(() => lanes.leave(lane));
+        tables.messages.change(row, { carrier_id: carrierId });
+      }
+    }),
+
+    postpone: grouped(readsMessages, ({ messages }) => {
+      for (const { key, dueAtMs, event } of messages) {
+        const row = ownMessage(key);
+        if (row === null) continue;
+        leaveLane(row);
+        const isPutOff = event === "put off";
+        const statusId = STATUS[step(isPutOff ? "submitting" : "queued", event)!.status].id;
+        const waiting = { state: STATE_NUMBER.scheduled, status_id: statusId, owner: null, due_at_ms: dueAtMs };
+        tables.messages.change(row, isPutOff ? { ...waiting, bulk_version: bulks.versionOfPutOff(row) } : waiting);
+        unit().due(dueAtMs);
+      }
+    }),
+
+    again: grouped(readsMessages, ({ messages }) => {
+      for (const { key, unknown, taken } of messages) {
+        const row = ownMessage(key);
+        if (row === null) continue;
+        tables.messages.change(row, {
+          ...(unknown ? { unknown_count: row.unknown_count + 1 } : {}),
+          ...(taken === null ? {} : { taken: JSON.stringify(mergeTaken(takenOf(row), taken)) }),
+        });
+      }
+    }),
+
+    finish: grouped(
+      ({ endings }) => ({ messages: keysOf(endings), refunds: true }),
+      ({ endings }) => {
+        for (const { key, event, errorId, atMs } of endings) {
+          const row = ownMessage(key);
+          if (row === null) continue;
+          leaveLane(row);
+          conclude(row, step("submitting", event)!, errorId, atMs, null);
+        }
+      },
+    ),
+
+    release: grouped(
+      ({ keys }) => ({ messages: keys }),
+      ({ keys }) => {
+        for (const key of keys) {
+          const row = ownMessage(key);
+          if (row === null) continue;
+          leaveLane(row);
+          tables.messages.change(row, { owner: null });
+          lanes.setOverflowed(laneOf(row), true);
+          unit().overflow(laneOf(row));
+        }
+      },
+    ),
+  });
+}

@@ -1,0 +1,24 @@
+/** Steps of messages, noted for people (runtime/trace.ts): appended many at a time, and gone with their age. */
+
+import type { CommandParts } from "../store/command-parts.ts";
+import { commands } from "./entry.ts";
+
+export function traceCommands({ sql }: CommandParts) {
+  // One statement for all of them, on either engine.
+  const insert = sql.prepare<[string]>(
+    `INSERT INTO trace (subject, at_ms, kind, detail)
+     SELECT item.value ->> 'subject', CAST(item.value ->> 'atMs' AS BIGINT), item.value ->> 'kind', item.value ->> 'detail'
+     FROM ${sql.dialect.items}`,
+  );
+  const purge = sql.prepare<[number, number]>(
+    "DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at_ms < ? ORDER BY at_ms LIMIT ?)",
+  );
+  return commands({
+    async keepTrace({ notes }) {
+      if (notes.length > 0) await insert.run(JSON.stringify(notes));
+    },
+    async purgeTrace({ beforeMs, limit }) {
+      return { more: (await purge.run(beforeMs, limit)) >= limit };
+    },
+  });
+}

@@ -1,0 +1,115 @@
+/** The doctor on carriers, each of which is bound to for a moment, and how others are connected to. */
+import type { Socket } from "node:net";
+import { authorityName, tlsOf } from "../carriers/smpp/authority.ts";
+import { COMMAND_STATUSES, statusName } from "../carriers/smpp/codec/statuses.ts";
+import type { SmppProfile } from "../carriers/smpp/profile.ts";
+import { connectSocket, type TlsSettings } from "../carriers/smpp/session/connect.ts";
+import { SmppSession } from "../carriers/smpp/session/session.ts";
+import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { type Finding, Findings } from "./finding.ts";
+
+const PATIENCE_MS = 4_000;
+
+export async function lookAtCarriers(carriers: readonly CarrierProfile[], connect: boolean): Promise<Finding[]> {
+  const all = await Promise.all(
+    carriers.map(async (carrier) => {
+      const found = new Findings("carriers");
+      if (carrier.kind === "simulator") found.ok(carrier.id, "simulated: no phone rings");
+      else if (!connect) found.ok(carrier.id, "not connected to, as you wish");
+      else await Promise.all(carrier.hosts.map((host) => lookAtHost(carrier, host, found)));
+      return found.all;
+    }),
+  );
+  return all.flat();
+}
+
+/** "host:port", the host of IPv6 in brackets. */
+function readHost(place: string): { host: string; port: number } {
+  const colon = place.lastIndexOf(":");
+  return { host: place.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(place.slice(colon + 1)) };
+}
+
+/** Connects for a moment, or says why that fails. */
+export async function connected(
+  place: string,
+  tlsSettings: () => TlsSettings | null | Promise<TlsSettings>,
+): Promise<{ socket: Socket } | { problem: string }> {
+  try {
+    const tls = await tlsSettings();
+    const target = { ...readHost(place), timeoutMs: PATIENCE_MS, ...(tls === null ? {} : { tls }) };
+    const connection = await connectSocket(target, systemClock);
+    return connection.kind === "connected" ? { socket: connection.socket } : { problem: connection.error.message };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** As a transmitter: whoever binds as a receiver may be given receipts, and this is not the one to keep them. */
+async function lookAtHost(profile: SmppProfile, place: string, found: Findings): Promise<void> {
+  const about = `${profile.id} ${place}`;
+  const connection = await connected(place, () => (profile.tls === true ? tlsOf(profile) : null));
+  if ("problem" in connection) {
+    const way = profile.tls === true ? `TLS, the certificate (${wayOf(profile)})` : "whether the carrier wants TLS";
+    found.wrong(about, `no connection: ${connection.problem}`, `check hosts, the firewall on both sides, and ${way}`);
+    return;
+  }
+  const session = new SmppSession(connection.socket, {
+    role: "esme",
+    clock: systemClock,
+    requestTimeoutMs: PATIENCE_MS,
+    bindTimeoutMs: PATIENCE_MS,
+    unbindTimeoutMs: 1_000,
+  });
+  const { systemId, password, systemType = "" } = profile;
+  const answer = await session.bind("transmitter", { systemId, password, systemType });
+  if (answer.kind === "answered" && answer.pdu.status === 0) {
+    found.ok(
+      about,
+      `bound as ${systemId}${profile.tls === true ? `, over TLS, trusting ${authorityName(profile)}` : ""}`,
+    );
+    await session.unbind();
+    return;
+  }
+  await session.close();
+  if (answer.kind === "answered") toldRefusal(about, answer.pdu.status, profile, found);
+  else
+    found.wrong(
+      about,
+      "connected, but the bind was not answered",
+      "check that this port speaks SMPP, and whether it wants TLS",
+    );
+}
+
+function wayOf(profile: SmppProfile): string {
+  return `trusted are ${authorityName(profile)}: tlsCa, tlsName`;
+}
+
+function toldRefusal(about: string, status: number, profile: SmppProfile, found: Findings): void {
+  const says = `the bind was refused: ${statusName(status)}`;
+  const { ESME_RINVPASWD, ESME_RINVSYSID, ESME_RALYBND, ESME_RTHROTTLED } = COMMAND_STATUSES;
+  if (status === ESME_RINVPASWD.code || status === ESME_RINVSYSID.code)
+    found.wrong(
+      about,
+      says,
+      `"heliograph carrier set ${profile.id} systemId=… --password-stdin" corrects what the carrier gave you`,
+    );
+  else if (status === ESME_RALYBND.code)
+    found.warn(
+      about,
+      says,
+      "the carrier allows no more binds: while the service has all of them this is as it should be",
+    );
+  else if (status === ESME_RTHROTTLED.code)
+    found.warn(
+      about,
+      says,
+      "the carrier throttles: it is sent, or bound to, more often than it allows; it is tried again by itself",
+    );
+  else
+    found.warn(
+      about,
+      says,
+      "ask the carrier; while the service has all the binds that it allows, this is as it should be",
+    );
+}

@@ -1,0 +1,63 @@
+/** The doctor on secrets: whether those in the store are sealed and can be opened, and who can read the files that others are in. */
+import { readFileSync } from "node:fs";
+import { tooOpen } from "../runtime/private-files.ts";
+import { missingKey, parseSecretKeys, secretBox } from "../runtime/secrets.ts";
+import type { Settings } from "../runtime/settings.ts";
+import { counted } from "../runtime/text.ts";
+import { countSecrets } from "../store/open.ts";
+import type { Store } from "../store/port/store.ts";
+import type { Findings } from "./finding.ts";
+
+/** The file of --config is among them if it holds a secret itself. */
+export function lookAtSecretFiles({ store, server }: Settings, config: string | undefined, found: Findings): void {
+  const holdsSecret = config !== undefined && /^\s*(url|secretKey)\s*=/m.test(readFileSync(config, "utf8"));
+  const files = [store.urlFile, store.secretKeyFile, server.tlsKey, holdsSecret ? config : ""];
+  for (const file of files.filter((name) => name !== "")) {
+    const says = seenByOthers(file);
+    if (says !== null) found.warn("secrets", says, `chmod 600 ${file}`);
+  }
+}
+
+/** Null also for a file that this user does not get to: whoever needs it tells of that. */
+function seenByOthers(file: string): string | null {
+  try {
+    return tooOpen(file);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether all secrets of the store can be opened. */
+export async function lookAtSecrets(
+  store: Pick<Store, "secretKeys">,
+  settings: Pick<Settings, "store">,
+  found: Findings,
+): Promise<boolean> {
+  const { keyIds } = secretBox(parseSecretKeys(settings.store.secretKey)!);
+  const counts = await countSecrets(store);
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const missing = counts.flatMap(({ keyId }) => (keyId === null || keyIds.includes(keyId) ? [] : [keyId]));
+  if (missing.length > 0) {
+    found.wrong(
+      "secrets",
+      missingKey(missing, keyIds.length > 0),
+      "the catalogue and the carriers are looked at after that",
+    );
+    return false;
+  }
+  const [newest] = keyIds;
+  const outdated = counts.filter(({ keyId }) => keyId !== newest).reduce((sum, { count }) => sum + count, 0);
+  if (newest === undefined)
+    found.ok(
+      "secrets",
+      `${counted(total, "secret is", "secrets are")} kept as they are: [store] secretKeyFile would have them sealed`,
+    );
+  else if (outdated > 0)
+    found.warn(
+      "secrets",
+      `${outdated} of ${total} are not sealed with the newest key`,
+      '"heliograph secrets seal" does it',
+    );
+  else found.ok("secrets", `${counted(total, "secret is", "secrets are")} sealed with the key ${newest}`);
+  return true;
+}

@@ -1,0 +1,39 @@
+/** Who this process is to the system, and to whom a file belongs, by name where the system knows one. */
+import { readFileSync, type Stats } from "node:fs";
+import { userInfo } from "node:os";
+
+const USERS = "/etc/passwd";
+
+/** "heliograph", or "the user 1001" where it has no name here. */
+export function userName(uid: number): string {
+  return nameOf(uid) ?? `the user ${uid}`;
+}
+
+/** Null where it has none here. */
+export function nameOf(uid: number): string | null {
+  try {
+    const own = userInfo();
+    if (own.uid === uid) return own.username;
+  } catch {
+    // A user without an entry in the system's list, as in a container.
+  }
+  try {
+    const line = readFileSync(USERS, "utf8")
+      .split("\n")
+      .find((text) => text.split(":")[2] === String(uid));
+    return line?.split(":")[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The user of this process; null on Windows, which has other rights. */
+export function ownUser(): number | null {
+  return process.geteuid?.() ?? null;
+}
+
+/** Whether a file is another user's than this process's. */
+export function isForeign({ uid }: Pick<Stats, "uid">): boolean {
+  const own = ownUser();
+  return own !== null && uid !== own;
+}

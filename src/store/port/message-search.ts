@@ -1,0 +1,86 @@
+/** Messages as people look for them: which ones, and where in them. */
+import type { MessageKey } from "../../message/message.ts";
+import type { LogPosition } from "./tracking.ts";
+
+/** Rows that one search looks at: after that it answers what it has found, and says how far back it looked. */
+export const SEARCH_ROWS = 2_000;
+
+/** A text as a whole, or the beginning of one. */
+export interface TextMatch {
+  readonly text: string;
+  readonly isPrefix: boolean;
+}
+
+/** Where a message is in its life, beyond what its status says. */
+export type LifeWord = "retrying" | "stuck" | "scheduled";
+
+/** Null means: whatever it is. */
+export interface MessageFilter {
+  readonly to: TextMatch | null;
+  readonly from: TextMatch | null;
+  readonly statusIds: readonly number[] | null;
+  readonly errorIds: readonly number[] | null;
+  readonly carrierId: string | null;
+  /** Somewhere in the text, in capitals or not. */
+  readonly text: string | null;
+  readonly bulkId: string | null;
+  readonly messageId: string | null;
+  readonly life: LifeWord | null;
+  /** Both are included. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+export interface MessageSearch extends MessageFilter {
+  /** Null for all accounts. */
+  readonly accountId: number | null;
+  /** What waits since before this is stuck. */
+  readonly stuckBeforeMs: number;
+  /** What should have gone before this, and has not, is overdue: its carrier does not take it. */
+  readonly overdueBeforeMs: number;
+  readonly limit: number;
+  /** Where the last page ended. */
+  readonly after: LogPosition | null;
+}
+
+export interface FoundMessage {
+  readonly key: MessageKey;
+  readonly accountKey: string;
+  /** Its place: by its time in the logs among those of an account, by its acceptance among those of all. */
+  readonly atMs: number;
+  readonly receivedAtMs: number;
+  readonly doneAtMs: number | null;
+  readonly dueAtMs: number;
+  readonly from: string;
+  readonly to: string;
+  /** Its beginning. */
+  readonly text: string;
+  readonly statusId: number;
+  readonly errorId: number;
+  readonly partCount: number;
+  readonly bulkId: string;
+  readonly carrierId: string | null;
+  readonly isRetrying: boolean;
+  readonly isStuck: boolean;
+  readonly isOverdue: boolean;
+  readonly isScheduled: boolean;
+  /** It is scheduled, and its bulk is paused. */
+  readonly isPaused: boolean;
+}
+
+export interface MessagePage {
+  readonly messages: FoundMessage[];
+  /** Where to go on; null when there is nothing more. */
+  readonly next: LogPosition | null;
+  /** How many rows were looked at, whether they matched or not. */
+  readonly examined: number;
+}
+
+/** Of the newest messages, how many are in each state that somebody might want to know of. */
+export interface MessageCounts {
+  readonly examined: number;
+  readonly failed: number;
+  readonly retrying: number;
+  readonly stuck: number;
+  readonly scheduled: number;
+}

@@ -1,0 +1,132 @@
+/**
+ * What `heliograph doctor` finds with a service that runs: receivers that fail now, a carrier that is bound and throttles, receipts that match
+ * nothing. And `/statusz`, by which the service tells it what it alone knows.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Examination, examination } from "../support/doctor.ts";
+import { good } from "../support/operator.ts";
+import { ReportReceiver, status } from "../support/report-receiver.ts";
+import { ADVANCED, MULTI, SINGLE } from "../support/sending.ts";
+import { eventually, startTestService, type TestService } from "../support/service.ts";
+import { smppCatalogue, startSmsc } from "../support/smsc.ts";
+
+const WAIT_MS = 60_000;
+
+/** The doctor as another process on the same machine sees the service. */
+function examined({ url, settings }: TestService, ...args: string[]): Promise<Examination> {
+  const { store } = settings;
+  const where = store.url === "" ? ["--data", store.data] : ["--store", store.url];
+  return examination([...where, ...args], {
+    settings: {
+      HELIOGRAPH_SERVER_PORT: new URL(url).port,
+      HELIOGRAPH_NODE_LEASE_MS: String(settings.node.leaseMs),
+    },
+  });
+}
+
+test("a receiver that fails now is told: its host, since when, its last answer, and how many wait", async (t) => {
+  const receiver = await ReportReceiver.start();
+  receiver.answer(status(500, {}, "out of order"));
+  const service = await startTestService(t);
+  const messages = [{ from: "Sender", destinations: [{ to: "41793026727" }], text: "Hello", notifyUrl: receiver.url }];
+  good(await service.call("POST", ADVANCED, { body: { messages } }));
+  const failing = async () => {
+    const [host] = await service.store.reportHosts({ accountKey: null, limit: 10 });
+    return host !== undefined && host.waiting > 0 && host;
+  };
+  await eventually(failing, WAIT_MS);
+
+  const { origin } = new URL(receiver.url);
+  const told = (await examined(service)).about(origin);
+  assert.equal(told.state, "warning");
+  assert.match(
+    told.says,
+    /^it does not take the reports of DEMO0001 since \d{4}-\S+; 1 report waits for another try.*\. Its last answer, at \d{4}-\S+: .*500.*\(out of order\)/,
+  );
+  assert.match(told.mend!, /^tell the client DEMO0001; the reports are kept/);
+
+  await receiver.stop();
+  const away = (await examined(service)).about(origin);
+  assert.equal(away.state, "wrong");
+  assert.match(away.says, /It cannot be reached from here: .*ECONNREFUSED/);
+  const untried = (await examined(service, "--no-connect")).about(origin);
+  assert.equal(untried.state, "warning", "nobody was connected to");
+});
+
+test("a carrier that is bound and throttles is told, with how many wait", async (t) => {
+  const smsc = await startSmsc(t, { systemId: "heliograph", password: "secret" });
+  const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port) });
+  await eventually(async () => smsc.connections.length === 1, WAIT_MS);
+  const sound = await examined(service);
+  assert.equal(sound.about("service").says, "it runs, and its store answers");
+  assert.ok(!sound.findings.some(({ says }) => says.includes("throttles")));
+
+  smsc.faults = { refuseSubmit: { status: "ESME_RTHROTTLED" } };
+  const messages = Array.from({ length: 20 }, (_, index) => ({
+    from: "Sender",
+    to: `417930267${index + 10}`,
+    text: "Hello",
+  }));
+  good(await service.call("POST", MULTI, { body: { messages } }));
+  await eventually(async () => (smsc.counters.hits.refuseSubmit ?? 0) > 3, WAIT_MS);
+  const { about } = await examined(service);
+  const told = about("smpp");
+  assert.deepEqual([told.area, told.state], ["carriers", "warning"]);
+  assert.match(
+    told.says,
+    /^the carrier smpp is bound and throttles: \d+ answers since the start .*; \d+ messages? waits? for it$/,
+  );
+  assert.match(told.mend!, /^nothing is lost, .*ask the carrier for more, set partsPerSecond/);
+  smsc.faults = {};
+});
+
+test("receipts that match no message are told by their carrier, and those that only came again are not among them", async (t) => {
+  const smsc = await startSmsc(t, { systemId: "heliograph", password: "secret", faults: { doubleReceipt: {} } });
+  const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port) });
+  good(await service.call("POST", SINGLE, { body: { from: "Sender", to: "41793026727", text: "Hello" } }));
+  const line = 'heliograph_receipts_unapplied_total{reason="repeated"} 1\n';
+  await eventually(async () => (await service.call("GET", "/metrics")).text.includes(line), WAIT_MS);
+  const repeated = await examined(service);
+  assert.ok(!repeated.findings.some(({ about }) => about === "receipts"), "it says nothing new of any message");
+
+  const stray = { outcome: "delivered", errorId: 0, atMs: Date.now(), to: "41793026728", mccMnc: null } as const;
+  await service.store.received({
+    carrierId: "smpp",
+    receipts: [{ ...stray, carrierMessageId: "never-given" }],
+  });
+  const told = (await examined(service)).about("receipts");
+  assert.equal(told.state, "warning");
+  assert.equal(told.says, "1 receipt of a carrier matches no message: of smpp (1)");
+  assert.match(told.mend!, /"heliograph receipt list" shows them/);
+});
+
+test("a service whose store does not answer says so to the doctor", async (t) => {
+  let silence = Promise.resolve();
+  const service = await startTestService(t, {
+    edgeStore: (store) => ({ ...store, changeCounter: () => silence.then(() => store.changeCounter()) }),
+  });
+  let speak = (): void => undefined;
+  silence = new Promise((resolve) => {
+    speak = resolve;
+  });
+  try {
+    const { code, about } = await examined(service, "--no-connect");
+    assert.equal(code, 1);
+    assert.equal(about("service").state, "wrong");
+    assert.match(about("service").says, /its store does not answer: requests are answered with 503$/);
+  } finally {
+    speak();
+  }
+});
+
+test("what the service knows of itself is for this machine only, and the doctor says where it is not told", async (t) => {
+  const service = await startTestService(t, { settings: { server: { metricsNetworks: "192.0.2.0/24" } } });
+  assert.equal((await service.call("GET", "/statusz", { authorization: null })).status, 403);
+  const { about } = await examined(service, "--no-connect");
+  assert.equal(about("service").state, "warning");
+  assert.match(about("service").mend!, /metricsNetworks/);
+  const open = await startTestService(t);
+  const { json } = await open.call("GET", "/statusz", { authorization: null });
+  assert.deepEqual(json, { status: "ready", findings: [] });
+});
