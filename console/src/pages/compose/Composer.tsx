@@ -213,9 +213,7 @@ export function Composer(props: ComposerProps) {
             <More title="More options" wrong={[...wrong.keys()].some((field) => !ALWAYS_SEEN.has(field))}>
               {more}
             </More>
-            <More title="As code">
-              {code}
-            </More>
+            <More title="As code">{code}</More>
           </>
         )}
         {answer !== null && !compact && <Answers of={answer} />}
