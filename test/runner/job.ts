@@ -80,11 +80,15 @@ export async function runJob(job: Job, options: JobOptions): Promise<Outcome> {
     ],
     {
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: "pipe",
       env: { ...options.environment, TMPDIR: directory, TEST_STORE: job.store, [EVENTS_FILE]: eventsFile },
     },
   );
-  if (child.pid !== undefined) room.begun(child.pid);
+  child.stdin.on("error", () => {});
+  if (child.pid !== undefined) {
+    room.begun(child.pid);
+    child.stdin.end("\n");
+  }
   let output = "";
   const keep = (data: Buffer): void => {
     output = (output + data).slice(-KEPT_OUTPUT);

@@ -1,8 +1,11 @@
 /** Loaded by every process that runs test files. It writes down what happens as a line of JSON each, at once: nothing is lost when the process is ended. */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { EVENTS_FILE, type TestLine } from "./events.ts";
+
+// The runner says that the keeper knows of this process. A runner that was killed before that says nothing, and nobody would end what runs here.
+if (readSync(0, Buffer.alloc(1)) === 0) process.exit(1);
 
 const path = process.env[EVENTS_FILE]!;
 const write = (line: TestLine): void => appendFileSync(path, `${JSON.stringify(line)}\n`);

@@ -109,27 +109,30 @@ test("a file without a test fails the run", async (t) => {
   assert.ok(lines.some((line) => line.includes("has no test")));
 });
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const)
-  test(`${signal} leaves no process behind, and no folder`, async (t) => {
-    const planted = plant(t, ["hangs"]);
-    // What it prints is not passed on before it ends, so the process is found by its place in the tree.
-    const isBelow = (pid: number): boolean => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${planted.directory}`);
-      } catch {
-        return false;
-      }
-    };
-    const below = (): number[] =>
-      readdirSync("/proc")
-        .map(Number)
-        .filter((pid) => pid > 0 && isBelow(pid) && isAlive(pid));
-    await until(() => below().length >= 3);
-    planted.process.kill(signal);
-    await planted.ended();
-    await until(() => below().length === 0);
-    assert.deepEqual(readdirSync(planted.directory), []);
-  });
+// The run, its keeper and the process of the file, which has just begun; and what that has started.
+const STAGES = { "as a file begins": 3, "while a file runs": 4 };
+for (const [stage, processes] of Object.entries(STAGES))
+  for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const)
+    test(`${signal} ${stage} leaves no process behind, and no folder`, async (t) => {
+      const planted = plant(t, ["hangs"]);
+      // What it prints is not passed on before it ends, so the process is found by its place in the tree.
+      const isBelow = (pid: number): boolean => {
+        try {
+          return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${planted.directory}`);
+        } catch {
+          return false;
+        }
+      };
+      const below = (): number[] =>
+        readdirSync("/proc")
+          .map(Number)
+          .filter((pid) => pid > 0 && isBelow(pid) && isAlive(pid));
+      await until(() => below().length >= processes);
+      planted.process.kill(signal);
+      await planted.ended();
+      await until(() => below().length === 0);
+      assert.deepEqual(readdirSync(planted.directory), []);
+    });
 
 test("every test file is in the short run or in a part of the long one", () => {
   const all = globSync("test/**/*.test.ts").sort();
