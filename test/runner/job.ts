@@ -60,6 +60,8 @@ function endGroup(child: ChildProcess): void {
 
 export async function runJob(job: Job, options: JobOptions): Promise<Outcome> {
   const { room, limitMs } = options;
+  // The run has been told to end, and is about to.
+  if (room.isClosed) return new Promise(() => {});
   jobNumber += 1;
   const directory = join(room.directory, String(jobNumber));
   mkdirSync(directory);
@@ -124,13 +126,17 @@ export async function runJob(job: Job, options: JobOptions): Promise<Outcome> {
   endGroup(child);
   if (child.pid !== undefined) room.ended(child.pid);
   const told = lines();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  } catch {
+    // What was just ended may not be gone yet. The keeper removes it.
+  }
 
   const durationMs = performance.now() - beganAt;
+  // A test that a file has from a module that it imports is told by the path of that module.
+  const fileOf = (path: string): string => (job.files.length === 1 ? job.files[0]! : relative(process.cwd(), path));
   const failures: Failure[] = told.flatMap((line) =>
-    line.kind === "failed"
-      ? [{ file: relative(process.cwd(), line.file), store: job.store, test: line.test, reason: line.reason }]
-      : [],
+    line.kind === "failed" ? [{ file: fileOf(line.file), store: job.store, test: line.test, reason: line.reason }] : [],
   );
   const isComplete = told.at(-1)?.kind === "done";
   if (isLate || !isComplete || (end !== 0 && failures.length === 0)) {
@@ -142,7 +148,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<Outcome> {
   } else if (options.nodeArguments.length === 0) {
     // A choice by name leaves files without a test; nothing else does.
     const tested = new Set(
-      told.flatMap((line) => ("file" in line && line.kind !== "running" ? [relative(process.cwd(), line.file)] : [])),
+      told.flatMap((line) => ("file" in line && line.kind !== "running" ? [fileOf(line.file)] : [])),
     );
     for (const file of job.files)
       if (!tested.has(file)) failures.push({ file, store: job.store, test: [], reason: "the file has no test" });

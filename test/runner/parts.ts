@@ -93,7 +93,7 @@ const LONGEST_FIRST: readonly string[] = [
 ];
 
 /** Folders of small files that keep nothing to themselves: the files of one share a process, which saves the start of the others. */
-const SHARED_PROCESS: readonly string[] = ["auth", "catalogue", "message", "money", "schedule", "sms"];
+const SHARED_PROCESS: readonly string[] = ["auth", "message", "money", "schedule", "sms"];
 
 /** Which parts a change to a folder calls for, beside the short run. A path counts for the longest entry that begins it. */
 const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {

@@ -11,6 +11,8 @@ export interface Room {
   /** A process group has begun, and is ended with the run. */
   begun(group: number): void;
   ended(group: number): void;
+  /** Whether nothing more may begin here. */
+  readonly isClosed: boolean;
   /** Ends what still runs and removes the directory. */
   close(): Promise<void>;
 }
@@ -29,11 +31,16 @@ export function openRoom(): Room {
   keeper.unref();
   keeper.stdin.on("error", () => {});
   (keeper.stdin as unknown as Socket).unref();
+  let isClosed = false;
   return {
     directory,
+    get isClosed() {
+      return isClosed;
+    },
     begun: (group) => keeper.stdin.write(`+${group}\n`),
     ended: (group) => keeper.stdin.write(`-${group}\n`),
     async close() {
+      isClosed = true;
       keeper.ref();
       keeper.stdin.end();
       await gone;
