@@ -165,6 +165,8 @@ test("what belongs to another user and is open to others is told by doctor", asy
   chownSync(service.data, 4_242, 4_242);
   chownSync(join(service.data, "heliograph.sqlite"), 4_242, 4_242);
   const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
+    import Database from "better-sqlite3";
+    new Database(":memory:").close(); // Loads its library while this may read it.
     process.setgroups([]); process.setgid(4343); process.setuid(4343);
     openDatabase(process.argv[1]).close();
     console.log(JSON.stringify(openToOthers(process.argv[1])));`;

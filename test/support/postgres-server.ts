@@ -78,7 +78,8 @@ async function programs(directory: string, as: Account): Promise<string> {
   const bin = dirname(names.postgres);
   const folders = bin.split(sep).map((_, index, parts) => parts.slice(0, index + 1).join(sep) || sep);
   if (as.uid === undefined || folders.every((folder) => (statSync(folder).mode & 0o001) !== 0)) return bin;
-  cpSync(dirname(bin), join(directory, "native"), { recursive: true });
+  // Links between libraries stay as they are, or they would lead back to where that user cannot go.
+  cpSync(dirname(bin), join(directory, "native"), { recursive: true, verbatimSymlinks: true });
   return join(directory, "native", "bin");
 }
 

@@ -1,5 +1,5 @@
 /**
- * A database of its own for each test that wants one, on a real PostgreSQL server. One server serves a whole `npm test` (setup.ts
+ * A database of its own for each test that wants one, on a real PostgreSQL server. One server serves a whole `npm test` (test/run.ts
  * starts it); a test file that runs alone starts its own.
  */
 import { randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
  * An embedded store with the schema and nothing else, to begin with: the migrations take longer than most tests. It is made once in a whole
- * `npm test` (setup.ts), or once in a test file that runs alone.
+ * `npm test` (test/run.ts), or once in a test file that runs alone.
  */
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,8 +16,8 @@ export interface SqliteTemplate {
   remove(): void;
 }
 
-export function makeSqliteTemplate(): SqliteTemplate {
-  const directory = mkdtempSync(join(tmpdir(), "heliograph-template-"));
+export function makeSqliteTemplate(parent = tmpdir()): SqliteTemplate {
+  const directory = mkdtempSync(join(parent, "heliograph-template-"));
   const db = openDatabase(directory);
   migrate(db);
   // With the last connection the log is in the database, which is then one file.

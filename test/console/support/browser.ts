@@ -1,13 +1,11 @@
 /**
- * A real browser before a whole service: Chromium from npm, unpacked into a directory of its own that goes with the tests. A page that writes an error
- * on the browser's console, or asks another host for anything, fails its test.
+ * A real browser before a whole service. A page that writes an error on the browser's console, or asks another host for anything, fails its test.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { chromiumProgram } from "../../support/chromium.ts";
 import { type Cleanup, startTestService, type TestService, type TestServiceOptions } from "../../support/service.ts";
 
 /** Nothing but what the tests ask for. */
@@ -31,22 +29,13 @@ const PATIENCE_MS = 30_000;
 
 export async function startBrowser(t: Cleanup): Promise<Browser> {
   assert.ok(existsSync(BUILT), "the console is not built: npm run build:console");
-  const directory = await mkdtemp(join(tmpdir(), "heliograph-browser-"));
-  const before = process.env.TMPDIR;
-  // The package unpacks its browser into the directory for temporary files, whatever else does so at the same time.
-  process.env.TMPDIR = directory;
-  try {
-    const { default: packed } = await import("@sparticuz/chromium");
-    const browser = await chromium.launch({ executablePath: await packed.executablePath(), args: QUIET });
-    t.after(async () => {
-      await browser.close();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-    });
-    return browser;
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  }
+  const program = await chromiumProgram();
+  const browser = await chromium.launch({ executablePath: program.path, args: QUIET });
+  t.after(async () => {
+    await browser.close();
+    await program.remove();
+  });
+  return browser;
 }
 
 export interface ConsolePage {

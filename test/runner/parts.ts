@@ -1,0 +1,187 @@
+/**
+ * Which tests run when. `npm test` is the short run, for every change. The long run has parts with names: for a night, a release, and a change to what
+ * a part is about. A test file is in the short run unless a part has it in `files`.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { hasChromium } from "../support/chromium.ts";
+import type { Job } from "./job.ts";
+
+export interface Plan {
+  readonly name: string;
+  readonly jobs: readonly Job[];
+  readonly slots: number;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Files that cannot run here for want of a browser. */
+  readonly withoutBrowser: readonly string[];
+}
+
+interface Part {
+  readonly about: string;
+  /** Test files that are in no other run. */
+  readonly files?: readonly string[];
+  /** Test files that the short run has too, there in a smaller size (sizes.ts) or on the other store. */
+  readonly again?: readonly string[];
+  readonly store?: Job["store"];
+  /** It measures or loads the machine, so that nothing runs beside it. */
+  readonly alone?: boolean;
+}
+
+/** What is answered before the store is asked, or is kept in memory: a run on another store would show nothing. */
+const STORELESS =
+  /(addresses|auth-cost|documentation|errors.*|headers|health|login-attempts|preview|sending-parts|tls)\.test\.ts$/;
+
+export const LONG_PARTS: Readonly<Record<string, Part>> = {
+  attacks: {
+    about: "what no honest client sends, by callers with an account and without",
+    files: ["test/hostile/{bodies,callers,strangers}.test.ts"],
+    alone: true,
+  },
+  backup: {
+    about: "copies of the store under load, and what is restored from them",
+    files: ["test/cli/backup.test.ts"],
+  },
+  bench: { about: "the benchmark's own parts", files: ["test/bench/*.test.ts"] },
+  cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/*.test.ts"], alone: true },
+  docs: { about: "the commands of the longer pages, as pasted", files: ["test/docs/{operating,reselling}.test.ts"] },
+  faults: {
+    about: "carriers and links that fail in every way",
+    files: ["test/carriers/smpp/{faults,wrong-octets}.test.ts", "test/smsc/faults.test.ts"],
+  },
+  "full-disk": { about: "a disk with no room left", files: ["test/service/full-disk.test.ts"] },
+  generated: { about: "requests made from the API's own schemas", files: ["test/hostile/generated-requests.test.ts"] },
+  kannel: { about: "Kannel as a customer, where it is installed", files: ["test/carriers/kannel.test.ts"] },
+  kills: { about: "a process killed at any moment", files: ["test/service/kill.test.ts"] },
+  linear: {
+    about: "cost that must not grow faster than its input, measured",
+    files: ["test/hostile/linear.test.ts", "test/sms/linear.test.ts", "test/dispatch/scale.test.ts"],
+    alone: true,
+  },
+  pace: { about: "rates of carriers, found and kept", files: ["test/carriers/smpp/rate-finder.test.ts"] },
+  postgres: {
+    about: "the tests of the API once more, on PostgreSQL",
+    again: ["test/api/*.test.ts"],
+    store: "postgres",
+  },
+  "sent-twice": {
+    about: "what a crash between any two steps may send twice",
+    files: ["test/service/sent-twice.test.ts"],
+  },
+};
+
+/** Tests of the API whose way through the store differs between the engines: the short run has them on PostgreSQL too. */
+const ON_POSTGRES_TOO: readonly string[] = [
+  "balance",
+  "bulks",
+  "funds",
+  "idempotency",
+  "inbox",
+  "logs",
+  "operator-money",
+  "pull-reports",
+  "reports",
+  "sending-single",
+];
+
+/** Begun first, so that none of them is the last to end. */
+const LONGEST_FIRST: readonly string[] = [
+  "store/postgres",
+  "store/secrets",
+  "store/sqlite",
+  "cli/sandbox",
+  "cli/stop",
+  "cli/serve",
+  "cli/commands",
+  "cli/copy",
+];
+
+/** Folders of small files that keep nothing to themselves: the files of one share a process, which saves the start of the others. */
+const SHARED_PROCESS: readonly string[] = ["auth", "message", "money", "schedule", "sms"];
+
+/** Which parts a change to a folder calls for, beside the short run. A path counts for the longest entry that begins it. */
+const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "bench/": ["bench"],
+  "docs/": ["docs"],
+  "src/api/": ["attacks", "generated", "postgres"],
+  "src/carriers/": ["faults", "pace", "sent-twice"],
+  "src/cli/": ["backup", "docs"],
+  "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],
+  "src/intake/": ["attacks", "linear", "postgres"],
+  "src/reports/": ["cluster", "kills"],
+  "src/service/": ["cluster", "full-disk", "kills", "sent-twice"],
+  "src/sms/": ["linear"],
+  "src/smsc/": ["faults", "kannel"],
+  "src/store/": ["backup", "cluster", "full-disk", "kills", "postgres", "sent-twice"],
+  "src/threads/": ["full-disk", "kills"],
+};
+
+const expand = (patterns: readonly string[] = []): string[] => globSync([...patterns]).sort();
+
+/** The files of a part. */
+export function filesOfPart(name: string): string[] {
+  const part = LONG_PARTS[name]!;
+  const again = expand(part.again).filter((file) => part.store !== "postgres" || !STORELESS.test(file));
+  return [...new Set([...expand(part.files), ...again])];
+}
+
+/** The files of the short run, on the embedded store. */
+export function shortFiles(): string[] {
+  const onlyLong = new Set(Object.values(LONG_PARTS).flatMap((part) => expand(part.files)));
+  return expand(["test/**/*.test.ts"]).filter((file) => !onlyLong.has(file));
+}
+
+/** A file whose tests are in a browser says so by what it imports. */
+const needsBrowser = (file: string): boolean => readFileSync(file, "utf8").includes("support/browser.ts");
+
+function divide(all: readonly string[]): { files: string[]; withoutBrowser: string[] } {
+  const withoutBrowser = hasChromium() ? [] : all.filter(needsBrowser);
+  return { files: all.filter((file) => !withoutBrowser.includes(file)), withoutBrowser };
+}
+
+export function shortPlan(): Plan {
+  const { files, withoutBrowser } = divide(shortFiles());
+  const shared = SHARED_PROCESS.map((folder) => files.filter((file) => file.startsWith(`test/${folder}/`)));
+  const alone = files.filter((file) => !shared.some((group) => group.includes(file)));
+  const jobs: Job[] = [
+    ...shared.map((group): Job => ({ files: group, store: "sqlite" })),
+    ...alone.map((file): Job => ({ files: [file], store: "sqlite" })),
+    ...ON_POSTGRES_TOO.map((file): Job => ({ files: [`test/api/${file}.test.ts`], store: "postgres" })),
+  ];
+  const rank = (job: Job): number => {
+    const index = LONGEST_FIRST.indexOf(job.files[0]!.replace(/^test\/|\.test\.ts$/g, ""));
+    return index === -1 ? LONGEST_FIRST.length : index;
+  };
+  return {
+    name: "the short run",
+    jobs: jobs.toSorted((a, b) => rank(a) - rank(b)),
+    slots: availableParallelism(),
+    environment: {},
+    withoutBrowser,
+  };
+}
+
+export function planOfPart(name: string): Plan {
+  const part = LONG_PARTS[name];
+  if (part === undefined) throw new Error(`no part is called ${name}; --list names all of them`);
+  const { files, withoutBrowser } = divide(filesOfPart(name));
+  return {
+    name,
+    withoutBrowser,
+    jobs: files.map((file) => ({ files: [file], store: part.store ?? "sqlite" })),
+    slots: part.alone === true ? 1 : availableParallelism(),
+    environment: { TEST_SIZE: "long" },
+  };
+}
+
+/** The parts that these changed files call for, in the order of the list. */
+export function partsForChange(paths: readonly string[]): string[] {
+  const called = new Set(
+    paths.flatMap((path) => {
+      const entries = Object.keys(PARTS_OF_FOLDERS).filter((folder) => path.startsWith(folder));
+      const longest = entries.toSorted((a, b) => b.length - a.length)[0];
+      const ofTests = Object.keys(LONG_PARTS).filter((name) => filesOfPart(name).includes(path));
+      return [...(longest === undefined ? [] : PARTS_OF_FOLDERS[longest]!), ...ofTests];
+    }),
+  );
+  return Object.keys(LONG_PARTS).filter((name) => called.has(name));
+}

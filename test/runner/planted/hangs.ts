@@ -1,0 +1,10 @@
+/** Hangs where no test's limit reaches it: the event loop itself stands. Before that it starts a process that would stay. */
+import { spawn } from "node:child_process";
+import { test } from "node:test";
+
+test("planted hang", async () => {
+  const left = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  console.log(`started ${left.pid}`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (;;);
+});
