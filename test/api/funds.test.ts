@@ -1,8 +1,8 @@
 /** A reseller gives its clients money, or takes it: parameters, limits, currencies, whose account it is, and that no cent is lost. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import fc from "fast-check";
 import { addAccount } from "../support/accounts.ts";
+import fc from "../support/chance.ts";
 import { writtenBy } from "../support/client-bytes.ts";
 import {
   type Answer,

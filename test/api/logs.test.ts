@@ -1,11 +1,11 @@
 /** The logs over a real socket: what was sent and what became of it, by every filter. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import fc from "fast-check";
 import type { LogItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
+import fc from "../support/chance.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { ACCEPTED, ADVANCED, passUntil, REJECTED, SINGLE } from "../support/sending.ts";
 import {

@@ -1,7 +1,6 @@
 /** The page counts as the service does: the same text, in every language and transliteration, gives what POST /sms/1/preview answers. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import fc from "fast-check";
 import {
   betterLanguage,
   codePoints,
@@ -15,6 +14,7 @@ import {
   replaceLacking,
 } from "../../console/src/pages/compose/counting.ts";
 import { LANGUAGE_CHOICES, prepareText, TRANSLITERATIONS } from "../../src/sms/text.ts";
+import fc from "../support/chance.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });

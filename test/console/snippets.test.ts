@@ -4,7 +4,6 @@ import { spawn } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import fc from "fast-check";
 import { EMPTY_DRAFT, localInput, requestOf, type SendingRequest } from "../../console/src/pages/compose/draft.ts";
 import {
   goQuoted,
@@ -16,6 +15,7 @@ import {
   snippet,
 } from "../../console/src/pages/compose/snippets.ts";
 import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
+import fc from "../support/chance.ts";
 import { startTestService, temporaryDirectory } from "../support/service.ts";
 
 const service = await startTestService({ after });

@@ -1,7 +1,6 @@
 /** References of long messages: parts of many messages, mixed on their way, come together on the phone as they were sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { SmppCarrier } from "../../src/carriers/smpp/carrier.ts";
 import type { PduDraft } from "../../src/carriers/smpp/codec/pdu.ts";
 import { submitOf } from "../../src/carriers/smpp/outgoing.ts";
@@ -17,6 +16,7 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { decodeUserData, prepareText } from "../../src/sms/text.ts";
 import { NOW } from "../store/harness.ts";
+import fc from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 import { settle, startDispatch } from "./setup.ts";

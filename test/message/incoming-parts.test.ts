@@ -1,12 +1,12 @@
 /** How the parts of a message from a phone become a text, or octets. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { joinParts, type PartContent } from "../../src/message/incoming.ts";
 import { GSM_CHARACTERS } from "../../src/sms/alphabets.ts";
 import { type Charset, readReceived, type TextCharset, textOfReceived } from "../../src/sms/received.ts";
 import { pack } from "../../src/sms/septets.ts";
 import { encodeParts, encodeUserData } from "../../src/sms/userdata.ts";
+import fc from "../support/chance.ts";
 
 const join = (...contents: PartContent[]) =>
   joinParts(contents.map((content, index) => ({ sequence: index + 1, content })));

@@ -1,8 +1,8 @@
 /** Cells of a CSV file: given back by a parser as they were, and taken for a formula by no spreadsheet. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { csvCell, csvRow } from "../../src/money/csv.ts";
+import fc from "../support/chance.ts";
 
 /** As RFC 4180 has it read: cells between separators, quotes doubled within quotes. */
 function parsed(line: string, separator = ","): string[] {

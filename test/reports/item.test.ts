@@ -1,9 +1,9 @@
 /** What a report says, in JSON. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { jsonBody } from "../../src/reports/rendering/report-body.ts";
 import { reportItem } from "../../src/reports/rendering/report-item.ts";
+import fc from "../support/chance.ts";
 import { factsOf } from "./fixtures.ts";
 
 test("a report in JSON has every field, in the order of the contract", () => {

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DOMParser, type Element } from "@xmldom/xmldom";
-import fc from "fast-check";
 import { CARRIED_NAMES, type CarriedName } from "../../src/message/carried.ts";
 import type { ReportFacts } from "../../src/message/message.ts";
 import { xmlBody } from "../../src/reports/rendering/report-body.ts";
 import { type ReportItem, reportItem } from "../../src/reports/rendering/report-item.ts";
+import fc from "../support/chance.ts";
 import { factsOf } from "./fixtures.ts";
 
 /** Read by a parser that is not of the library that wrote it; anything that is not well-formed throws. */

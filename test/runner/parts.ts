@@ -42,8 +42,18 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     files: ["test/cli/backup.test.ts"],
   },
   bench: { about: "the benchmark's own parts", files: ["test/bench/*.test.ts"] },
+  browser: {
+    about: "all pages of the console in a browser; the short run has three of them",
+    files: [
+      "test/console/{accessibility,bulks,docs-page,messages,money,operator,phones,reports,routes,settings}.test.ts",
+    ],
+  },
   cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/*.test.ts"], alone: true },
   docs: { about: "the commands of the longer pages, as pasted", files: ["test/docs/{operating,reselling}.test.ts"] },
+  doctor: {
+    about: "doctor in every trouble that can be made, and what is told of one message",
+    files: ["test/cli/{doctor-files,doctor-postgres,doctor-service,listen,message-show}.test.ts"],
+  },
   faults: {
     about: "carriers and links that fail in every way",
     files: ["test/carriers/smpp/{faults,wrong-octets}.test.ts", "test/smsc/faults.test.ts"],
@@ -62,6 +72,10 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     about: "the tests of the API once more, on PostgreSQL",
     again: ["test/api/*.test.ts"],
     store: "postgres",
+  },
+  starts: {
+    about: "the program started, watched and stopped, many times",
+    files: ["test/cli/stop-load.test.ts", "test/service/{log,metrics,start}.test.ts"],
   },
   "sent-twice": {
     about: "what a crash between any two steps may send twice",
@@ -99,16 +113,21 @@ const LONGEST_FIRST: readonly string[] = [
 const SHARED_PROCESS: readonly string[] = ["auth", "message", "money", "schedule", "sms"];
 
 /** Which parts a change to a folder calls for, beside the short run. A path counts for the longest entry that begins it. */
-const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "bench/": ["bench"],
   "docs/": ["docs"],
+  "console/": ["browser"],
+  "src/api/console/": ["browser", "postgres"],
+  "src/doctor/": ["doctor"],
   "src/api/": ["attacks", "generated", "postgres"],
   "src/carriers/": ["faults", "pace", "sent-twice"],
-  "src/cli/": ["backup", "docs"],
+  "src/cli/": ["backup", "docs", "doctor", "starts"],
+  "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],
+  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres"],
   "src/intake/": ["attacks", "linear", "postgres"],
   "src/reports/": ["cluster", "kills"],
-  "src/service/": ["cluster", "full-disk", "kills", "sent-twice"],
+  "src/service.ts": ["cluster", "full-disk", "kills", "sent-twice", "starts"],
   "src/sms/": ["linear"],
   "src/smsc/": ["faults", "kannel"],
   "src/store/": ["backup", "cluster", "full-disk", "kills", "postgres", "sent-twice"],

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { filesOfPart, LONG_PARTS, partsForChange, shortFiles } from "./parts.ts";
+import { filesOfPart, LONG_PARTS, PARTS_OF_FOLDERS, partsForChange, shortFiles } from "./parts.ts";
 
 const RUN = join(import.meta.dirname, "../run.ts");
 
@@ -145,4 +145,8 @@ test("a change calls for the parts of its folders", () => {
   assert.deepEqual(partsForChange(["src/sms/counting.ts", "README.md"]), ["linear"]);
   assert.deepEqual(partsForChange(["test/service/kill.test.ts"]), ["kills"]);
   assert.deepEqual(partsForChange([]), []);
+  for (const [folder, parts] of Object.entries(PARTS_OF_FOLDERS)) {
+    assert.ok(existsSync(folder), folder);
+    for (const part of parts) assert.ok(part in LONG_PARTS, part);
+  }
 });

@@ -1,7 +1,6 @@
 /** One bad item among many: all others are written at once, in their order, and none of them twice. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   type Isolation,
   MAX_SET_ASIDE,
@@ -10,6 +9,7 @@ import {
   SetAsideLimit,
   writeIsolated,
 } from "../../src/runtime/isolate.ts";
+import fc from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 class Away extends Error {}

@@ -1,8 +1,8 @@
 /** A map whose values can be collected once they are gone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { SlotMap } from "../../src/runtime/slots.ts";
+import fc from "../support/chance.ts";
 
 test("it does what a Map does, in the same order", () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 9 }), value: fc.integer(), adds: fc.boolean() });

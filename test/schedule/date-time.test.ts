@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
+import fc from "../support/chance.ts";
 
 describe("a date that comes in", () => {
   const moment = Date.UTC(2026, 1, 12, 9, 58, 20, 323);

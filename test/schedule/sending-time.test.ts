@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { expiry, firstSendable } from "../../src/schedule/sending-time.ts";
 import type { DeliveryWindow } from "../../src/schedule/window.ts";
+import fc from "../support/chance.ts";
 
 const HOUR_MS = 3_600_000;
 const nowMs = Date.parse("2026-03-02T12:00:00Z"); // a Monday

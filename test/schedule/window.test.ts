@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { DAYS, type Day, type DeliveryWindow, isOpen, nextOpening } from "../../src/schedule/window.ts";
+import fc from "../support/chance.ts";
 
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 1440;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { PriorityQueue } from "../../src/simulator/priority-queue.ts";
+import fc from "../support/chance.ts";
 
 test("whatever is noted and taken, the next is always the earliest, and of those the one noted first", () => {
   const note = fc.integer({ min: 0, max: 20 });

@@ -1,10 +1,10 @@
 /** The characters that force a text into UCS-2 are exactly those without which it would not be in UCS-2. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { GSM_CHARACTERS } from "../../src/sms/alphabets.ts";
 import { lackingCharacters } from "../../src/sms/lacking.ts";
 import { LANGUAGE_CHOICES, prepareText, type TextOptions } from "../../src/sms/text.ts";
+import fc from "../support/chance.ts";
 
 const of = (text: string, options: TextOptions = {}) =>
   lackingCharacters(text, options).map(({ index, character }) => [index, character]);

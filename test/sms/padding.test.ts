@@ -1,10 +1,10 @@
 /** Packed septets where only octets are counted: seven spare bits at the end must not show as an `@`. 3GPP TS 23.038 §6.1.2.3.1. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { DEFAULT_ALPHABET, GSM_CHARACTERS, septetsOf } from "../../src/sms/alphabets.ts";
 import { headerSeptets, pack, unpack } from "../../src/sms/septets.ts";
 import { decodeUserData, encodeUserData } from "../../src/sms/userdata.ts";
+import fc from "../support/chance.ts";
 
 /** As somebody else would write it: all bits in a row, lowest first, and every seven of them a character. It knows of no padding. */
 function naiveText(octets: Uint8Array, headerOctets: number): string {

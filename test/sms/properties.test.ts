@@ -1,7 +1,6 @@
 /** What holds for every text. A failure prints the seed and the smallest text that shows it. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import fc from "fast-check";
 import { isGsm } from "../../src/sms/alphabets.ts";
 import tables from "../../src/sms/data/gsm-alphabets.json" with { type: "json" };
 import { ENCODINGS, LANGUAGE_CODES } from "../../src/sms/encodings.ts";
@@ -17,6 +16,7 @@ import {
   TRANSLITERATIONS,
 } from "../../src/sms/text.ts";
 import { transliterate } from "../../src/sms/transliteration.ts";
+import fc from "../support/chance.ts";
 
 const encodings = Object.keys(ENCODINGS) as Encoding[];
 

@@ -1,10 +1,10 @@
 /** What every engine of the store must keep when an operator moves money, and when an account is retired that has some. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { MAX_AMOUNT } from "../../src/money/amounts.ts";
 import type { FundsMoveKind, PostingKind, Settlement } from "../../src/money/postings.ts";
 import type { FundsMove } from "../../src/store/port/money.ts";
+import fc from "../support/chance.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY = { by: { name: "OPERATOR", address: null }, atMs: NOW };

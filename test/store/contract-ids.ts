@@ -1,10 +1,10 @@
 /** What every engine of the store must do so that no id is handed out twice. A start has the number of the one before. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { firstIdAt, nthId } from "../../src/runtime/ids.ts";
 import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import fc from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

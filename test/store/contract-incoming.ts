@@ -1,10 +1,10 @@
 /** What every engine of the store must do with messages from phones. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import fc from "fast-check";
 import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
 import { type ReceivedOctets, textOfReceived } from "../../src/sms/received.ts";
+import fc from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const PHONE = "41790000001";

@@ -1,10 +1,10 @@
 /** What every engine of the store must keep about money at its bounds. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { MAX_AMOUNT, MAX_WALLET, money } from "../../src/money/amounts.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { PURGE_START } from "../../src/store/port/delivery.ts";
+import fc from "../support/chance.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MAX_STORED = 2n ** 63n - 1n;

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { searchLogs } from "../../src/admin/log-search.ts";
 import { carriedOf } from "../../src/message/carried.ts";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { ReportFetch } from "../../src/store/port/reports.ts";
 import type { LogFilter, LoggedMessage, LogPosition } from "../../src/store/port/tracking.ts";
+import fc from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";

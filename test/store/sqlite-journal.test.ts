@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import Database from "better-sqlite3";
-import fc from "fast-check";
 import { MAX_QUARANTINED } from "../../src/commands/quarantine.ts";
 import { RULES } from "../../src/commands/table.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
@@ -13,6 +12,7 @@ import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { JOURNAL_VERSION, Journal, replayJournal } from "../../src/store/sqlite/journal.ts";
 import type { Change } from "../../src/store/sqlite/journal-format.ts";
+import fc from "../support/chance.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 

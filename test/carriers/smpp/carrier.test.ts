@@ -6,7 +6,6 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
-import fc from "fast-check";
 import type { OutgoingMessage, PartToSubmit, Submission } from "../../../src/carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "../../../src/carriers/smpp/carrier.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -23,6 +22,7 @@ import { seededRandom } from "../../../src/runtime/random.ts";
 import { errorByName } from "../../../src/sms/errors.ts";
 import { prepareText } from "../../../src/sms/text.ts";
 import { CERTIFICATE } from "../../support/certificate.ts";
+import fc from "../../support/chance.ts";
 import { eventually, temporaryDirectory } from "../../support/service.ts";
 
 /** A network whose answers the test writes. */

@@ -1,9 +1,10 @@
 /** PDUs of every command with any values that fit, for fast-check. */
-import fc from "fast-check";
+
 import { COMMANDS, type PduName } from "../../../src/carriers/smpp/codec/commands.ts";
 import type { Field, PduDestination, UnsuccessfulDestination } from "../../../src/carriers/smpp/codec/fields.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import type { Tlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import fc from "../../support/chance.ts";
 
 const octet = fc.integer({ min: 0, max: 0xff });
 const uint32 = fc.integer({ min: 0, max: 0xffffffff });

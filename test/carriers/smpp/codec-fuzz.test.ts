@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import fc from "fast-check";
 import { type Decoded, decodePdu, type FramingLost, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { NO_OCTETS } from "../../../src/carriers/smpp/codec/octets.ts";
@@ -15,6 +14,7 @@ import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { tlvOctets } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import fc from "../../support/chance.ts";
 import { anyPdu } from "./codec-arbitraries.ts";
 
 const PDU_COUNT = Number(process.env.SMPP_FUZZ_PDUS ?? 1_000_000);

@@ -1,11 +1,11 @@
 /** Requests that are wrong by an octet, made at random: the message that is read is the one that was written, or none is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import { TLVS, type Tlv, writeTlvs } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import fc from "../../support/chance.ts";
 
 const CASES = 20_000;
 

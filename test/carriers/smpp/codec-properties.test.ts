@@ -1,7 +1,6 @@
 /** What holds for all PDUs and all cuts of a stream. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import smpp from "smpp";
 import type { PduName } from "../../../src/carriers/smpp/codec/commands.ts";
 import { type Decoded, decodePdu, type FramingLost, readByTable } from "../../../src/carriers/smpp/codec/decode.ts";
@@ -11,6 +10,7 @@ import { Reader, Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import fc from "../../support/chance.ts";
 import { anyPdu, commandName, pduOf } from "./codec-arbitraries.ts";
 import { octets } from "./codec-octets.ts";
 

@@ -1,13 +1,13 @@
 /** SMPP's times: examples of 3.4 §7.1.1, calendars, zones, and what is no time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   formatAbsoluteTime,
   formatRelativeTime,
   MAX_RELATIVE_MS,
   parseTime,
 } from "../../../src/carriers/smpp/codec/times.ts";
+import fc from "../../support/chance.ts";
 
 const NOW = Date.UTC(2026, 0, 5, 12, 0, 0);
 const HOUR_MS = 3_600_000;

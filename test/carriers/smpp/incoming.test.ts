@@ -1,7 +1,6 @@
 /** What carriers send, octet by octet: receipts as foreign networks wrote them, and messages in every coding. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import type { Pdu, PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
@@ -11,6 +10,7 @@ import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import type { IncomingPart } from "../../../src/message/incoming.ts";
 import type { Receipt } from "../../../src/message/receipt.ts";
 import { pack } from "../../../src/sms/septets.ts";
+import fc from "../../support/chance.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 16);
 const PROFILE: SmppProfile = { id: "acme", kind: "smpp", hosts: ["127.0.0.1:1"], systemId: "", password: "" };

@@ -1,9 +1,9 @@
 /** The pace of a carrier: never more than its parts a second, over any second, at the socket. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { CarrierPace } from "../../../src/carriers/smpp/carrier-pace.ts";
 import { SentLog } from "../../../src/carriers/smpp/sent-log.ts";
+import fc from "../../support/chance.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 /** The most that went within any one second. */

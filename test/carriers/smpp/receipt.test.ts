@@ -1,10 +1,10 @@
 /** Receipts as carriers really write them, and their ids. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
 import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
 import { type DeliveredFacts, isMarked, looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import fc from "../../support/chance.ts";
 
 function facts(change: Partial<DeliveredFacts>): DeliveredFacts {
   return { esmClass: 0, text: "", receiptedMessageId: null, messageState: null, networkErrorCode: null, ...change };

@@ -1,9 +1,9 @@
 /** How long a lost connection waits: for ten minutes so short that a carrier that is back is bound within five seconds, then longer, up to a bound. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { EARLY_MS, hostPatienceMs, retryWaitMs } from "../../../src/carriers/smpp/retry-wait.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import fc from "../../support/chance.ts";
 
 const MAX_MS = 60_000;
 const always = (value: number) => ({ ...seededRandom(1), next: () => value });

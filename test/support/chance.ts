@@ -1,0 +1,14 @@
+/**
+ * Generated cases. The short run draws the same ones each time, so that its answer is about the change and not about luck; the long run draws fresh
+ * ones, and tells the seed with a failure. TEST_SEED makes the same choices again.
+ */
+import fc from "fast-check";
+
+/** Whether this is the long run, where tests are as large as they can be (test/runner/parts.ts). */
+export const isLong = process.env.TEST_SIZE === "long";
+
+const given = process.env.TEST_SEED;
+export const seed = given !== undefined ? Number(given) : isLong ? Math.trunc(Math.random() * 2 ** 31) : 1;
+fc.configureGlobal({ seed });
+
+export default fc;
