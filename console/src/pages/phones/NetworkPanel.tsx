@@ -1,10 +1,10 @@
 /** What is wrong with the simulated network, by switch. It counts for all messages from now on. */
-import { useState } from "preact/hooks";
 import { useView } from "../../live.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Check, Field, Select } from "../../parts/Field.tsx";
 import { ProblemBox } from "../../parts/Page.tsx";
 import { Status } from "../../parts/Status.tsx";
+import { useChosen } from "./chosen.ts";
 import { type NetworkFaults, type SandboxAnswer, setNetwork } from "./sandbox.ts";
 
 type Flag = { [Name in keyof NetworkFaults]: NetworkFaults[Name] extends boolean ? Name : never }[keyof NetworkFaults];
@@ -38,13 +38,9 @@ function withSet(choices: readonly { value: string; label: string }[], ms: numbe
 
 export function NetworkPanel() {
   const { data, problem: unread } = useView<SandboxAnswer>("sandbox");
-  const [problem, setProblem] = useState<Error | null>(null);
+  const { shown: network, problem, choose } = useChosen(data?.network ?? MENDED, setNetwork);
   if (data === null) return <ProblemBox of={unread} />;
-  const { network } = data;
-  const change = (changes: Partial<NetworkFaults>): void => {
-    setProblem(null);
-    setNetwork({ ...network, ...changes }).catch(setProblem);
-  };
+  const change = (changes: Partial<NetworkFaults>): void => choose({ ...network, ...changes });
   const isWell = Object.values(network).every((value) => value === false || value === 0);
   return (
     <section class="panel network" aria-labelledby="network-title">

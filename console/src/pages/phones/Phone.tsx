@@ -7,6 +7,7 @@ import { useAction } from "../../parts/Dialog.tsx";
 import { Icon } from "../../parts/Icon.tsx";
 import { ProblemBox } from "../../parts/Page.tsx";
 import { clockTime, exactTime, now } from "../../parts/Time.tsx";
+import { useChosen } from "./chosen.ts";
 import { useFlash } from "./flash.ts";
 import {
   PHONE_STATES,
@@ -32,16 +33,15 @@ const minutes = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2
 
 export function Phone({ number }: { number: string }) {
   const { data, problem } = useView<PhoneAnswer>("phone", { number });
-  const state = data?.state ?? "on";
+  const {
+    shown: state,
+    problem: switchProblem,
+    choose,
+  } = useChosen<PhoneState>(data?.state ?? "on", (wanted) => setPhone(number, wanted));
   const messages = data?.messages ?? [];
   const { flash, dismiss } = useFlash(number, messages);
   const { bars, says } = STATES[state];
   const isOff = state === "off";
-  const [switchProblem, setSwitchProblem] = useState<Error | null>(null);
-  const choose = (wanted: PhoneState): void => {
-    setSwitchProblem(null);
-    setPhone(number, wanted).catch(setSwitchProblem);
-  };
   return (
     <section class="phone" aria-label={`Phone ${number}`} data-state={state}>
       <ProblemBox of={problem} />
