@@ -15,9 +15,7 @@ export type Refusal =
   /** It does not go together with what is there. */
   | { readonly kind: "conflict"; readonly field: string | null; readonly says: string }
   /** Somebody has changed it since the version that the caller has seen. `name` is such as "account ACME"; null: it is gone. */
-  | { readonly kind: "outdated"; readonly name: string; readonly current: unknown }
-  /** It may go in a moment. */
-  | { readonly kind: "busy"; readonly says: string };
+  | { readonly kind: "outdated"; readonly name: string; readonly current: unknown };
 
 export class Refused extends Error {
   readonly refusal: Refusal;
@@ -50,8 +48,4 @@ export function conflict(says: string, field: string | null = null): Refused {
 
 export function outdated(name: string, current: unknown): Refused {
   return new Refused({ kind: "outdated", name, current });
-}
-
-export function busy(says: string): Refused {
-  return new Refused({ kind: "busy", says });
 }

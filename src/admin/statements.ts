@@ -11,19 +11,16 @@ import type { Clock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
-import { busy, invalid } from "./refusal.ts";
+import { invalid } from "./refusal.ts";
 
 /** Postings from one command: other commands wait for it. */
 const PAGE_POSTINGS = 500;
 /** A posting is in the store this soon after its time; what is older can be added up at leisure. */
 const SETTLED_MS = 3_000;
-const SETTLING_POSTINGS = 5_000;
-const MAX_TRIES = 20;
-const TRIES_AGREE = 3;
 
 /** What statements are read from. */
 export interface StatementSource {
-  readonly store: Pick<Store, "balance" | "postings" | "turnover">;
+  readonly store: Pick<Store, "balanceBehind" | "postings" | "turnover">;
   readonly clock: Clock;
   /** Makes one look at the store, when it is this reader's turn. */
   readonly take: <Page>(look: () => Promise<Page>) => Promise<Page>;
@@ -169,12 +166,12 @@ function csvOf(line: StatementLine, currency: string, accountKey: string): strin
   return csvRow([formatDateTime(atMs), kind, ...amounts, messageKey, partCount, description, accountKey]);
 }
 
-async function turnover({ store, take }: StatementSource, period: Period, limit = PAGE_POSTINGS): Promise<Micros> {
+async function turnover({ store, take }: StatementSource, period: Period): Promise<Micros> {
   let sum = 0n;
   let after: PostingPosition | null = null;
   if (period.untilMs <= period.sinceMs) return sum;
   do {
-    const range = { ...period, after, limit };
+    const range = { ...period, after, limit: PAGE_POSTINGS };
     const page: { amountMicros: Micros; next: PostingPosition | null } = await take(() => store.turnover(range));
     sum += page.amountMicros;
     after = page.next;
@@ -182,26 +179,10 @@ async function turnover({ store, take }: StatementSource, period: Period, limit 
   return sum;
 }
 
-/**
- * The balance as it was at a time: that of now, without what has been posted since. Money may move between the two looks. The
- * embedded store answers both out of one transaction; on others it is right if the balance is the same before and after. And as
- * the past does not change, a figure that comes again and again is right too.
- */
+/** The balance as it was at a time: that of now, without what has been posted since. Only what is not settled must be of one moment with it. */
 async function balanceAt(source: StatementSource, accountId: number, atMs: number): Promise<Micros> {
   const settledMs = Math.max(atMs, source.clock.now() - SETTLED_MS);
   const settled = await turnover(source, { accountId, sinceMs: atMs, untilMs: settledMs });
-  const since = { accountId, sinceMs: settledMs, untilMs: Number.MAX_SAFE_INTEGER };
-  const balance = async (): Promise<Micros> => (await source.store.balance({ accountId })).balanceMicros;
-  const atOnce: StatementSource = { ...source, take: (look) => look() };
-  let last: Micros | null = null;
-  let same = 0;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const before = await balance();
-    const [unsettled, now] = await Promise.all([turnover(atOnce, since, SETTLING_POSTINGS), balance()]);
-    const figure = now - unsettled - settled;
-    same = figure === last ? same + 1 : 1;
-    if (same >= TRIES_AGREE || (before === now && before === (await balance()))) return figure;
-    last = figure;
-  }
-  throw busy("the balance changes too fast to be told");
+  const place = { atMs: settledMs, id: -1 };
+  return (await source.take(() => source.store.balanceBehind({ accountId, place }))).thenMicros - settled;
 }

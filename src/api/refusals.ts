@@ -24,8 +24,6 @@ export function refusalError(refusal: Refusal): ApiError {
       return new ApiError("conflict", details(refusal));
     case "outdated":
       return outdatedError(refusal.current as { readonly version: number } | null);
-    case "busy":
-      return new ApiError("unavailable", { description: sentence(refusal.says), headers: { "retry-after": "1" } });
   }
 }
 

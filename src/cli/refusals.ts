@@ -42,7 +42,5 @@ export function refusalFault(refusal: Refusal): CommandFault {
       const hint = refusal.what === "account" ? ': "heliograph account list" shows them all' : "";
       return new CommandFault(`${refusal.says}${hint}`);
     }
-    default:
-      return new CommandFault(refusal.says);
   }
 }

@@ -66,9 +66,9 @@ const lower = (amount: string): string => `((${amount}) & ${HALF - 1n})`;
 const isNotNothing = (high: string, low: string): string =>
   `((${low}) % ${HALF} <> 0 OR (${high}) + (${low}) / ${HALF} <> 0)`;
 /** `carried`: how many times 2^62 are to be added. */
-const halvesOf = (amount: string, name: string, carried = "0"): string =>
+export const halvesOf = (amount: string, name: string, carried = "0"): string =>
   `CAST(sum(${upper(amount)} + ${carried} * ${CARRIED / HALF}) AS BIGINT) AS ${name}_high, CAST(sum(${lower(amount)}) AS BIGINT) AS ${name}_low`;
-const whole = (high: string, low: string): bigint => BigInt(high) * HALF + BigInt(low);
+export const whole = (high: string, low: string): bigint => BigInt(high) * HALF + BigInt(low);
 
 interface WrongWallet {
   readonly id: number;

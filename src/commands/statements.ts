@@ -9,6 +9,7 @@ import {
 } from "../money/postings.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { commands } from "./entry.ts";
+import { halvesOf, whole } from "./ledger.ts";
 
 interface PostingRow extends Omit<Posting, "kind" | "amountMicros" | "messageKey"> {
   readonly kind: StoredKind;
@@ -57,7 +58,26 @@ export function statementCommands({ sql }: CommandParts) {
     return rows.sort((one, other) => sign * (one.atMs - other.atMs || one.id - other.id)).slice(0, limit);
   };
 
+  const since = (wallet: string, sign: string, kind: string) =>
+    `SELECT ${sign}amount_micros AS moved_micros FROM posting
+     WHERE ${wallet} = ? AND kind <> '${kind}' AND at_ms >= ? AND (at_ms, id) > (?, ?)`;
+  // One statement, and so one moment: between two, money may move.
+  const balanceSince = sql.prepare<number[], { now: string; high: string; low: string }>(
+    `SELECT (SELECT CAST(balance_micros AS TEXT) FROM wallet WHERE id = ?) AS now,
+       CAST(coalesce(moved_high, 0) AS TEXT) AS high, CAST(coalesce(moved_low, 0) AS TEXT) AS low
+     FROM (SELECT ${halvesOf("moved_micros", "moved")} FROM (
+       ${since("from_wallet", "-", "refund")} UNION ALL ${since("to_wallet", "", "charge")}) AS moves) AS sums`,
+  );
+
   return commands({
+    async balanceBehind({ accountId, place: { atMs, id } }) {
+      const wallet = await walletOf.get(accountId);
+      if (wallet === undefined) throw new Error(`account ${accountId} has no wallet`);
+      const range = [wallet.id, atMs, atMs, id];
+      const { now, high, low } = (await balanceSince.get(wallet.id, ...range, ...range))!;
+      return { nowMicros: BigInt(now), thenMicros: BigInt(now) - whole(high, low) };
+    },
+
     async postings(range) {
       const rows = await page(range);
       return rows.map(({ kind, other, amount, ...row }) => {

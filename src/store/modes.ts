@@ -121,6 +121,7 @@ export const COMMAND_MODES = {
   verifyLedger: "long read",
   checkWallets: "read",
   postings: "read",
+  balanceBehind: "read",
   turnover: "read",
   turnoverSteps: "read",
   sentCosts: "read",

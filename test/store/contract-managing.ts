@@ -318,6 +318,30 @@ export function managingContract(engine: string, make: MakeDatabase): void {
       assert.deepEqual((await bench.store.postings({ ...range, sinceMs: atMs })).length, 1);
     });
 
+    test("the balance behind a posting is told with the one of now, and of the same moment", async (t) => {
+      const bench = await Bench.start(t, make, { balanceMicros: 10_000_000n });
+      await bench.accept([bench.message(), bench.message()]);
+      const { accountId } = bench;
+      const range = { accountId, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, after: null, limit: 10 };
+      const [funds, charge] = await bench.store.postings(range);
+      const behind = (place: { atMs: number; id: number }) => bench.store.balanceBehind({ accountId, place });
+      const nowMicros = 9_980_000n;
+      assert.deepEqual(await behind({ atMs: NOW, id: -1 }), { nowMicros, thenMicros: 0n });
+      assert.deepEqual(await behind(funds!), { nowMicros, thenMicros: 10_000_000n });
+      assert.deepEqual(await behind(charge!), { nowMicros, thenMicros: nowMicros });
+      assert.deepEqual(await behind({ atMs: NOW + 1, id: -1 }), { nowMicros, thenMicros: nowMicros });
+
+      let charging = true;
+      const charges = (async () => {
+        while (charging) await bench.accept([bench.message()]);
+      })();
+      const seen = new Set<bigint>();
+      for (let times = 0; times < 100; times++) seen.add((await behind(charge!)).thenMicros);
+      charging = false;
+      await charges;
+      assert.deepEqual([...seen], [nowMicros]);
+    });
+
     test("postings come newest first too, and add up by hours, each once whichever way one goes", async (t) => {
       const bench = await Bench.start(t, make, { balanceMicros: 100_000n });
       await bench.accept([bench.message(), bench.message()]);

@@ -17,7 +17,7 @@ import { RunningTotals } from "./running-totals.ts";
 import type { View } from "./view.ts";
 
 export interface MoneyViewParts {
-  readonly store: Pick<Store, "account" | "balance" | "postings" | "turnoverSteps" | "sentCosts">;
+  readonly store: Pick<Store, "account" | "balance" | "balanceBehind" | "postings" | "turnoverSteps" | "sentCosts">;
   readonly clock: Clock;
   readonly settings: Pick<Settings, "store">;
 }
@@ -39,7 +39,7 @@ const COSTS_RENEW_MS = HOUR_MS;
 const STATEMENT_ROWS = 100;
 /** Countries and carriers in an answer: there are some 220 countries. */
 const MAX_GROUPS = 250;
-const MAX_TRIES = 3;
+const NEWEST: PostingPosition = { atMs: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER };
 const MAX_DESCRIPTION = 255;
 
 const Moment = Type.String({ description: "ISO 8601." });
@@ -138,16 +138,6 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
   const sentHourly = sentBy(HOUR_MS);
   const sentDaily = sentBy(DAY_MS);
 
-  /** Looks at something together with the balance. Where money moves at that moment the two are looked at again. */
-  async function withBalance<Seen>(accountId: number, look: () => Promise<Seen>): Promise<{ seen: Seen; now: Micros }> {
-    for (let tries = 1; ; tries++) {
-      const before = (await store.balance({ accountId })).balanceMicros;
-      const seen = await look();
-      const now = (await store.balance({ accountId })).balanceMicros;
-      if (before === now || tries === MAX_TRIES) return { seen, now };
-    }
-  }
-
   return [
     {
       name: "balance-history",
@@ -210,15 +200,18 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
         const account = await accountIn(store, caller, readText(fields, "account"));
         const place = readPlace(readForm(fields, "after", PLACE, "must be what the page before gave as next"));
         const range = { accountId: account.id, sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER, newestFirst: true };
-        const look = () => store.postings({ ...range, after: place?.after ?? null, limit: STATEMENT_ROWS + 1 });
-        const { seen, now } = await withBalance(account.id, look);
+        const seen = await store.postings({ ...range, after: place?.after ?? null, limit: STATEMENT_ROWS + 1 });
         const rows = seen.slice(0, STATEMENT_ROWS);
-        const balanceMicros = place?.balanceMicros ?? now;
-        const before = rows.reduce((balance, { amountMicros }) => balance - amountMicros, balanceMicros);
+        // A page carries the balance below it to the next. The first has it from the store, behind its own last row: newer ones may have come meanwhile.
+        const oldest = rows.at(-1);
+        const behind = place === null && oldest !== undefined ? oldest : NEWEST;
+        const { nowMicros, thenMicros } = await store.balanceBehind({ accountId: account.id, place: behind });
+        const moved = rows.reduce((sum, { amountMicros }) => sum + amountMicros, 0n);
+        const before = place === null ? thenMicros - (oldest?.amountMicros ?? 0n) : place.balanceMicros - moved;
         return {
           account: account.key,
           currency: account.currency,
-          balance: formatMicros(now),
+          balance: formatMicros(nowMicros),
           results: withBalances(rows.toReversed(), before).toReversed().map(lineOf),
           next: seen.length > STATEMENT_ROWS ? placeOf(rows.at(-1)!, before) : null,
         };

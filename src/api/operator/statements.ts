@@ -33,7 +33,7 @@ import { TextOrNull } from "../schemas.ts";
 import { MANAGER, managedAccount, OPERATOR, Page, pageParameters } from "./managing.ts";
 
 export interface StatementParts {
-  readonly store: Pick<Store, "account" | "accounts" | "balance" | "postings" | "turnover" | "verifyLedger">;
+  readonly store: Pick<Store, "account" | "accounts" | "balanceBehind" | "postings" | "turnover" | "verifyLedger">;
   readonly clock: Clock;
 }
 
@@ -163,8 +163,8 @@ class CountedPostings {
     this.#store = store;
   }
 
-  balance(input: Parameters<Store["balance"]>[0]): ReturnType<Store["balance"]> {
-    return this.#store.balance(input);
+  balanceBehind(input: Parameters<Store["balanceBehind"]>[0]): ReturnType<Store["balanceBehind"]> {
+    return this.#store.balanceBehind(input);
   }
 
   async postings(input: Parameters<Store["postings"]>[0]): ReturnType<Store["postings"]> {
