@@ -4,11 +4,10 @@
  *   node test/run.ts --long [PART…]    parts of the long run, all of them without a name: `npm run test:long`
  *   node test/run.ts --long --list     names them
  *   node test/run.ts --changed [BASE]  the parts that the files changed since BASE (main) call for: `npm run test:changed`
- *   node test/run.ts FILE…             just these files
+ *   node test/run.ts FILE…             just these files; of a folder, what the short run has of it
  * Other options go on to node: `node test/run.ts --test-name-pattern=…`.
  */
 import { execFileSync } from "node:child_process";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { filesOfPart, LONG_PARTS, type Plan, partsForChange, planOfPart, shortPlan } from "./runner/parts.ts";
 import { openRoom } from "./runner/room.ts";
@@ -36,8 +35,13 @@ function plans(): Plan[] {
   if (has("--long")) return (names.length > 0 ? names : Object.keys(LONG_PARTS)).map(planOfPart);
   if (names.length === 0) return [shortPlan()];
   const store = process.env.TEST_STORE === "postgres" ? "postgres" : "sqlite";
-  const jobs = names.map((file) => ({ files: [file], store }) as const);
-  return [{ name: "these files", jobs, slots: availableParallelism(), environment: {}, withoutBrowser: [] }];
+  const short = shortPlan();
+  const jobs = names.flatMap((name) =>
+    name.endsWith(".ts")
+      ? [{ files: [name], store } as const]
+      : short.jobs.filter(({ files }) => files[0]!.startsWith(join(name, "/"))),
+  );
+  return [{ ...short, name: "these files", jobs }];
 }
 
 if (has("--list")) {
@@ -48,6 +52,7 @@ if (has("--list")) {
 
 const chosen = plans();
 const room = openRoom();
+process.env.TMPDIR = room.directory;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => void room.close().then(() => process.exit(1)));
 

@@ -62,6 +62,15 @@ export interface PostingPosition {
   readonly id: number;
 }
 
+/**
+ * The balance, and what it was right behind a place among the postings. Both are of one moment, so that what is said of the past stays so while money
+ * moves. All postings after the place are added up for it: there should be few.
+ */
+export interface BalanceBehind {
+  readonly nowMicros: bigint;
+  readonly thenMicros: bigint;
+}
+
 /** An account's postings from a time on, and before another. */
 export interface PostingRange {
   readonly accountId: number;

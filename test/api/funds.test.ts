@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { writtenBy } from "../support/client-bytes.ts";
 import {
   type Answer,
@@ -540,7 +540,7 @@ test("after any sequence of payments and messages the balance is exact to the mi
         assert.equal(text, `{"balance":${shortest(balance)},"currency":"EUR"}`);
       }
     }),
-    { numRuns: 15 },
+    { numRuns: cases(15) },
   );
   assert.deepEqual(await store.verifyLedger(), []);
 });

@@ -5,7 +5,7 @@ import type { LogItem } from "../../src/reports/rendering/report-item.ts";
 import { formatDateTime, parseDateTime } from "../../src/schedule/date-time.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { ACCEPTED, ADVANCED, passUntil, REJECTED, SINGLE } from "../support/sending.ts";
 import {
@@ -255,7 +255,7 @@ test("any combination of filters gives what a look at every item gives", async (
       const answer = await service.call("GET", `${LOGS}?${parameters}`);
       assert.deepEqual([answer.status, answer.json.results], [200, expected.slice(0, Number(limit))]);
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

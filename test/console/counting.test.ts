@@ -14,7 +14,7 @@ import {
   replaceLacking,
 } from "../../console/src/pages/compose/counting.ts";
 import { LANGUAGE_CHOICES, prepareText, TRANSLITERATIONS } from "../../src/sms/text.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -96,7 +96,7 @@ test("any text is counted as the service previews it", async () => {
       options,
       compare,
     ),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   );
 });
 

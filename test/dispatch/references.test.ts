@@ -16,7 +16,7 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { decodeUserData, prepareText } from "../../src/sms/text.ts";
 import { NOW } from "../store/harness.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 import { settle, startDispatch } from "./setup.ts";
@@ -146,7 +146,7 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
         assert.deepEqual(phone.shown.toSorted(), expected.toSorted());
       }
     }),
-    { numRuns: 30 },
+    { numRuns: cases(30) },
   );
 });
 

@@ -7,7 +7,7 @@ import { CARRIED_NAMES, type CarriedName } from "../../src/message/carried.ts";
 import type { ReportFacts } from "../../src/message/message.ts";
 import { xmlBody } from "../../src/reports/rendering/report-body.ts";
 import { type ReportItem, reportItem } from "../../src/reports/rendering/report-item.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { factsOf } from "./fixtures.ts";
 
 /** Read by a parser that is not of the library that wrote it; anything that is not well-formed throws. */
@@ -105,7 +105,7 @@ test("for any contents the XML is valid and says what the JSON says", () => {
       const items = list.map(reportItem);
       assert.deepEqual(read(xmlBody(items)), items.map(asXmlReads));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -20,7 +20,7 @@ interface Part {
   readonly about: string;
   /** Test files that are in no other run. */
   readonly files?: readonly string[];
-  /** Test files that the short run has too, there in a smaller size (sizes.ts) or on the other store. */
+  /** Test files that the short run has too, there in a smaller size (support/chance.ts) or on the other store. */
   readonly again?: readonly string[];
   readonly store?: Job["store"];
   /** It measures or loads the machine, so that nothing runs beside it. */
@@ -73,6 +73,14 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     again: ["test/api/*.test.ts"],
     store: "postgres",
   },
+  properties: {
+    about: "properties with ten times the cases, drawn afresh",
+    again: [
+      "test/carriers/smpp/{charged-parts,codec-fuzz,codec-mending,codec-properties,pace,receipt}.test.ts",
+      "test/{console/counting,message/incoming-parts,money/csv,reports/xml,schedule/window,sms/properties}.test.ts",
+      "test/{api/funds,api/logs,dispatch/references,store/sqlite,store/sqlite-journal}.test.ts",
+    ],
+  },
   starts: {
     about: "the program started, watched and stopped, many times",
     files: ["test/cli/stop-load.test.ts", "test/service/{log,metrics,start}.test.ts"],
@@ -99,8 +107,9 @@ const ON_POSTGRES_TOO: readonly string[] = [
 
 /** Begun first, so that none of them is the last to end. */
 const LONGEST_FIRST: readonly string[] = [
-  "store/postgres",
-  "store/secrets",
+  "store/postgres-messages",
+  "store/postgres-receipts",
+  "store/postgres-accounts",
   "store/sqlite",
   "cli/sandbox",
   "cli/stop",
@@ -109,8 +118,30 @@ const LONGEST_FIRST: readonly string[] = [
   "cli/copy",
 ];
 
-/** Folders of small files that keep nothing to themselves: the files of one share a process, which saves the start of the others. */
-const SHARED_PROCESS: readonly string[] = ["auth", "message", "money", "schedule", "sms"];
+/**
+ * Folders of files that keep nothing to themselves: so many of them share a process. To start one, load the service and run its code for the first time
+ * takes as long as a dozen tests.
+ */
+const SHARED_PROCESS: Readonly<Record<string, number>> = {
+  admin: 10,
+  api: 8,
+  auth: 20,
+  carriers: 8,
+  cli: 6,
+  dispatch: 6,
+  intake: 10,
+  message: 20,
+  money: 20,
+  reports: 8,
+  runtime: 20,
+  schedule: 20,
+  sms: 20,
+  smsc: 10,
+  store: 6,
+};
+
+/** What a file says that changes something for its whole process. */
+const OWN_PROCESS = /strongPasswords: true|process\.env\.\w+ = |contractOnPostgres|CONTRACTS/;
 
 /** Which parts a change to a folder calls for, beside the short run. A path counts for the longest entry that begins it. */
 export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -157,14 +188,29 @@ function divide(all: readonly string[]): { files: string[]; withoutBrowser: stri
   return { files: all.filter((file) => !withoutBrowser.includes(file)), withoutBrowser };
 }
 
+/** What runs in one process each. */
+function together(files: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  const open = new Map<string, string[]>();
+  for (const file of files) {
+    const folder = file.split("/")[1]!;
+    const size = OWN_PROCESS.test(readFileSync(file, "utf8")) ? 1 : (SHARED_PROCESS[folder] ?? 1);
+    const group = size === 1 ? undefined : open.get(folder);
+    if (group === undefined || group.length === size) {
+      groups.push([file]);
+      if (size > 1) open.set(folder, groups.at(-1)!);
+    } else group.push(file);
+  }
+  return groups;
+}
+
 export function shortPlan(): Plan {
   const { files, withoutBrowser } = divide(shortFiles());
-  const shared = SHARED_PROCESS.map((folder) => files.filter((file) => file.startsWith(`test/${folder}/`)));
-  const alone = files.filter((file) => !shared.some((group) => group.includes(file)));
   const jobs: Job[] = [
-    ...shared.map((group): Job => ({ files: group, store: "sqlite" })),
-    ...alone.map((file): Job => ({ files: [file], store: "sqlite" })),
-    ...ON_POSTGRES_TOO.map((file): Job => ({ files: [`test/api/${file}.test.ts`], store: "postgres" })),
+    ...together(files).map((group): Job => ({ files: group, store: "sqlite" })),
+    ...together(ON_POSTGRES_TOO.map((name) => `test/api/${name}.test.ts`)).map(
+      (group): Job => ({ files: group, store: "postgres" }),
+    ),
   ];
   const rank = (job: Job): number => {
     const index = LONGEST_FIRST.indexOf(job.files[0]!.replace(/^test\/|\.test\.ts$/g, ""));
@@ -173,7 +219,7 @@ export function shortPlan(): Plan {
   return {
     name: "the short run",
     jobs: jobs.toSorted((a, b) => rank(a) - rank(b)),
-    slots: availableParallelism(),
+    slots: 2 * availableParallelism(),
     environment: {},
     withoutBrowser,
   };

@@ -34,6 +34,11 @@ function tell(failure: Failure): string {
   ].join("\n");
 }
 
+/** Where a process ended that several files share, one of them is to blame, and all are tried again. */
+function failedFiles({ failures }: Outcome): number {
+  return failures.some(({ test }) => test.length === 0) ? 1 : new Set(failures.map(({ file }) => file)).size;
+}
+
 /** Whether all went well. */
 export async function runAll({ jobs, slots, withoutBrowser }: Plan, options: JobOptions): Promise<boolean> {
   const print = console.log;
@@ -65,7 +70,7 @@ export async function runAll({ jobs, slots, withoutBrowser }: Plan, options: Job
   const lasting: Failure[] = [];
   const shaky: Failure[] = [];
   // When so much failed, a second try would say nothing and take long.
-  const isHopeless = secondTries.size > MAX_SHAKY;
+  const isHopeless = outcomes.reduce((sum, outcome) => sum + failedFiles(outcome), 0) > MAX_SHAKY;
   for (const failure of secondTries.values()) {
     if (isHopeless) continue;
     print(`once more, alone: ${failure.file}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DAYS, type Day, type DeliveryWindow, isOpen, nextOpening } from "../../src/schedule/window.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * 1440;
@@ -150,7 +150,7 @@ describe("against a table of the week's minutes, filled in one by one", () => {
           assert.equal(nextOpening(window, moment), firstMoment(open, moment));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 

@@ -16,7 +16,7 @@ import {
   TRANSLITERATIONS,
 } from "../../src/sms/text.ts";
 import { transliterate } from "../../src/sms/transliteration.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 
 const encodings = Object.keys(ENCODINGS) as Encoding[];
 
@@ -112,7 +112,7 @@ for (const encoding of encodings) {
           if (!how.unpacked) assert.equal(part.octets.length, airOctets);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(150) },
     );
   });
 }
@@ -129,7 +129,7 @@ test("what is prepared can be sent in the counted parts, whatever the text and t
       assert.ok(prepared.text.isWellFormed());
       if ((chosen.transliteration ?? "NONE") === "NONE") assert.equal(prepared.text, text.toWellFormed());
     }),
-    { numRuns: 600 },
+    { numRuns: cases(600) },
   );
 });
 
@@ -166,7 +166,7 @@ test("adding a character never lowers the count", () => {
         assert.ok(prepareText(longer, plain).partCount >= prepareText(text, plain).partCount);
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: cases(1500) },
   );
 });
 
@@ -182,7 +182,7 @@ test("so many more characters as remain keep the count, and one more raises it",
       assert.equal(measure(filled, encoding)?.partCount, partCount);
       assert.equal(measure(`${filled}a`, encoding)?.partCount, partCount + 1);
     }),
-    { numRuns: 600 },
+    { numRuns: cases(600) },
   );
 });
 
@@ -192,7 +192,7 @@ test("NON_UNICODE leaves only GSM characters, and no text in UCS-2", () => {
       assert.ok(isGsm(transliterate(text, "NON_UNICODE")));
       assert.equal(prepareText(text, { transliteration: "NON_UNICODE" }).encoding, "gsm7");
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 
@@ -202,7 +202,7 @@ test("AUTODETECT takes as many parts as the language does that takes the fewest"
       const partsWith = (languageCode: LanguageChoice) => prepareText(text, { languageCode, lockingShift }).partCount;
       assert.equal(partsWith("AUTODETECT"), Math.min(...LANGUAGE_CODES.map(partsWith), partsWith("NONE")));
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 
@@ -220,7 +220,7 @@ for (const transliteration of TRANSLITERATIONS) {
         const once = transliterate(text, transliteration);
         assert.equal(transliterate(once, transliteration), once);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -247,6 +247,6 @@ test("octets from outside never make the decoder throw", () => {
         assert.equal(typeof decoded.text, "string");
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
 });

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { MAX_AMOUNT } from "../../src/money/amounts.ts";
 import type { FundsMoveKind, PostingKind, Settlement } from "../../src/money/postings.ts";
 import type { FundsMove } from "../../src/store/port/money.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const BY = { by: { name: "OPERATOR", address: null }, atMs: NOW };
@@ -271,7 +271,7 @@ export function fundsContract(engine: string, make: MakeDatabase): void {
           assert.deepEqual(balances, expected);
           await assertWhole(bench);
         }),
-        { numRuns: 25 },
+        { numRuns: cases(25) },
       );
     });
   });

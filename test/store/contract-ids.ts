@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { firstIdAt, nthId } from "../../src/runtime/ids.ts";
 import { PURGE_START, type PurgeCursor } from "../../src/store/port/delivery.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";
@@ -193,7 +193,7 @@ export function idsContract(engine: string, make: MakeDatabase): void {
             await bench.close();
           }
         }),
-        { numRuns: 10 },
+        { numRuns: cases(10) },
       );
     });
   });

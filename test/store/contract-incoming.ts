@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
 import type { IncomingFacts } from "../../src/message/message.ts";
 import { type ReceivedOctets, textOfReceived } from "../../src/sms/received.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const PHONE = "41790000001";
@@ -337,7 +337,7 @@ export function incomingContract(engine: string, make: MakeDatabase): void {
             all.map((parts) => parts.map(({ text }) => text).join("")).toSorted(),
           );
         }),
-        { numRuns: 20 },
+        { numRuns: cases(20) },
       );
     });
 

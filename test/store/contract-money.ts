@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { MAX_AMOUNT, MAX_WALLET, money } from "../../src/money/amounts.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { PURGE_START } from "../../src/store/port/delivery.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { Bench, type MakeDatabase, NOW } from "./harness.ts";
 
 const MAX_STORED = 2n ** 63n - 1n;
@@ -224,7 +224,7 @@ export function moneyContract(engine: string, make: MakeDatabase): void {
           for (const [index, { id }] of clients.entries()) assert.equal(await balanceOf(bench, id), model[index]);
           await assertWhole(bench);
         }),
-        { numRuns: 12 },
+        { numRuns: cases(12) },
       );
     });
   });

@@ -8,7 +8,7 @@ import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { ReportFetch } from "../../src/store/port/reports.ts";
 import type { LogFilter, LoggedMessage, LogPosition } from "../../src/store/port/tracking.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
 const URL_A = "http://127.0.0.1:1/a";
@@ -442,7 +442,7 @@ export function trackingContract(engine: string, make: MakeDatabase): void {
           }
           await bench.close();
         }),
-        { numRuns: 25 },
+        { numRuns: cases(25) },
       );
     });
   });

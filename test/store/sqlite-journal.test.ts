@@ -12,7 +12,7 @@ import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { JOURNAL_VERSION, Journal, replayJournal } from "../../src/store/sqlite/journal.ts";
 import type { Change } from "../../src/store/sqlite/journal-format.ts";
-import fc from "../support/chance.ts";
+import fc, { cases } from "../support/chance.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { Bench, CARRIER } from "./harness.ts";
 
@@ -216,7 +216,7 @@ test("whatever happens, the tables come to the same as if all were written at on
       assert.deepEqual(await behind.bench.store.verifyLedger(), []);
       await Promise.all([behind.bench.close(), atOnce.bench.close()]);
     }),
-    { numRuns: 15 },
+    { numRuns: cases(15) },
   );
 });
 

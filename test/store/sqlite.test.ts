@@ -15,28 +15,7 @@ import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { storeDirectory, temporaryDirectory } from "../support/service.ts";
-import { storeContract } from "./contract.ts";
-import { bulksContract } from "./contract-bulks.ts";
-import { fundsContract } from "./contract-funds.ts";
-import { idsContract } from "./contract-ids.ts";
-import { incomingContract } from "./contract-incoming.ts";
-import { keysContract } from "./contract-keys.ts";
-import { laterReceiptsContract } from "./contract-later.ts";
-import { linksContract } from "./contract-links.ts";
-import { listsContract } from "./contract-lists.ts";
-import { managingContract } from "./contract-managing.ts";
-import { messagesContract } from "./contract-messages.ts";
-import { moneyContract } from "./contract-money.ts";
-import { octetsContract } from "./contract-octets.ts";
-import { pacingContract } from "./contract-pacing.ts";
-import { pinsContract } from "./contract-pins.ts";
-import { quarantineContract } from "./contract-quarantine.ts";
-import { receiptsContract } from "./contract-receipts.ts";
-import { retentionContract } from "./contract-retention.ts";
-import { sameIdsContract } from "./contract-same-ids.ts";
-import { secondFactorContract } from "./contract-second-factor.ts";
-import { subscriptionsContract } from "./contract-subscriptions.ts";
-import { trackingContract } from "./contract-tracking.ts";
+import { CONTRACTS } from "./contracts.ts";
 import type { MakeDatabase } from "./harness.ts";
 
 const makeDatabase: MakeDatabase = async (t) => {
@@ -62,28 +41,7 @@ const makeDatabase: MakeDatabase = async (t) => {
   };
 };
 
-storeContract("SQLite", makeDatabase);
-idsContract("SQLite", makeDatabase);
-incomingContract("SQLite", makeDatabase);
-trackingContract("SQLite", makeDatabase);
-bulksContract("SQLite", makeDatabase);
-keysContract("SQLite", makeDatabase);
-secondFactorContract("SQLite", makeDatabase);
-octetsContract("SQLite", makeDatabase);
-pinsContract("SQLite", makeDatabase);
-pacingContract("SQLite", makeDatabase);
-quarantineContract("SQLite", makeDatabase);
-receiptsContract("SQLite", makeDatabase);
-sameIdsContract("SQLite", makeDatabase);
-laterReceiptsContract("SQLite", makeDatabase);
-linksContract("SQLite", makeDatabase);
-listsContract("SQLite", makeDatabase);
-subscriptionsContract("SQLite", makeDatabase);
-managingContract("SQLite", makeDatabase);
-messagesContract("SQLite", makeDatabase);
-moneyContract("SQLite", makeDatabase);
-fundsContract("SQLite", makeDatabase);
-retentionContract("SQLite", makeDatabase);
+for (const contract of Object.values(CONTRACTS).flat()) contract("SQLite", makeDatabase);
 
 const LANES = { lane: 10, total: 10 };
 const MIGRATIONS = join(import.meta.dirname, "../../src/store/sqlite/migrations");

@@ -7,6 +7,14 @@ import fc from "fast-check";
 /** Whether this is the long run, where tests are as large as they can be (test/runner/parts.ts). */
 export const isLong = process.env.TEST_SIZE === "long";
 
+const SHORT_CASES = 200;
+const LONG_TIMES = 10;
+
+/** How many cases a property is tried with: so many of them or 200 in the short run, ten times as many in the long one. */
+export function cases(usual: number): number {
+  return isLong ? usual * LONG_TIMES : Math.min(usual, SHORT_CASES);
+}
+
 const given = process.env.TEST_SEED;
 export const seed = given !== undefined ? Number(given) : isLong ? Math.trunc(Math.random() * 2 ** 31) : 1;
 fc.configureGlobal({ seed });

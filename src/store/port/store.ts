@@ -12,6 +12,7 @@ import type { Profile } from "../../message/profile.ts";
 import type { ParkedFilter, Receipt } from "../../message/receipt.ts";
 import type { SubscriptionChange, SubscriptionOutcome } from "../../message/subscription.ts";
 import type {
+  BalanceBehind,
   Posting,
   PostingPosition,
   PostingRange,
@@ -335,14 +336,7 @@ export interface Store extends CarrierStore, PinStore {
   checkWallets(input: { limit: number }): Promise<{ faults: LedgerFault[]; wallets: number; isWhole: boolean }>;
   /** An account's postings in the order of time. */
   postings(input: PostingRange): Promise<Posting[]>;
-  /**
-   * The balance, and what it was right behind a place among the postings. Both are of one moment, so that what is said of the past stays so while
-   * money moves. It adds up all postings that come after the place: there should be few.
-   */
-  balanceBehind(input: {
-    accountId: number;
-    place: PostingPosition;
-  }): Promise<{ nowMicros: bigint; thenMicros: bigint }>;
+  balanceBehind(input: { accountId: number; place: PostingPosition }): Promise<BalanceBehind>;
   /** What its postings come to, a page at a time: `next` says where to go on. */
   turnover(input: PostingRange): Promise<{ amountMicros: bigint; next: PostingPosition | null }>;
   /** The same by spans of time, in no order. */

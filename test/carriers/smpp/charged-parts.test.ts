@@ -8,7 +8,7 @@ import { GSM_CHARACTERS } from "../../../src/sms/alphabets.ts";
 import { LANGUAGE_CHOICES, MAX_PARTS } from "../../../src/sms/text.ts";
 import { asciiFromGsm, latin1FromGsm } from "../../../src/sms/transliteration/smaller.ts";
 import { MISSING_LETTERS, TEXT_ALPHABETS } from "../../../src/sms/writing.ts";
-import fc from "../../support/chance.ts";
+import fc, { cases } from "../../support/chance.ts";
 
 const profiles: fc.Arbitrary<SmppProfile> = fc.record(
   {
@@ -62,7 +62,7 @@ test("as many PDUs go to the carrier as parts were counted, and they hold the te
       if (profile.longMessages === "payload") assert.equal(parts.length, 1);
       else assert.equal(parts.length, body.partCount);
     }),
-    { numRuns: 5_000 },
+    { numRuns: cases(5_000) },
   );
   assert.ok(rewritten > 0, "some texts are not sent as they are");
 });

@@ -5,9 +5,9 @@ import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import { TLVS, type Tlv, writeTlvs } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import fc from "../../support/chance.ts";
+import fc, { cases } from "../../support/chance.ts";
 
-const CASES = 20_000;
+const CASES = cases(2_000);
 
 interface Written {
   readonly message: Uint8Array;

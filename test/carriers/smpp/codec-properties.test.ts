@@ -10,7 +10,7 @@ import { Reader, Writer } from "../../../src/carriers/smpp/codec/octets.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import fc from "../../support/chance.ts";
+import fc, { cases } from "../../support/chance.ts";
 import { anyPdu, commandName, pduOf } from "./codec-arbitraries.ts";
 import { octets } from "./codec-octets.ts";
 
@@ -37,7 +37,7 @@ test("every PDU that can be written is read as it was, and is no longer than its
       assert.equal(wire.readUInt32BE(0), wire.length);
       assert.deepEqual(decodePdu(wire), { kind: "pdu", pdu });
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 
@@ -56,7 +56,7 @@ test("the shapes that are written out do as the table says: the same octets, the
       assert.deepEqual(read(reader, 1, 2), readByTable(pdu.command)(expectedReader, 1, 2));
       assert.equal(reader.fault, expectedReader.fault);
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 
@@ -73,7 +73,7 @@ test("PDUs come out of a stream as they went in, however it was cut", () => {
       }
       assert.deepEqual(decodeChunks(chunks), asRead(pdus));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 
@@ -132,7 +132,7 @@ for (const [name, spoil] of Object.entries(SPOILS)) {
         assert.ok(decoded.kind === "pdu" && decoded.mended !== undefined);
         assert.equal(encodePdu(decoded.pdu).toString("hex"), wire.toString("hex"));
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 }
@@ -144,7 +144,7 @@ test("the library smpp writes the same octets", () => {
     fc.property(comparable, ({ pdu, theirs }) => {
       assert.equal(encodePdu(pdu).toString("hex"), theirs.toBuffer().toString("hex"));
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 

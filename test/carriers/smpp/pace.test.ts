@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CarrierPace } from "../../../src/carriers/smpp/carrier-pace.ts";
 import { SentLog } from "../../../src/carriers/smpp/sent-log.ts";
-import fc from "../../support/chance.ts";
+import fc, { cases } from "../../support/chance.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 /** The most that went within any one second. */
@@ -57,7 +57,7 @@ test("over any second no more parts are written than the profile allows, whateve
       write(going);
       assert.ok(busiestSecond(times) <= limit, `${busiestSecond(times)} with ${limit}`);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 
@@ -88,7 +88,7 @@ test("a limit that changes holds from the next part on, also where the carrier i
         }
       }
     }),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   );
 });
 

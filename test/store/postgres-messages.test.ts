@@ -1,0 +1,4 @@
+/** The store's contract on PostgreSQL: messages. */
+import { contractOnPostgres } from "./postgres-database.ts";
+
+contractOnPostgres("messages");
