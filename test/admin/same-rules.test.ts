@@ -1,10 +1,12 @@
 /** The operator's rules hold over the API and on the command line alike: what one takes or refuses, the other does too. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PasswordChecker } from "../../src/auth/passwords.ts";
 import { commandsOn } from "../cli/in-process.ts";
 import { addAccount } from "../support/accounts.ts";
-import { good, operating, refusal, soon } from "../support/operator.ts";
+import { good, operating, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -526,7 +528,7 @@ test("a list that was stored empty still means nobody, and null takes it away", 
   const status = async () => (await service.call("GET", "/account/1/balance", { authorization })).status;
   assert.equal(await status(), 403);
   good(await patch("EMPTY", { allowedAddresses: null }));
-  await soon(async () => (await status()) === 200);
+  await eventually(async () => (await status()) === 200);
 });
 
 test("both count the characters of a password, and not what they take in memory", async () => {

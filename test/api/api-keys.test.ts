@@ -32,7 +32,7 @@ async function addKey(accountKey: string): Promise<string> {
 const ask = (authorization: string) => service.call("GET", BALANCE, { authorization });
 
 /** Waits until the service has seen it: a bound of seconds, where a second is promised and other tests run beside it. */
-const soon = <Result>(check: () => Promise<Result | false>) => eventually(check, 5_000);
+const soon = <Result>(check: () => Promise<Result | false>) => eventually(check);
 
 const OPERATIONS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ["GET", BALANCE],

@@ -11,7 +11,7 @@ const service = await startTestService({ after }, { data });
 const ask = (authorization: string, path = BALANCE) => service.call("GET", path, { authorization });
 
 /** Waits until the service has seen it: a bound of seconds, where a second is promised and other tests run beside it. */
-const soon = <Result>(check: () => Promise<Result | false>) => eventually(check, 5_000);
+const soon = <Result>(check: () => Promise<Result | false>) => eventually(check);
 
 test("an account that is made while the service runs can be used", async () => {
   assert.equal((await ask(basic("LATER", "password"))).status, 401);

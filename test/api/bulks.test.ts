@@ -139,7 +139,7 @@ test("a bulk that is moved into the past goes now, and says so", async () => {
 });
 
 test("a moved bulk keeps its delivery window, and its validity counts from the new moment", async () => {
-  await clock.advance(HOUR_MS - (clock.now() % HOUR_MS));
+  await clock.leap(HOUR_MS - (clock.now() % HOUR_MS));
   const opensMs = clock.now() + HOUR_MS;
   const hour = (atMs: number) => ({ hour: new Date(atMs).getUTCHours(), minute: 0 });
   const deliveryTimeWindow = { days: [...DAYS], from: hour(opensMs), to: hour(opensMs + HOUR_MS) };
@@ -152,6 +152,8 @@ test("a moved bulk keeps its delivery window, and its validity counts from the n
   const submitted = await submittedCount(service);
   await move(bulkId, opensMs - HOUR_MS);
   // Time stands still where the window opens until the carrier has it, however busy the machine is.
+  await clock.leap(opensMs - MINUTE_MS - clock.now());
+  assert.equal(await submittedCount(service), submitted);
   await clock.advance(opensMs - clock.now());
   await eventually(async () => (await submittedCount(service)) > submitted);
   const [item] = await reported(bulkId, 1, clock, MINUTE_MS);

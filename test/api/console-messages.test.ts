@@ -158,7 +158,7 @@ describe("the console's page of a message", () => {
     const answer = await withEvent(service, id, "again");
     assert.equal(answer.state, "retrying");
     assert.match(answer.events.at(-1).detail, /the carrier is busy \(throttled\)/);
-    await eventually(async () => (await numbers(service, "retrying")).length === 1, 20_000);
+    await eventually(async () => (await numbers(service, "retrying")).length === 1);
     const [row] = (await list(service, "retrying")).results;
     assert.deepEqual([row.state, row.isOverdue, row.heldBy], ["waiting", true, null]);
     assert.equal(good(await service.call("GET", "/console/1/message-counts")).retrying, 1);

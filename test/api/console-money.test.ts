@@ -1,11 +1,13 @@
 /** What the console's pages about money, settings and accounts ask for: each account sees its own, in bounded looks that add up. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { RunningTotals, type Walk } from "../../src/api/console/running-totals.ts";
 import { MAX_URL_LENGTH } from "../../src/runtime/urls.ts";
 import { addAccount } from "../support/accounts.ts";
-import { addOtherReseller, good, OPERATOR, OTHER_RESELLER, RESELLER, refusal, soon } from "../support/operator.ts";
+import { addOtherReseller, good, OPERATOR, OTHER_RESELLER, RESELLER, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { ReportReceiver, status } from "../support/report-receiver.ts";
 import { basic, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -76,7 +78,7 @@ test("a top-up is in the balance, the history and the statement at once", async 
 test("what messages cost is told by country, carrier and day", async () => {
   const call = await client("COSTS");
   good(await call("POST", "/sms/1/text/single", send(["41793026727", "41793026728", "4915112345678"])));
-  const costs = await soon(async () => {
+  const costs = await eventually(async () => {
     const answer = good(await call("GET", "/console/1/costs?days=7"));
     return answer.messages === 3 && answer;
   });

@@ -77,7 +77,7 @@ test("while a client's host does not take reports not all is well", async (t) =>
   const { sentence, findings, reports } = await eventually(async () => {
     const seen = good(await get("overview"));
     return seen.reports.failingHosts === 1 && seen;
-  }, 30_000);
+  });
   assert.doesNotMatch(sentence, /All is well/);
   const [told] = findings.filter(({ about }: Told) => about === "reports");
   assert.match(told.says, /^1 host of clients does not take reports/);

@@ -11,8 +11,6 @@ import { ADVANCED, MULTI, SINGLE } from "../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../support/service.ts";
 import { smppCatalogue, startSmsc } from "../support/smsc.ts";
 
-const WAIT_MS = 60_000;
-
 /** The doctor as another process on the same machine sees the service. */
 function examined({ url, settings }: TestService, ...args: string[]): Promise<Examination> {
   const { store } = settings;
@@ -35,7 +33,7 @@ test("a receiver that fails now is told: its host, since when, its last answer, 
     const [host] = await service.store.reportHosts({ accountKey: null, limit: 10 });
     return host !== undefined && host.waiting > 0 && host;
   };
-  await eventually(failing, WAIT_MS);
+  await eventually(failing);
 
   const { origin } = new URL(receiver.url);
   const told = (await examined(service)).about(origin);
@@ -57,7 +55,7 @@ test("a receiver that fails now is told: its host, since when, its last answer, 
 test("a carrier that is bound and throttles is told, with how many wait", async (t) => {
   const smsc = await startSmsc(t, { systemId: "heliograph", password: "secret" });
   const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port) });
-  await eventually(async () => smsc.connections.length === 1, WAIT_MS);
+  await eventually(async () => smsc.connections.length === 1);
   const sound = await examined(service);
   assert.equal(sound.about("service").says, "it runs, and its store answers");
   assert.ok(!sound.findings.some(({ says }) => says.includes("throttles")));
@@ -69,7 +67,7 @@ test("a carrier that is bound and throttles is told, with how many wait", async 
     text: "Hello",
   }));
   good(await service.call("POST", MULTI, { body: { messages } }));
-  await eventually(async () => (smsc.counters.hits.refuseSubmit ?? 0) > 3, WAIT_MS);
+  await eventually(async () => (smsc.counters.hits.refuseSubmit ?? 0) > 3);
   const { about } = await examined(service);
   const told = about("smpp");
   assert.deepEqual([told.area, told.state], ["carriers", "warning"]);
@@ -86,7 +84,7 @@ test("receipts that match no message are told by their carrier, and those that o
   const service = await startTestService(t, { catalogue: smppCatalogue(smsc.port) });
   good(await service.call("POST", SINGLE, { body: { from: "Sender", to: "41793026727", text: "Hello" } }));
   const line = 'heliograph_receipts_unapplied_total{reason="repeated"} 1\n';
-  await eventually(async () => (await service.call("GET", "/metrics")).text.includes(line), WAIT_MS);
+  await eventually(async () => (await service.call("GET", "/metrics")).text.includes(line));
   const repeated = await examined(service);
   assert.ok(!repeated.findings.some(({ about }) => about === "receipts"), "it says nothing new of any message");
 

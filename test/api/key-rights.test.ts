@@ -1,9 +1,11 @@
 /** API keys: what they are good for, until when and from where; and that none makes anything mightier than itself. */
+
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { formatDateTime } from "../../src/schedule/date-time.ts";
 import { addAccount } from "../support/accounts.ts";
-import { good, operating, RESELLER, refusal, soon } from "../support/operator.ts";
+import { good, operating, RESELLER, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { RawClient, rawRequestText } from "../support/raw-http.ts";
 import { assertUnauthorized, basic, DEMO, startTestService, type TestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -189,6 +191,6 @@ test("a key replaces itself: it makes another, sees and revokes itself, and no o
   for (const id of [other.id, made.id, "000000000000"])
     assert.equal((await ask("DELETE", `/api-keys/${id}`)).status, 404, id);
   good(await ask("DELETE", `/api-keys/${old.id}`), 204);
-  await soon(async () => (await statusOf(service, old.key)) === 401);
+  await eventually(async () => (await statusOf(service, old.key)) === 401);
   assert.deepEqual([await statusOf(service, made.key), await statusOf(service, other.key)], [200, 200]);
 });

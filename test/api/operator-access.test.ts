@@ -1,8 +1,10 @@
 /** Who gets in: passwords, sessions and API keys, as whoever manages an account gives and takes them. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount, everythingIn } from "../support/accounts.ts";
-import { addOtherReseller, good, OTHER_RESELLER, operating, RESELLER, refusal, soon } from "../support/operator.ts";
+import { addOtherReseller, good, OTHER_RESELLER, operating, RESELLER, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { basic, startTestService, temporaryDirectory } from "../support/service.ts";
 
 const data = await temporaryDirectory({ after });
@@ -22,7 +24,7 @@ test("another password is good at once, and the old one and its sessions are not
   assert.equal((await balance(session)).status, 200);
   const path = "/accounts/PASS/users/PASS/password";
   assert.deepEqual(good(await call("PUT", path, { password: "another password" })), { username: "PASS" });
-  await soon(async () => (await balance(basic("PASS", "password"))).status === 401);
+  await eventually(async () => (await balance(basic("PASS", "password"))).status === 401);
   assert.equal((await balance(basic("PASS", "another password"))).status, 200);
   assert.equal((await balance(session)).status, 401);
   const { password } = good(await call("PUT", path, {}, { authorization: RESELLER }));
@@ -46,7 +48,7 @@ test("ended sessions are ended, however many there were", async () => {
   await addAccount(service.store, { key: "SESS" });
   const tokens = [await logIn("SESS", "password"), await logIn("SESS", "password")];
   assert.deepEqual(good(await call("DELETE", "/accounts/SESS/sessions")), { ended: 2 });
-  for (const token of tokens) await soon(async () => (await balance(token)).status === 401);
+  for (const token of tokens) await eventually(async () => (await balance(token)).status === 401);
   assert.equal((await balance(basic("SESS", "password"))).status, 200);
 });
 
@@ -66,7 +68,7 @@ test("a key is shown once, is good for its scopes, says when it was used, and is
   assert.match(listed.usedAt, /\+0000$/);
   assert.equal((await call("DELETE", `/accounts/DEMO0001/api-keys/${shown.id}`)).status, 404, "another account's key");
   good(await call("DELETE", `${path}/${shown.id}`, undefined, { authorization: RESELLER }), 204);
-  await soon(async () => (await balance(`App ${key}`)).status === 401);
+  await eventually(async () => (await balance(`App ${key}`)).status === 401);
   assert.equal((await call("DELETE", `${path}/${shown.id}`)).status, 404);
   assert.ok(!(await everythingIn(data)).includes(key.slice(`hgk_${shown.id}_`.length)));
 });

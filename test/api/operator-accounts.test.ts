@@ -1,8 +1,10 @@
 /** Accounts over the API: made, listed, changed by the version that was seen, suspended and retired. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
-import { addOtherReseller, good, OTHER_RESELLER, operating, RESELLER, refusal, soon } from "../support/operator.ts";
+import { addOtherReseller, good, OTHER_RESELLER, operating, RESELLER, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -181,9 +183,9 @@ test("a suspended account is refused within a second, and served again when it i
   await addAccount(service.store, { key: "HELD" });
   assert.equal((await balance("HELD", "password")).status, 200);
   good(await call("PATCH", "/accounts/HELD", { version: 1, suspended: true }, as(RESELLER)));
-  await soon(async () => (await balance("HELD", "password")).status === 403);
+  await eventually(async () => (await balance("HELD", "password")).status === 403);
   good(await call("PATCH", "/accounts/HELD", { version: 2, suspended: false }));
-  await soon(async () => (await balance("HELD", "password")).status === 200);
+  await eventually(async () => (await balance("HELD", "password")).status === 200);
 });
 
 test("a retired account is gone for good, and its record stays", async () => {
@@ -192,7 +194,7 @@ test("a retired account is gone for good, and its record stays", async () => {
   assert.equal((await call("DELETE", "/accounts/OLD?version=7")).status, 409);
   assert.equal((await call("DELETE", "/accounts/OLD")).status, 400);
   good(await call("DELETE", "/accounts/OLD?version=1"), 204);
-  await soon(async () => (await balance("OLD", "password")).status === 403);
+  await eventually(async () => (await balance("OLD", "password")).status === 403);
   const record = good(await call("GET", "/accounts/OLD"));
   assert.match(record.retiredAt, /\+0000$/);
   for (const [method, path, body] of [

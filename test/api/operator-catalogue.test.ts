@@ -1,9 +1,11 @@
 /** The catalogue over the API: what is set is in force within a second, and what would not fit together is refused. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount } from "../support/accounts.ts";
 import { CERTIFICATE } from "../support/certificate.ts";
-import { good, operating, refusal, soon } from "../support/operator.ts";
+import { good, operating, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { basic, startTestService } from "../support/service.ts";
 
 const service = await startTestService({ after });
@@ -34,7 +36,7 @@ test("the next message after a rate was changed costs the new price", async () =
   assert.equal(await pay(), 20_000);
   const { version } = good(await call("PUT", "/rate-plans/changing", { ...planAt("0.05"), version: 1 }));
   assert.equal(version, 2);
-  await soon(async () => (await pay()) === 50_000);
+  await eventually(async () => (await pay()) === 50_000);
 });
 
 test("a route is in force within a second after it was set, changed and deleted", async () => {
@@ -46,9 +48,9 @@ test("a route is in force within a second after it was set, changed and deleted"
   good(await call("PUT", "/carriers/second", { kind: "simulator", answerAfterMs: 1 }));
   assert.equal(await carrierOf(), "simulator");
   good(await call("PUT", "/routes/888", { groups: [[{ carrier: "second", weight: 2 }]] }));
-  await soon(async () => (await carrierOf()) === "second");
+  await eventually(async () => (await carrierOf()) === "second");
   good(await call("PUT", "/routes/888", { carrier: "simulator", version: 1 }));
-  await soon(async () => (await carrierOf()) === "simulator");
+  await eventually(async () => (await carrierOf()) === "simulator");
   good(await call("DELETE", "/routes/888?version=2"), 204);
   assert.equal((await call("GET", "/routes/888")).status, 404);
   assert.equal(await carrierOf(), "simulator");

@@ -1,8 +1,10 @@
 /** Clients change their own credentials: API keys, the password, and the secret that signs reports. */
+
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { addAccount, everythingIn } from "../support/accounts.ts";
-import { good, operating, RESELLER, refusal, soon } from "../support/operator.ts";
+import { good, operating, RESELLER, refusal } from "../support/operator.ts";
+import { eventually } from "../support/patience.ts";
 import { basic, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -31,7 +33,7 @@ test("an account makes, lists and revokes its own keys, by password or session, 
     assert.equal((await by(`App ${key}`)("GET", "/balance")).status, 200);
     assert.equal((await ask("DELETE", `/api-keys/${theirs.id}`)).status, 404);
     good(await ask("DELETE", `/api-keys/${shown.id}`), 204);
-    await soon(async () => (await by(`App ${key}`)("GET", "/balance")).status === 401);
+    await eventually(async () => (await by(`App ${key}`)("GET", "/balance")).status === 401);
     const [revoked, made] = await auditOf(shown.id);
     for (const [entry, action] of [
       [revoked, "delete"],

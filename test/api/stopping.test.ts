@@ -82,20 +82,20 @@ test("under the name localhost both its addresses are served, and a stop resets 
     for (const { destroy } of [...idle, ...working]) destroy();
   });
   for (const { ask } of idle) ask("/healthz");
-  await eventually(async () => idle.every(({ seen }) => seen.text.startsWith("HTTP/1.1 200 ")), LONG_MS);
+  await eventually(async () => idle.every(({ seen }) => seen.text.startsWith("HTTP/1.1 200 ")));
   for (const { ask } of working) ask(BALANCE);
-  await eventually(async () => held.waiting === 2, LONG_MS);
+  await eventually(async () => held.waiting === 2);
 
   let isStopped = false;
   const stopped = service.stop().then(() => {
     isStopped = true;
   });
-  await eventually(async () => idle.every(({ seen }) => seen.isEnded), LONG_MS);
+  await eventually(async () => idle.every(({ seen }) => seen.isEnded));
   const late = await Promise.all(hosts.map((host) => clientAt(host, port).catch(({ code }) => code)));
   assert.deepEqual(late, ["ECONNREFUSED", "ECONNREFUSED"]);
   assert.equal(isStopped, false, "what is under way is waited for");
   held.release();
-  await eventually(async () => working.every(({ seen }) => seen.isEnded), LONG_MS);
+  await eventually(async () => working.every(({ seen }) => seen.isEnded));
   for (const { seen } of working) {
     assert.match(seen.text, /^HTTP\/1\.1 200 [\s\S]*\r\nconnection: close\r\n[\s\S]*"currency":"EUR"\}$/i);
     assert.equal(seen.failure, null);
@@ -117,13 +117,13 @@ test("a connection whose answer began before the stop, and so did not say that i
     working.destroy();
   });
   working.ask("/account/1/statement?from=2020-01-01T00:00:00.000%2B0000&format=csv");
-  await eventually(async () => held.waiting === 1 && working.seen.text.includes("opening"), LONG_MS);
+  await eventually(async () => held.waiting === 1 && working.seen.text.includes("opening"));
   assert.doesNotMatch(working.seen.text, /connection: close/i);
   const stopped = service.stop();
-  await eventually(async () => idle.seen.isEnded, LONG_MS);
+  await eventually(async () => idle.seen.isEnded);
   assert.equal(working.seen.isEnded, false);
   held.release();
-  await eventually(async () => working.seen.isEnded, LONG_MS);
+  await eventually(async () => working.seen.isEnded);
   assert.match(working.seen.text, /closing[\s\S]*\r\n0\r\n\r\n$/);
   assert.equal(working.seen.failure, null);
   await stopped;

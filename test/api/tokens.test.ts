@@ -83,9 +83,9 @@ test("it ends after an hour whatever happens, and a login does not", async () =>
   for (let minutes = 0; minutes < 60; minutes += 20) {
     assert.equal((await balance(token)).status, 200);
     assert.equal((await balance(`IBSSO ${json.token}`)).status, 200);
-    await clock.advance(20 * 60_000 - 1);
+    await clock.leap(20 * 60_000 - 1);
   }
-  await clock.advance(3);
+  await clock.leap(3);
   assert.equal((await balance(token)).status, 401);
   assert.equal((await balance(`IBSSO ${json.token}`)).status, 200);
 });

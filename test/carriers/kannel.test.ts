@@ -12,8 +12,8 @@ import { type TestContext, test } from "node:test";
 import { freePorts, kannelProgram, untilOpen } from "../../bench/cycle/kannel-start.ts";
 import { Program } from "../../bench/cycle/program.ts";
 import type { Smsc } from "../../src/smsc/smsc.ts";
+import { until } from "../support/patience.ts";
 import { startSmsc } from "../support/smsc.ts";
-import { until } from "./smpp/session-support.ts";
 
 const BEARERBOX = kannelProgram("bearerbox");
 const SMSBOX = kannelProgram("smsbox");

@@ -6,7 +6,6 @@ import { eventually } from "../support/service.ts";
 import { startSmsc } from "../support/smsc.ts";
 import { newService } from "./in-process.ts";
 
-const MAX_MS = 60_000;
 const OWN = { systemId: "heliograph", password: "secret" };
 
 test("a carrier that goes away says why, comes back by itself, and a refused one is tried when it is told to", async (t) => {
@@ -23,7 +22,7 @@ test("a carrier that goes away says why, comes back by itself, and a refused one
     eventually(async () => {
       const { states } = await json("carrier", "show", "acme");
       return states.length === 1 && states[0].state === state && states[0];
-    }, MAX_MS);
+    });
   const bound = await stateIs("bound");
   assert.deepEqual([bound.reason, bound.nextTryAt, bound.bound, bound.connections], [null, null, 1, 1]);
   assert.match(bound.node, new RegExp(` ${child.process.pid}$`));
@@ -39,7 +38,7 @@ test("a carrier that goes away says why, comes back by itself, and a refused one
   const shown = await eventually(async () => {
     const { stdout } = await runProgram(["carrier", "list", "--data", data]);
     return /^acme .* waiting until \S+ .*nobody listens there/m.test(stdout) && stdout;
-  }, MAX_MS);
+  });
   assert.match(shown, /STATE +SINCE +REASON$/m);
   const back = await startSmsc(t, { ...OWN, port });
   await stateIs("bound");

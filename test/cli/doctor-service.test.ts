@@ -10,8 +10,6 @@ import { postgresUrl } from "../support/postgres.ts";
 import { type RealService, startRealService } from "../support/real-service.ts";
 import { eventually } from "../support/service.ts";
 
-const WAIT_MS = 90_000;
-
 const STORES: readonly (readonly [name: string, url: (t: TestContext) => Promise<string | null>])[] = [
   ["the embedded store", async () => null],
   ["PostgreSQL", (t) => postgresUrl(t)],
@@ -28,7 +26,7 @@ for (const [name, databaseOf] of STORES)
     const closed = await closedPort();
     await done("carrier", "set", "carrier", `hosts=127.0.0.1:${closed}`);
     const shownState = () => json("carrier", "show", "carrier").then(({ states }) => states[0]?.state);
-    await eventually(async () => (await shownState()) === "waiting", WAIT_MS);
+    await eventually(async () => (await shownState()) === "waiting");
     const body = { from: "Acme", to: "41793026727", text: "Hello" };
     const sent = await call("POST", "/sms/1/text/single", { body });
     assert.equal(sent.status, 200, sent.text);
@@ -45,7 +43,7 @@ for (const [name, databaseOf] of STORES)
         found.findings.some(({ about, says }) => about === "carrier" && / waits? for it/.test(says)) &&
         found
       );
-    }, WAIT_MS);
+    });
     const away = running.findings.filter(({ area, state }) => area === "carriers" && state === "wrong");
     assert.equal(away.length, 1, JSON.stringify(away));
     assert.match(
@@ -81,7 +79,7 @@ for (const [name, databaseOf] of STORES)
     const dead = await eventually(async () => {
       const found = await looked(service, closed);
       return found.findings.some(({ says }) => says.startsWith("the service does not run")) && found;
-    }, WAIT_MS);
+    });
     const { state, says, mend } = dead.about("service");
     assert.equal(state, "warning");
     assert.match(says, /^the service does not run; 1 message waits, the oldest since \d{4}-\S+$/);

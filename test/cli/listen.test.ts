@@ -7,7 +7,6 @@ import { type Child, type Program, runProgram, startChild, startProgram } from "
 import { closedPort } from "../support/ports.ts";
 import { callService, eventually, temporaryDirectory } from "../support/service.ts";
 
-const LONG_MS = 60_000;
 const MESSAGE = { from: "Heliograph", to: "41793026727", text: "Hello" };
 
 /** For all tests that leave it as it was: a start takes long on a busy machine. */
@@ -29,7 +28,7 @@ async function sandboxOf(t: Cleanup, data: string, port = "0"): Promise<Child> {
 
 async function listening(t: TestContext, url: string, args: readonly string[] = [], settings = {}): Promise<Program> {
   const program = startProgram(t, ["listen", "--url", url, ...args], settings);
-  await eventually(async () => program.output().includes("Listening to"), LONG_MS);
+  await eventually(async () => program.output().includes("Listening to"));
   return program;
 }
 
@@ -48,7 +47,7 @@ const linesAbout = (program: Program, id: string): string[] =>
 test("an account's events are printed as they happen: accepted, sent, delivered, the report, an incoming message, a warning", async (t) => {
   const own = await listening(t, url);
   const id = await send(url, { notifyUrl: "http://127.0.0.1:1/reports?token=hidden", sendat: "x" });
-  await eventually(async () => linesAbout(own, id).length >= 4, LONG_MS);
+  await eventually(async () => linesAbout(own, id).length >= 4);
   assert.deepEqual(
     linesAbout(own, id)
       .slice(0, 4)
@@ -63,7 +62,7 @@ test("an account's events are printed as they happen: accepted, sent, delivered,
   assert.match(own.output(), /warning +POST \/sms\/1\/text\/single: sendat is not known here; did you mean sendAt\?/);
   const body = { from: "41793026727", to: "12345", text: "Hello back" };
   assert.equal((await callService(url, "POST", "/sandbox/1/incoming", { body })).status, 204);
-  await eventually(async () => /incoming +from 41793026727 to 12345 · "Hello back"/.test(own.output()), LONG_MS);
+  await eventually(async () => /incoming +from 41793026727 to 12345 · "Hello back"/.test(own.output()));
 });
 
 test("an operator listens to one account or to all; one account's events are nobody else's", async (t) => {
@@ -74,7 +73,7 @@ test("an operator listens to one account or to all; one account's events are nob
   const all = await listening(t, url, ["--user", "operator", "--password-file", file]);
   const asReseller = await listening(t, url, ["--user", "reseller"], { HG_PASSWORD: "reseller-password" });
   const id = await send(url);
-  for (const program of [one, all]) await eventually(async () => linesAbout(program, id).length === 3, LONG_MS);
+  for (const program of [one, all]) await eventually(async () => linesAbout(program, id).length === 3);
   assert.ok(
     linesAbout(all, id).every((line) => line.includes(" DEMO0001 · ")),
     all.output(),
@@ -92,7 +91,7 @@ test("with --json each event is a line for scripts, and --events chooses among t
   const events = await eventually(async () => {
     const lines = linesAbout(program, id);
     return lines.length === 2 && lines.map((line) => JSON.parse(line));
-  }, LONG_MS);
+  });
   const about = { account: "DEMO0001", messageId: id, from: "Heliograph", to: "41793999003" };
   const [{ at, ...accepted }, { at: endedAt, ...failed }] = events;
   assert.deepEqual(accepted, { ...about, kind: "accepted", text: "Hello", status: "PENDING_ENROUTE" });
@@ -111,14 +110,14 @@ test("it outlives a service that stops, and one that is killed, and says so", as
   const program = await listening(t, service.url);
   for (const [place, signal] of (["SIGTERM", "SIGKILL"] as const).entries()) {
     const id = await send(service.url);
-    await eventually(async () => linesAbout(program, id).length === 3, LONG_MS);
+    await eventually(async () => linesAbout(program, id).length === 3);
     await service.end(signal);
-    await eventually(async () => program.output().split("; trying again").length >= place + 2, LONG_MS);
+    await eventually(async () => program.output().split("; trying again").length >= place + 2);
     service = await sandboxOf(t, data, new URL(service.url).port);
-    await eventually(async () => program.output().split("Connected again.").length === place + 2, LONG_MS);
+    await eventually(async () => program.output().split("Connected again.").length === place + 2);
   }
   const last = await send(service.url);
-  await eventually(async () => linesAbout(program, last).length === 3, LONG_MS);
+  await eventually(async () => linesAbout(program, last).length === 3);
 });
 
 test("who may not listen is told so, and a service that is not there is waited for", async (t) => {
@@ -139,10 +138,8 @@ test("who may not listen is told so, and a service that is not there is waited f
   ] as const)
     assert.match((await runProgram(["listen", ...args])).stderr, words);
   const waiting = startProgram(t, ["listen", "--url", `http://127.0.0.1:${await closedPort()}`]);
-  await eventually(
-    async () =>
-      /cannot be reached \(ECONNREFUSED\); trying again \(--url names another address\)/.test(waiting.output()),
-    LONG_MS,
+  await eventually(async () =>
+    /cannot be reached \(ECONNREFUSED\); trying again \(--url names another address\)/.test(waiting.output()),
   );
 });
 

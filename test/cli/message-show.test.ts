@@ -8,7 +8,6 @@ import { eventually } from "../support/service.ts";
 
 /** The network takes what goes there and never says what became of it. */
 const SILENT = "41793999008";
-const WAIT_MS = 60_000;
 
 const STORES: readonly (readonly [name: string, url: (t: TestContext) => Promise<string | null>])[] = [
   ["the embedded store", async () => null],
@@ -55,7 +54,7 @@ for (const [name, databaseOf] of STORES)
         await eventually(async () => {
           const [found] = await tracked(service, id);
           return found.state === "submitted";
-        }, WAIT_MS);
+        });
         const [message] = await service.json("message", "show", id);
         assert.deepEqual(
           [message.account, message.encoding, message.parts, message.carrier, message.status, message.final],
@@ -106,7 +105,7 @@ for (const [name, databaseOf] of STORES)
         await eventually(async () => {
           const [found] = await tracked(service, id);
           return found.reports[0]?.attempts.length > 0;
-        }, WAIT_MS);
+        });
         const [message] = await service.json("message", "show", id);
         assert.deepEqual([message.status, message.notifyUrl], ["DELIVERED_TO_HANDSET", notifyUrl]);
         assert.equal(message.carrierIds.length, 1, "its receipt has come, and the id is still known");
@@ -135,7 +134,7 @@ for (const [name, databaseOf] of STORES)
         await eventually(async () => {
           const [found] = await tracked(service, id);
           return found.reports[0]?.state === "taken";
-        }, WAIT_MS);
+        });
         const [taken] = await service.json("message", "show", id, "--account", "ACME");
         const [told] = taken.reports;
         assert.deepEqual([told.attempts.at(-1).status, told.attempts.at(-1).reason], [200, null]);
@@ -160,7 +159,7 @@ test("with every step kept, a delivered message still shows the door, the caller
   await eventually(async () => {
     const [found] = await tracked(service, id);
     return found.final && found.request.door !== null && found.carrierIds.length > 0;
-  }, WAIT_MS);
+  });
   const [message] = await service.json("message", "show", id);
   assert.deepEqual([message.request.by, message.request.messages], ["user acme", 1]);
   assert.equal(message.request.door, "JSON");
@@ -183,7 +182,7 @@ for (const [name, databaseOf] of STORES)
         const [found] = await tracked(service, id);
         const report = found.reports[0];
         return report?.state === state && report.attempts.length === tries;
-      }, WAIT_MS);
+      });
     await isNow("dead", 1);
     await service.done("report", "replay", "--account", "ACME");
     await isNow("dead", 2);
@@ -210,7 +209,7 @@ for (const [name, databaseOf] of STORES)
 
     // A phone to which the network lets nothing go.
     const refused = await send(service, { text: "Hello", destinations: [{ to: "41793999006" }] });
-    await eventually(async () => (await tracked(service, refused))[0].carrierStatus !== null, WAIT_MS);
+    await eventually(async () => (await tracked(service, refused))[0].carrierStatus !== null);
     const [ended] = await service.json("message", "show", refused);
     assert.equal(ended.state, "done");
     assert.match(ended.carrierStatus, /^ESME_R[A-Z]+$/);

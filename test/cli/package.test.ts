@@ -66,7 +66,7 @@ test("a signal to both, as a terminal and systemd send it, stops in order", { ti
   child.stdout.on("data", (text) => {
     output += text;
   });
-  await eventually(async () => output.includes("Stop with Ctrl-C"), 90_000);
+  await eventually(async () => output.includes("Stop with Ctrl-C"));
   process.kill(-child.pid!, "SIGTERM");
   assert.deepEqual(await ended, [0, null]);
 });

@@ -11,8 +11,6 @@ const data = await temporaryDirectory({ after });
 const service = await startTestService({ after }, { data, strongPasswords: true });
 const { done, json, refused, run } = commandsOn("--data", data);
 
-const WAIT_MS = 90_000;
-
 const receipt = (change: object) => ({
   carrierMessageId: "",
   outcome: "delivered" as const,
@@ -161,12 +159,12 @@ test("receipts that were parked for wrong receiptIds find their messages when th
     ids.push(sent.messages[0].messageId);
   }
   const parked = async (): Promise<number> => (await real.json("receipt", "list")).length;
-  await eventually(async () => (await parked()) > 0, WAIT_MS);
+  await eventually(async () => (await parked()) > 0);
   await real.done("carrier", "set", "carrier", "receiptIds=hex then decimal");
-  await eventually(async () => (await parked()) === 0, WAIT_MS);
+  await eventually(async () => (await parked()) === 0);
   await eventually(async () => {
     const shown = await Promise.all(ids.map(async (id) => (await real.json("message", "show", id))[0].status));
     return shown.every((status) => status === "DELIVERED_TO_HANDSET");
-  }, WAIT_MS);
+  });
   assert.match(real.child.output(), /"receipts that matched no message have found theirs"/);
 });

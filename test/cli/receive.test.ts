@@ -7,17 +7,13 @@ import { type TestContext, test } from "node:test";
 import { type Program, runProgram, startProgram } from "../support/child.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
 
-const LONG_MS = 60_000;
 const KEY = Buffer.from("a key of the right length, 32 oct");
 const SECRET = `whsec_${KEY.toString("base64")}`;
 const BODY = JSON.stringify({ results: [{ messageId: "1", text: "Grüße" }] });
 
 async function receiverOf(t: TestContext, ...options: string[]): Promise<{ url: string; program: Program }> {
   const program = startProgram(t, ["receive", "--port", "0", ...options]);
-  const [, url] = await eventually(
-    async () => /(http:\/\/127\.0\.0\.1:\d+\/)[\s\S]*\n\n/.exec(program.output()),
-    LONG_MS,
-  );
+  const [, url] = await eventually(async () => /(http:\/\/127\.0\.0\.1:\d+\/)[\s\S]*\n\n/.exec(program.output()));
   return { url: url!, program };
 }
 
@@ -30,15 +26,14 @@ const post = (url: string, headers: Record<string, string>, body = BODY, signal:
   fetch(url, { method: "POST", headers, body, signal });
 
 const says = (program: Program, words: RegExp): Promise<unknown> =>
-  eventually(async () => words.test(program.output()), LONG_MS);
+  eventually(async () => words.test(program.output()));
 
 test("with a secret it says of each request whether its signature is valid, invalid or missing", async (t) => {
   const { url, program } = await receiverOf(t, "--secret", SECRET);
   const verdictOn = async (path: string, headers: Record<string, string>, body = BODY): Promise<string> => {
     assert.equal((await post(`${url}${path}`, headers, body)).status, 200);
-    const [, verdict] = await eventually(
-      async () => new RegExp(`^POST /${path} .*\\nSignature: (.*)$`, "m").exec(program.output()),
-      LONG_MS,
+    const [, verdict] = await eventually(async () =>
+      new RegExp(`^POST /${path} .*\\nSignature: (.*)$`, "m").exec(program.output()),
     );
     return verdict!;
   };
@@ -90,7 +85,7 @@ test("it is slow when told so", async (t) => {
   await says(program, /Answered 503 after 300 ms\./);
   const impatient = new AbortController();
   const gaveUp = post(url, {}, BODY, impatient.signal).catch((error: Error) => error.name);
-  await eventually(async () => program.output().split("POST /").length === 3, LONG_MS);
+  await eventually(async () => program.output().split("POST /").length === 3);
   impatient.abort();
   assert.equal(await gaveUp, "AbortError");
 });

@@ -19,7 +19,6 @@ import {
   temporaryDirectory,
 } from "../support/service.ts";
 
-const DEADLINE_MS = 60_000;
 const data = join(await temporaryDirectory({ after }), "data");
 const whole = { after } as unknown as Pick<TestContext, "after">;
 const { url } = await startChild(whole, ["sandbox", "--port", "0", "--data", data]);
@@ -159,7 +158,7 @@ test("a reseller sees why a client's messages fail: how many for which reason, i
   const failures = await eventually(async () => {
     const answer = await good("GET", `/operator/1/accounts/${key}/failures`);
     return answer.failed === 4 ? answer : null;
-  }, DEADLINE_MS);
+  });
   assert.deepEqual([failures.account, failures.messages, failures.complete], [key, 5, true]);
   const [most] = failures.results;
   assert.deepEqual(
@@ -219,7 +218,7 @@ test("an alert is told at once where it is set on a balance that is low already,
   const set = (alert: object | null) =>
     good("PATCH", `/operator/1/accounts/${key}`, { headers: { "if-match": "*" }, body: { alert } });
   await set({ below: 20, url: receiver });
-  await eventually(async () => pushed.length === 1, DEADLINE_MS);
+  await eventually(async () => pushed.length === 1);
   assert.deepEqual(told(), [[10, 20]]);
   // Nothing of these makes another one: a change of something else, the same again, a mark that is not reached, a charge below the mark.
   await good("PATCH", `/operator/1/accounts/${key}`, {
@@ -231,11 +230,11 @@ test("an alert is told at once where it is set on a balance that is low already,
   await set({ below: 5, url: receiver });
   await set({ below: 9.99, url: receiver });
   await send(authorization, "385991234567");
-  await eventually(async () => pushed.length >= 2, DEADLINE_MS);
+  await eventually(async () => pushed.length >= 2);
   // One that is made low has its own.
   const order = { username: "reseller1-poor", ratePlan: "standard", alert: { below: 1, url: receiver } };
   await good("POST", "/operator/1/accounts", { body: { key: "RESELLER1-POOR", ...order } });
-  await eventually(async () => pushed.length >= 3, DEADLINE_MS);
+  await eventually(async () => pushed.length >= 3);
   assert.deepEqual(told(), [
     [10, 20],
     [9.98, 9.99],
@@ -251,18 +250,18 @@ test("an alert about a client is signed with the reseller's own secret, and with
     body: { ...order, openingBalance: 10, alert: { below: 10, url: receiver }, defaultSender: "Shop" },
   });
   await send(basic("reseller1-signed", password), "385991234567");
-  await eventually(async () => pushed.length > 0, DEADLINE_MS);
+  await eventually(async () => pushed.length > 0);
   assert.deepEqual([isSignedWith(mine, pushed[0]!), isSignedWith(clients, pushed[0]!)], [true, false]);
   // The client's own reports still have the client's, and an account without a reseller has nobody else's.
   const body = { from: "Shop", to: "385991234567", text: "Hello", notifyUrl: receiver };
   await good("POST", "/sms/1/text/single", { authorization: basic("reseller1-signed", password), body });
-  await eventually(async () => pushed.length > 1, DEADLINE_MS);
+  await eventually(async () => pushed.length > 1);
   assert.deepEqual([isSignedWith(mine, pushed[1]!), isSignedWith(clients, pushed[1]!)], [false, true]);
   const alone = await good("POST", "/operator/1/accounts", {
     authorization: OPERATOR,
     body: { key: "ALONE", username: "alone", ratePlan: "standard", alert: { below: 1, url: receiver } },
   });
-  await eventually(async () => pushed.length > 2, DEADLINE_MS);
+  await eventually(async () => pushed.length > 2);
   assert.ok(isSignedWith(alone.callbackSecret, pushed[2]!));
 });
 
@@ -372,7 +371,7 @@ test("when a balance goes below the alert's amount its URL is told, with the pay
   const { url: receiver, pushed } = await alertReceiver(t);
   const { key, authorization } = await makeClient("LOW", { alert: { below: 10, url: receiver } });
   await send(authorization, "385991234567");
-  await eventually(async () => pushed.length > 0, DEADLINE_MS);
+  await eventually(async () => pushed.length > 0);
   const [{ body, headers }] = pushed as [Pushed];
   const told = JSON.parse(body);
   assert.deepEqual(told, {

@@ -152,7 +152,7 @@ async function started(
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-  const [, port] = await eventually(async () => listens.exec(output) ?? false, 30_000);
+  const [, port] = await eventually(async () => listens.exec(output) ?? false);
   return { port: Number(port), output: () => output };
 }
 

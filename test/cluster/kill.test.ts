@@ -50,7 +50,7 @@ test(`nodes killed under load lose nothing, and send again only what was left in
   const inDoubt: Set<string>[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
     const before = load.accepted.size;
-    await eventually(async () => load.accepted.size - before >= 50, 30_000);
+    await eventually(async () => load.accepted.size - before >= 50);
     await pause(random.next() * 500);
     const [victim] = nodes.splice(Math.floor(random.next() * nodes.length), 1);
     assert.equal(await victim!.end("SIGKILL"), "SIGKILL");
@@ -58,7 +58,7 @@ test(`nodes killed under load lose nothing, and send again only what was left in
     nodes.push(await start());
   }
   await load.stop();
-  await eventually(async () => (await unfinished(database)) === 0, 60_000);
+  await eventually(async () => (await unfinished(database)) === 0);
   for (const node of nodes) assert.equal(node.process.exitCode, null, node.output());
 
   const stored = await assertAllThere(database, load);

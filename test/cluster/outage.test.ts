@@ -40,13 +40,13 @@ test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})
   t.after(() => server.remove());
   const urls = nodes.map(({ url }) => url);
   const load = new Load(t, { urls: () => urls, random, notifyUrl: receiver.url, senders: 6, pauseMs: 10 });
-  await eventually(async () => smsc.connections.length === BINDS && load.accepted.size > 100, 30_000);
+  await eventually(async () => smsc.connections.length === BINDS && load.accepted.size > 100);
 
   await server.stop();
   const stoppedAt = performance.now();
   const refusedBy = (url: string): number => load.unavailable.filter((answer) => answer.url === url).length;
   const acceptedBefore = load.accepted.size;
-  await eventually(async () => urls.every((url) => refusedBy(url) > 5), 30_000);
+  await eventually(async () => urls.every((url) => refusedBy(url) > 5));
   for (const url of urls) {
     await eventually(async () => !(await isReady(url)));
     assert.equal((await callService(url, "GET", "/healthz", { authorization: null })).status, 200);
@@ -61,9 +61,9 @@ test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})
   const outageMs = performance.now() - stoppedAt;
   await database.reopen();
 
-  await eventually(async () => (await Promise.all(urls.map(isReady))).every(Boolean), 30_000);
+  await eventually(async () => (await Promise.all(urls.map(isReady))).every(Boolean));
   const acceptedAfter = load.accepted.size;
-  await eventually(async () => load.accepted.size - acceptedAfter > 100, 30_000);
+  await eventually(async () => load.accepted.size - acceptedAfter > 100);
 
   // And once more for a moment, which need not be as long as a lease.
   const restartedAt = performance.now();
@@ -72,9 +72,9 @@ test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})
   await database.reopen();
   const restartMs = performance.now() - restartedAt;
   const acceptedThen = load.accepted.size;
-  await eventually(async () => load.accepted.size - acceptedThen > 50, 30_000);
+  await eventually(async () => load.accepted.size - acceptedThen > 50);
   await load.stop();
-  await eventually(async () => (await unfinished(database)) === 0, 60_000);
+  await eventually(async () => (await unfinished(database)) === 0);
   // A whole lease more, after which those who are in touch may take others for dead.
   await pause(1.5 * LEASE_MS);
 
@@ -85,7 +85,7 @@ test(`the database's end and return lose nothing and fence nobody (SEED=${SEED})
     nodes.map(({ epoch }) => epoch).sort((one, other) => one - other),
     "nobody was fenced",
   );
-  await eventually(async () => smsc.connections.length === BINDS, 30_000);
+  await eventually(async () => smsc.connections.length === BINDS);
   for (const answer of load.unavailable) assertUnavailable(answer);
   assert.ok(acceptedDuring <= 6, `${acceptedDuring} answers of 200 after the database's end, which were on their way`);
   const stored = await assertAllThere(database, load);

@@ -37,7 +37,7 @@ test(`receipts over any connection, and before the answer, end every message, an
     smsc.connections.length === 2 &&
     (await nodes[0]!.store.cluster()).nodes.dispatch === 2 &&
     smsc.counters.connections > 2;
-  await eventually(isShared, 30_000);
+  await eventually(isShared);
 
   const messageIds: string[] = [];
   for (let sent = 0; sent < MESSAGES; sent += PER_REQUEST) {
@@ -53,8 +53,8 @@ test(`receipts over any connection, and before the answer, end every message, an
   }
 
   const count = (what: string): Promise<number> => countIn(url, what);
-  await eventually(async () => (await count("message WHERE state <> 4")) === 0, 30_000);
-  await eventually(async () => (await count("report")) === 0, 30_000);
+  await eventually(async () => (await count("message WHERE state <> 4")) === 0);
+  await eventually(async () => (await count("report")) === 0);
   assert.equal(await count(`message WHERE status_id = ${DELIVERED}`), MESSAGES);
   assert.equal(await count("parked_receipt"), 0);
   assert.equal(await count("part"), 0);
@@ -86,8 +86,8 @@ test("a message goes through nodes that each do one thing", { timeout: 600_000 }
   const destinations = Array.from({ length: 20 }, (_, index) => ({ to: `417900000${index + 10}` }));
   const messages = [{ from: "Sender", text: "Hello", notifyUrl: receiver.url, intermediateReport: true, destinations }];
   assert.equal((await api!.call("POST", ADVANCED, { body: { messages } })).status, 200);
-  await eventually(async () => (await countIn(url, "message WHERE state <> 4")) === 0, 30_000);
-  await eventually(async () => (await countIn(url, "report")) === 0, 30_000);
+  await eventually(async () => (await countIn(url, "message WHERE state <> 4")) === 0);
+  await eventually(async () => (await countIn(url, "report")) === 0);
   assert.equal(parts.length, 20);
   assert.deepEqual(
     destinations.map(({ to }) => receiver.items.filter((item) => item.to === to).map(({ status }) => status.id)),

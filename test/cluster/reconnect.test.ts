@@ -6,7 +6,6 @@ import { dropLeft, postgresUrl } from "../support/postgres.ts";
 import { basic, callService, eventually } from "../support/service.ts";
 import { startSmsc } from "../support/smsc.ts";
 
-const MAX_MS = 60_000;
 const OPERATOR = basic("operator", "password");
 
 interface State {
@@ -38,7 +37,7 @@ test("two nodes that were refused are bound again when an operator says so on on
       const results: State[] = json.results;
       const isShared = results.length === 2 && results.every(({ connections }) => connections === 1);
       return isShared && results.every((one) => one.state === state) && results;
-    }, MAX_MS);
+    });
   const refused = await statesAre("refused");
   const pids = refused.map(({ node }) => Number(node.split(" ").at(-1)));
   assert.deepEqual(pids.sort(), nodes.map(({ process }) => process.pid!).sort());

@@ -39,30 +39,30 @@ test(`a node stopped beyond its lease sends nothing that others took over, and e
   const first = new Set(smsc.connections.map(({ id }) => id));
   const other = await start();
   const isShared = () => smsc.connections.length === 2 && smsc.connections.some(({ id }) => !first.has(id));
-  await eventually(async () => isShared(), 30_000);
+  await eventually(async () => isShared());
   const { id: connection } = smsc.connections.find(({ id }) => first.has(id))!;
 
   let urls = [stopped.url, other.url];
   const options = { urls: () => urls, random, notifyUrl: receiver.url, patienceMs: 4_000 };
   const load = new Load(t, { ...options, senders: 20 });
   const waiting = async (): Promise<number> => (await leftInDoubt(database, stopped)).size;
-  await eventually(async () => (await waiting()) > 30, 30_000);
+  await eventually(async () => (await waiting()) > 30);
   stopped.process.kill("SIGSTOP");
   const inDoubt = await leftInDoubt(database, stopped);
   assert.ok(inDoubt.size > 0, "it had messages");
   const isKnown = async () => (await database.query("SELECT 1 FROM node WHERE epoch = $1", stopped.epoch)).length === 1;
-  await eventually(async () => !(await isKnown()), 30_000);
+  await eventually(async () => !(await isKnown()));
   const takenOverAt = parts.length;
   urls = [other.url];
   const isGoneOnWith = () => parts.slice(takenOverAt).some(({ text }) => inDoubt.has(text));
-  await eventually(async () => isGoneOnWith(), 30_000);
+  await eventually(async () => isGoneOnWith());
 
   const ended = new Promise<number | null>((resolve) => stopped.process.once("exit", resolve));
   stopped.process.kill("SIGCONT");
   assert.equal(await ended, TRY_AGAIN, stopped.output());
   assert.match(stopped.output(), /^heliograph: other nodes have taken over what this one had \(.*\), so it ends/m);
   await load.stop();
-  await eventually(async () => (await unfinished(database)) === 0, 60_000);
+  await eventually(async () => (await unfinished(database)) === 0);
   assert.deepEqual(
     parts.slice(takenOverAt).filter((part) => part.connection === connection),
     [],

@@ -32,7 +32,7 @@ test("a locked message of a node that died keeps none of its others from being s
   let urls = [dies.url];
   const random = seededRandom(1);
   const load = new Load(t, { urls: () => urls, random, notifyUrl: receiver.url, senders: 20, pauseMs: 1 });
-  await eventually(async () => (await leftInDoubt(database, dies)).size > 100, 60_000);
+  await eventually(async () => (await leftInDoubt(database, dies)).size > 100);
   const gone = new Promise((resolve) => dies.process.once("exit", resolve));
   dies.process.kill("SIGKILL");
   await gone;
@@ -49,11 +49,11 @@ test("a locked message of a node that died keeps none of its others from being s
   const other = await startNode(t, database, { leaseMs: LEASE_MS });
   urls = [other.url];
   await load.stop();
-  await eventually(async () => (await unfinished(database)) === 1, 60_000);
+  await eventually(async () => (await unfinished(database)) === 1);
   const isThere = async (): Promise<boolean> => (await database.query("SELECT 1 FROM gone_node")).length === 1;
   assert.equal(await isThere(), true, "it still owns the one");
   await holding.query("COMMIT");
-  await eventually(async () => (await unfinished(database)) === 0 && !(await isThere()), 60_000);
+  await eventually(async () => (await unfinished(database)) === 0 && !(await isThere()));
   await assertAllThere(database, load);
   assert.deepEqual(
     [...sentAgain(parts)].filter(([text, times]) => times > 2 || !inDoubt.has(text)),

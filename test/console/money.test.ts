@@ -235,7 +235,7 @@ test("a reseller sees what a rate plan costs, why a client's messages fail, and 
   assert.equal(status, 200);
   const why = "/operator/1/accounts/DEMO0001/failures";
   const authorization = basic("reseller", "reseller-password");
-  await eventually(async () => (await service.call("GET", why, { authorization })).json.failed > 0, 60_000);
+  await eventually(async () => (await service.call("GET", why, { authorization })).json.failed > 0);
   await enter("reseller", "/clients/DEMO0001?tab=failures");
   await page.getByText("EC_UNKNOWN_SUBSCRIBER").waitFor();
   await page.getByRole("button", { name: "Change", exact: true }).click();

@@ -1,4 +1,5 @@
 /** What carriers say on its way to a real PostgreSQL, which refuses some of it: nothing else waits for that, and nothing is said twice. */
+
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -16,6 +17,7 @@ import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
+import { until } from "../support/patience.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
 interface CarrierQueue {
@@ -93,10 +95,6 @@ async function adminOf(t: TestContext, url: string): Promise<Session> {
   const connection = new PostgresConnection({ ...CONNECTING, url: beside.href }, "test");
   t.after(() => connection.close());
   return connection.session();
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise<void>((resolve) => systemClock.after(20, resolve));
 }
 
 /** Longer than an index row of PostgreSQL, and not to be compressed. */

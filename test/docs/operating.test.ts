@@ -41,13 +41,13 @@ async function follow(t: TestContext, database: string | null): Promise<void> {
       said.set(block, await here.paste(asPasted(block)));
       // The message is on its way; what comes next is about a delivered one.
       const isDelivered = async () => others.get("receive")?.output.includes("DELIVERED");
-      if (block.startsWith("curl ")) await eventually(isDelivered, 30_000);
+      if (block.startsWith("curl ")) await eventually(isDelivered);
       continue;
     }
     const terminal = new Terminal(t);
     terminal.type(asPasted(block));
     others.set(goesOn, terminal);
-    await eventually(async () => /on (http:\/\/)?127\.0\.0\.1:\d+/.test(terminal.output), 60_000);
+    await eventually(async () => /on (http:\/\/)?127\.0\.0\.1:\d+/.test(terminal.output));
   }
   const saidBy = (words: string): string => {
     const block = BLOCKS.find((block) => block.includes(words)) ?? assert.fail(`the page has no "${words}"`);

@@ -74,7 +74,7 @@ test("the steps to a real service work as pasted, down to a sent message", { tim
   const data = join(await temporaryDirectory(t), "heliograph");
   const script = real.replaceAll("/var/lib/heliograph", data).replace(/serve .*/, "$& --port 0");
   const service = run(t, script);
-  const url = await eventually(async () => /listens on (\S+)/.exec(service.output())?.[1], 150_000);
+  const url = await eventually(async () => /listens on (\S+)/.exec(service.output())?.[1]);
   const password = /Log in as acme with this password[^\n]*\n(\S+)/.exec(service.output())?.[1];
   const response = await fetch(`${url}/sms/1/text/single`, {
     method: "POST",

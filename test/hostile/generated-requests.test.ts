@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
+import { isLong, seed } from "../support/chance.ts";
 import { startChild } from "../support/child.ts";
 import { OPERATOR } from "../support/operator.ts";
 import { callService, temporaryDirectory } from "../support/service.ts";
@@ -16,8 +17,8 @@ import { type Draft, encode, validDraft } from "./support/valid.ts";
 import { Wire, type WireAnswer } from "./support/wire.ts";
 import { World } from "./support/world.ts";
 
-const SEED = Number(process.env.HOSTILE_SEED ?? 20_260_212);
-const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 25_000);
+const SEED = Number(process.env.HOSTILE_SEED ?? seed);
+const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? (isLong ? 25_000 : 1_500));
 /** Well below what the service takes at a time from one address. */
 const CONNECTIONS = 16;
 const GOOD_PERCENT = 30;

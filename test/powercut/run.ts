@@ -115,7 +115,7 @@ async function live({ recorder, directory, failure, messages, data, load, life, 
     if (life === 0) await answerSoon(child.url);
     const sending = load.sendUntilGone(child.url);
     const enough = messages * (LIVES[life] ?? 1);
-    await Promise.race([sending, eventually(async () => load.sent >= enough, PATIENCE_MS)]);
+    await Promise.race([sending, eventually(async () => load.sent >= enough)]);
     if (life === 0) {
       await writeFile(end, "");
       await ended;

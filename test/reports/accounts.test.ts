@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DeliveryBatch } from "../../src/message/message.ts";
 import type { Resolve } from "../../src/reports/pushing/connector.ts";
+import { until } from "../support/patience.ts";
 import { hang, type ReportReceiver, status } from "../support/report-receiver.ts";
-import { batchesFor, batchFor, factsOf, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, factsOf, startPush, startReceiver } from "./fixtures.ts";
 
 /** Every name is this machine: as many hosts as a test wants, all at one receiver. */
 const resolve: Resolve = async () => [{ address: "127.0.0.1", family: 4 }];

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import tls from "node:tls";
 import { guardedLookup, resolveName } from "../../src/reports/pushing/connector.ts";
 import { CERTIFICATE } from "../support/certificate.ts";
-import { batchFor, startPush, startReceiver, until } from "./fixtures.ts";
+import { until } from "../support/patience.ts";
+import { batchFor, startPush, startReceiver } from "./fixtures.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };
 const sandbox = { allowLoopback: true, allowPrivate: false };

@@ -5,7 +5,8 @@ import type { ReportFacts } from "../../src/message/message.ts";
 import { TOLD, type Told } from "../../src/message/report-form.ts";
 import { dlrPath, isDlrUrl } from "../../src/reports/rendering/dlr-url.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
-import { batchesFor, factsOf, startPush, startReceiver, until } from "./fixtures.ts";
+import { until } from "../support/patience.ts";
+import { batchesFor, factsOf, startPush, startReceiver } from "./fixtures.ts";
 
 const ID = "1770890300323000002";
 const RECEIPT = `id:${ID} sub:001 dlvrd:001 submit date:2602120958 done date:2602120958 stat:DELIVRD err:000 text:`;

@@ -8,9 +8,10 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { until } from "../support/patience.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
-import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver } from "./fixtures.ts";
 import { MemoryReportStore } from "./memory-store.ts";
 
 test("what an earlier run left is sent at the start", async (t) => {

@@ -9,7 +9,6 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
-import { PATIENT_MS } from "../support/patience.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
@@ -94,13 +93,4 @@ export async function startReceiver(t: TestContext, tls: Tls | null = null): Pro
   const receiver = await ReportReceiver.start(tls);
   t.after(() => receiver.stop());
   return receiver;
-}
-
-/** Looks again at every turn of the event loop. */
-export async function until(condition: () => boolean, what: string, timeoutMs = PATIENT_MS): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
 }

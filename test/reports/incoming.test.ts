@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { XMLValidator } from "fast-xml-parser";
 import { Webhook } from "standardwebhooks";
 import type { IncomingBatch, IncomingFacts } from "../../src/message/message.ts";
+import { until } from "../support/patience.ts";
 import { status } from "../support/report-receiver.ts";
-import { MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
+import { MINUTE_MS, startPush, startReceiver } from "./fixtures.ts";
 
 const TEXT = "Quiz  Correct answer is <Paris> & no other";
 

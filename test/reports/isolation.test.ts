@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
 import type { Answer, Post, Transport } from "../../src/reports/pushing/transport.ts";
+import { until } from "../support/patience.ts";
 import { hang, status } from "../support/report-receiver.ts";
-import { batchesFor, batchFor, factsOf, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, factsOf, MINUTE_MS, startPush, startReceiver } from "./fixtures.ts";
 
 test("a silent host holds up nobody else's reports", async (t) => {
   const [silent, alive, alsoAlive] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lease } from "../../src/runtime/lease.ts";
-import { batchesFor, batchFor, startPush, startReceiver, until } from "./fixtures.ts";
+import { until } from "../support/patience.ts";
+import { batchesFor, batchFor, startPush, startReceiver } from "./fixtures.ts";
 
 const HOUR = 3_600_000;
 

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
 import { retryDelayMs } from "../../src/reports/pushing/retry.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
+import { until } from "../support/patience.ts";
 import { status } from "../support/report-receiver.ts";
-import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, MINUTE_MS, startPush, startReceiver } from "./fixtures.ts";
 
 test("a report is not held back to wait for more; what piles up meanwhile goes out together, in order", async (t) => {
   const receiver = await startReceiver(t);

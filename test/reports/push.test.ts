@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
+import { until } from "../support/patience.ts";
 import {
   closeInBody,
   dripBody,
@@ -13,7 +14,7 @@ import {
   reset,
   status,
 } from "../support/report-receiver.ts";
-import { batchesFor, batchFor, factsOf, MINUTE_MS, type Pushing, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchesFor, batchFor, factsOf, MINUTE_MS, type Pushing, startPush, startReceiver } from "./fixtures.ts";
 
 test("a report that is taken is forgotten", async (t) => {
   const receiver = await startReceiver(t);

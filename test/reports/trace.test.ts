@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ReportTrace } from "../../src/reports/pushing/report-trace.ts";
 import { SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../../src/runtime/trace.ts";
+import { until } from "../support/patience.ts";
 import { status } from "../support/report-receiver.ts";
-import { batchFor, factsOf, startPush, startReceiver, until } from "./fixtures.ts";
+import { batchFor, factsOf, startPush, startReceiver } from "./fixtures.ts";
 
 const ATTEMPT = { atMs: 1, status: 503, durationMs: 7, reason: "answered 503", excerpt: "busy" };
 

@@ -1,7 +1,7 @@
 /** What the process of a test file tells the runner, a line of JSON each. */
 export type TestLine =
   | { kind: "running"; file: string; name: string }
-  | { kind: "passed" | "skipped"; file: string; durationMs: number }
+  | { kind: "passed" | "skipped"; file: string; name: string; durationMs: number }
   | { kind: "failed"; file: string; test: readonly string[]; reason: string }
   | { kind: "done" };
 

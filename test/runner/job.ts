@@ -21,11 +21,18 @@ export interface Failure {
   readonly reason: string;
 }
 
+export interface TimedTest {
+  readonly file: string;
+  readonly name: string;
+  readonly durationMs: number;
+}
+
 export interface Outcome {
   readonly job: Job;
   readonly durationMs: number;
   readonly passed: number;
   readonly skipped: number;
+  readonly tests: readonly TimedTest[];
   readonly failures: readonly Failure[];
   /** What its tests printed last. */
   readonly output: string;
@@ -158,6 +165,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<Outcome> {
     durationMs,
     passed: told.filter((line) => line.kind === "passed").length,
     skipped: told.filter((line) => line.kind === "skipped").length,
+    tests: told.flatMap((line) => (line.kind === "passed" ? [{ ...line, file: fileOf(line.file) }] : [])),
     failures,
     output,
   };

@@ -34,7 +34,8 @@ const STORELESS =
 export const LONG_PARTS: Readonly<Record<string, Part>> = {
   attacks: {
     about: "what no honest client sends, by callers with an account and without",
-    files: ["test/hostile/{bodies,callers,strangers}.test.ts"],
+    files: ["test/hostile/{callers,strangers}.test.ts"],
+    again: ["test/hostile/bodies.test.ts"],
     alone: true,
   },
   backup: {
@@ -59,9 +60,9 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     files: ["test/carriers/smpp/{faults,wrong-octets}.test.ts", "test/smsc/faults.test.ts"],
   },
   "full-disk": { about: "a disk with no room left", files: ["test/service/full-disk.test.ts"] },
-  generated: { about: "requests made from the API's own schemas", files: ["test/hostile/generated-requests.test.ts"] },
+  generated: { about: "requests made from the API's own schemas", again: ["test/hostile/generated-requests.test.ts"] },
   kannel: { about: "Kannel as a customer, where it is installed", files: ["test/carriers/kannel.test.ts"] },
-  kills: { about: "a process killed at any moment", files: ["test/service/kill.test.ts"] },
+  kills: { about: "a process killed at any moment", again: ["test/service/kill.test.ts"] },
   linear: {
     about: "cost that must not grow faster than its input, measured",
     files: ["test/hostile/linear.test.ts", "test/sms/linear.test.ts", "test/dispatch/scale.test.ts"],
@@ -69,13 +70,14 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
   },
   pace: { about: "rates of carriers, found and kept", files: ["test/carriers/smpp/rate-finder.test.ts"] },
   postgres: {
-    about: "the tests of the API once more, on PostgreSQL",
-    again: ["test/api/*.test.ts"],
+    about: "the tests of the API once more, on PostgreSQL, and the store's contract there in full size",
+    again: ["test/api/*.test.ts", "test/store/postgres-{accounts,messages,pins,receipts}.test.ts"],
     store: "postgres",
   },
   properties: {
     about: "properties with ten times the cases, drawn afresh",
     again: [
+      "test/sms/agreement.test.ts",
       "test/carriers/smpp/{charged-parts,codec-fuzz,codec-mending,codec-properties,pace,receipt}.test.ts",
       "test/{console/counting,message/incoming-parts,money/csv,reports/xml,schedule/window,sms/properties}.test.ts",
       "test/{api/funds,api/logs,dispatch/references,store/sqlite,store/sqlite-journal}.test.ts",
@@ -83,7 +85,7 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
   },
   starts: {
     about: "the program started, watched and stopped, many times",
-    files: ["test/cli/stop-load.test.ts", "test/service/{log,metrics,start}.test.ts"],
+    files: ["test/cli/{sandbox-life,stop,stop-load}.test.ts", "test/service/{log,metrics,start}.test.ts"],
   },
   "sent-twice": {
     about: "what a crash between any two steps may send twice",
@@ -112,7 +114,6 @@ const LONGEST_FIRST: readonly string[] = [
   "store/postgres-accounts",
   "store/sqlite",
   "cli/sandbox",
-  "cli/stop",
   "cli/serve",
   "cli/commands",
   "cli/copy",
@@ -219,6 +220,7 @@ export function shortPlan(): Plan {
   return {
     name: "the short run",
     jobs: jobs.toSorted((a, b) => rank(a) - rank(b)),
+    // Twice as many as there are processors: half of what tests do is wait.
     slots: 2 * availableParallelism(),
     environment: {},
     withoutBrowser,

@@ -37,7 +37,12 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
       const isAnEcho = "failureType" in error && error.failureType === "subtestsFailed";
       if (!isAnEcho && data.todo === undefined) write({ kind: "failed", file, test, reason: reason(error) });
     } else if (!isNoTest) {
-      write({ kind: data.skip === undefined ? "passed" : "skipped", file, durationMs: data.details.duration_ms });
+      write({
+        kind: data.skip === undefined ? "passed" : "skipped",
+        file,
+        name: data.name,
+        durationMs: data.details.duration_ms,
+      });
     }
   }
   write({ kind: "done" });

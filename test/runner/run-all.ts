@@ -85,6 +85,13 @@ export async function runAll({ jobs, slots, withoutBrowser }: Plan, options: Job
   print(`\n${files} files in ${tookMinutes} minutes; the slowest:`);
   const slowest = outcomes.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_SHOWN);
   for (const { job, durationMs } of slowest) print(`  ${seconds(durationMs).padStart(8)}  ${jobName(job)}`);
+  // Who asks for a number of files wants to know where the time goes.
+  if (process.env.TEST_SLOWEST !== undefined) {
+    const tests = outcomes.flatMap((outcome) => outcome.tests).toSorted((a, b) => b.durationMs - a.durationMs);
+    print("\nthe slowest tests:");
+    for (const { file, name, durationMs } of tests.slice(0, SLOWEST_SHOWN))
+      print(`  ${seconds(durationMs).padStart(8)}  ${file}: ${name}`);
+  }
   if (failures.length > 0) print(`\nfailed:\n${failures.map(tell).join("\n")}`);
   if (isHopeless) print(`\n${secondTries.size} files failed: too many for a second try`);
   for (const { file, store, test, reason } of shaky) {

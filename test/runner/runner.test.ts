@@ -1,4 +1,5 @@
 /** The runner, tried on files with planted faults. */
+
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,6 +7,7 @@ import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { until } from "../support/patience.ts";
 import { filesOfPart, LONG_PARTS, PARTS_OF_FOLDERS, partsForChange, shortFiles } from "./parts.ts";
 
 const RUN = join(import.meta.dirname, "../run.ts");
@@ -53,10 +55,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 test("a failure is told as it comes and at the end, with the command that runs just that test", async (t) => {

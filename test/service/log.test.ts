@@ -7,7 +7,6 @@ import { type RealService, startRealService } from "../support/real-service.ts";
 import { ReportReceiver, status } from "../support/report-receiver.ts";
 import { basic, callService, eventually } from "../support/service.ts";
 
-const WAIT_MS = 60_000;
 const TIMEOUT = { timeout: 600_000 };
 
 // biome-ignore lint/suspicious/noExplicitAny: a line is looked into by the test that knows its shape
@@ -22,7 +21,7 @@ function linesOf({ child }: Pick<RealService, "child">): Line[] {
 }
 
 const lineSaying = (service: Pick<RealService, "child">, msg: string, fits: (line: Line) => boolean = () => true) =>
-  eventually(async () => linesOf(service).find((line) => line.msg === msg && fits(line)), WAIT_MS);
+  eventually(async () => linesOf(service).find((line) => line.msg === msg && fits(line)));
 
 /** No field of a line is the number of a row. */
 function assertNamed(lines: readonly Line[]): void {
@@ -82,7 +81,7 @@ test("at the usual level there is no such line, and an id that was sent still co
   await eventually(async () => {
     const { json: logs } = await service.call("GET", `/sms/1/logs?messageId=${json.messages[0].messageId}`);
     return logs.results[0]?.status.groupName === "DELIVERED";
-  }, WAIT_MS);
+  });
   assert.equal(await service.child.end("SIGTERM"), 0);
   assert.deepEqual(
     linesOf(service).filter(({ level }) => level < 30),
@@ -176,7 +175,7 @@ test(
       eventually(async () => {
         const [failing] = await service.json("message", "show", sent.json.messages[0].messageId);
         return failing.reports[0]?.tries === count;
-      }, WAIT_MS);
+      });
     await triesAre(1);
     assert.equal((await service.call("POST", "/operator/1/reports/retry", retry)).status, 200);
     await triesAre(2);

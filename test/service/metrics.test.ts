@@ -30,8 +30,6 @@ const DASHBOARD = readFileSync(join(ROOT, "docs/metrics/grafana-dashboard.json")
 const ALERTS = readFileSync(join(ROOT, "docs/metrics/prometheus-alerts.yml"), "utf8");
 
 const CLIENT = basic("client", "password");
-/** A slow machine has the time that it needs. */
-const PATIENCE_MS = 60_000;
 
 async function prepare(
   place: { data: string } | { url: string },
@@ -62,7 +60,7 @@ async function until(child: Child, name: string, labels: Record<string, string>,
     await eventually(async () => {
       text = await read(child);
       return isSo(metricOf(text, name, labels));
-    }, PATIENCE_MS);
+    });
   } catch (error) {
     throw new Error(`${wanted} is ${metricOf(text, name, labels)}\n${text}`, { cause: error });
   }

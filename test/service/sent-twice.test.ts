@@ -59,7 +59,7 @@ async function stopped(child: Child): Promise<number> {
 
 /** The store has failed so often: what was begun has come to its end by then, and nothing else should have begun. */
 async function failing(child: Child, times = 1): Promise<void> {
-  await eventually(async () => child.output().split(STORE_FAILS).length > times, 30_000);
+  await eventually(async () => child.output().split(STORE_FAILS).length > times);
 }
 
 const killed: Fault = async ({ start }, child) => {
@@ -184,14 +184,14 @@ for (const [engine, faults] of Object.entries(FAULTS)) {
       const { parts } = run.network;
       const first = await run.start(name.startsWith("disk full") ? FULL_KB : undefined);
       const accepted = await send(first);
-      if (!name.startsWith("disk full")) await eventually(async () => parts.length >= BEFORE_FAULT, 30_000);
+      if (!name.startsWith("disk full")) await eventually(async () => parts.length >= BEFORE_FAULT);
       const { child, inDoubt } = await fault(run, first);
       const phones = new Map<string, number>();
       await eventually(async () => {
         phones.clear();
         for (const { to } of parts) phones.set(to, (phones.get(to) ?? 0) + 1);
         return [...accepted].every((phone) => phones.has(phone));
-      }, 60_000);
+      });
       // All that goes again goes before the last: one in order is proof that nothing more comes.
       assert.equal(await child.end("SIGTERM"), 0, child.output());
       const sentTwice = parts.length - phones.size;

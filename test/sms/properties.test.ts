@@ -16,7 +16,7 @@ import {
   TRANSLITERATIONS,
 } from "../../src/sms/text.ts";
 import { transliterate } from "../../src/sms/transliteration.ts";
-import fc, { cases } from "../support/chance.ts";
+import fc, { cases, isLong } from "../support/chance.ts";
 
 const encodings = Object.keys(ENCODINGS) as Encoding[];
 
@@ -207,7 +207,8 @@ test("AUTODETECT takes as many parts as the language does that takes the fewest"
 });
 
 test("NON_UNICODE has a GSM answer for every character of Unicode", () => {
-  for (let point = 0; point <= 0x10ffff; point++) {
+  // Beyond the basic plane the short run looks at one in sixty-one.
+  for (let point = 0; point <= 0x10ffff; point += isLong || point < 0x10000 ? 1 : 61) {
     const answer = transliterate(String.fromCodePoint(point), "NON_UNICODE");
     if (!isGsm(answer)) assert.fail(`U+${point.toString(16)} became ${answer}`);
   }

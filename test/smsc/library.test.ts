@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import smpp from "smpp";
 import type { Smsc } from "../../src/smsc/smsc.ts";
-import { until } from "../carriers/smpp/session-support.ts";
+import { until } from "../support/patience.ts";
 import { startSmsc } from "../support/smsc.ts";
 
 type TheirSession = ReturnType<typeof smpp.connect>;

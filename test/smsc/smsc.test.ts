@@ -8,7 +8,7 @@ import { statusName } from "../../src/carriers/smpp/codec/statuses.ts";
 import { makeTlv, readTlv } from "../../src/carriers/smpp/codec/tlvs.ts";
 import { HANDSETS_BY_SUFFIX } from "../../src/simulator/handsets.ts";
 import { encodeParts, prepareText } from "../../src/sms/text.ts";
-import { until } from "../carriers/smpp/session-support.ts";
+import { until } from "../support/patience.ts";
 import { bindTo, type Customer, connectTo, SUBMIT, startSmsc, textOf } from "../support/smsc.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

@@ -1,4 +1,5 @@
 /** Connections to PostgreSQL: in order, bounded, and when the database is away honest at once and patient in coming back. */
+
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
@@ -11,6 +12,7 @@ import type { Clock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { fakePostgres } from "../support/fake-postgres.ts";
+import { until } from "../support/patience.ts";
 import { postgresUrl, startPostgres } from "../support/postgres.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -47,10 +49,6 @@ async function eventually<Result>(work: () => Promise<Result>): Promise<Result> 
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 async function failsAtOnce(work: Promise<unknown>): Promise<boolean> {

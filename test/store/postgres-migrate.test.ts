@@ -1,4 +1,5 @@
 /** The schema on PostgreSQL comes about once, whoever starts when. */
+
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { goneNodes } from "../../src/store/postgres/takeover.ts";
+import { eventually } from "../support/patience.ts";
 import { PATIENT_MS, postgresUrl } from "../support/postgres.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../src/store/postgres/migrations");
@@ -103,7 +105,7 @@ async function versionOf(session: Session): Promise<number> {
 async function untilBlocked(watcher: Session, name: string, count: number): Promise<void> {
   const blocked = `SELECT count(*) AS value FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`;
-  while ((await watcher.query<{ value: number }>(blocked, [name])).rows[0]!.value < count);
+  await eventually(async () => (await watcher.query<{ value: number }>(blocked, [name])).rows[0]!.value >= count);
 }
 
 test("nothing is migrated under nodes that are alive; where they are dead, or there is nothing to do, they are not in the way", async (t) => {

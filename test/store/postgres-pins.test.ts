@@ -6,10 +6,19 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { postgresUrl } from "../support/postgres.ts";
-import { assertTenLookedAt, guessAll, makeApplication, PHONE, pinId, sendPin, sentPin } from "./contract-pins.ts";
+import {
+  assertTenLookedAt,
+  GUESSES,
+  guessAll,
+  makeApplication,
+  PHONE,
+  pinId,
+  sendPin,
+  sentPin,
+} from "./contract-pins.ts";
 import { Bench } from "./harness.ts";
 
-test("two nodes look at exactly 10 of 10,000 verifications, and send exactly as many PINs as they may", async (t) => {
+test(`two nodes look at exactly 10 of ${GUESSES} verifications, and send exactly as many PINs as they may`, async (t) => {
   const url = await postgresUrl(t);
   const limits = { connections: 5, statementTimeoutMs: 60_000, leaseMs: 300_000 };
   const bench = await Bench.start(t, async () => ({

@@ -92,16 +92,16 @@ test("what a dead node owned is freed although one of its messages is locked, an
   const dead = await deadNode(session);
   await holding.script(`BEGIN; SELECT 1 FROM message WHERE key = ${FIRST_KEY} FOR UPDATE`);
 
-  await eventually(async () => (await count(session, ownedBy(dead))) === 1, 30_000);
+  await eventually(async () => (await count(session, ownedBy(dead))) === 1);
   assert.equal(await count(session, `report WHERE held_by = ${dead.epoch}`), 0);
   assert.equal(await count(session, "report WHERE tried = 1"), OWNED_REPORTS);
   assert.equal(await count(session, "carrier_bind"), 0);
   const seen = feeds.length;
-  await eventually(async () => feeds.length > seen + 2, 10_000);
+  await eventually(async () => feeds.length > seen + 2);
   assert.equal((await goneNodes(session)).length, 1, "it is not forgotten while it owns something");
 
   await holding.script("COMMIT");
-  await eventually(async () => (await goneNodes(session)).length === 0, 10_000);
+  await eventually(async () => (await goneNodes(session)).length === 0);
   assert.equal(await count(session, ownedBy(dead)), 0);
 });
 
@@ -132,7 +132,7 @@ test("when a node dies while it frees what another one owned, a third goes on wi
     "one frees at a time",
   );
   dying.discard();
-  await eventually(async () => (await goneNodes(session)).length === 0, 30_000);
+  await eventually(async () => (await goneNodes(session)).length === 0);
   assert.equal(await count(session, "message WHERE owner IS NOT NULL"), 0);
   assert.equal(await count(session, "report WHERE held_by IS NOT NULL"), 0);
 });
@@ -147,8 +147,8 @@ test("an owner without a row is nobody: what it has is freed, and a node that li
   await living.join(session, Date.now());
   await session.query("UPDATE message SET owner = $1 WHERE key = $2", [living.epoch, FIRST_KEY.toString()]);
   await startNode(t, url);
-  await eventually(async () => (await count(session, ownedBy(nobody))) === 0, 30_000);
-  await eventually(async () => (await goneNodes(session)).length === 0, 30_000);
+  await eventually(async () => (await count(session, ownedBy(nobody))) === 0);
+  await eventually(async () => (await goneNodes(session)).length === 0);
   assert.equal(await count(session, `report WHERE held_by = ${nobody.epoch}`), 0);
   assert.equal(await count(session, `carrier_bind WHERE epoch = ${nobody.epoch}`), 0);
   assert.equal(await count(session, ownedBy(living)), 1);
@@ -195,6 +195,6 @@ test("a node that ends frees what it has, and leaves to the others what it canno
   assert.ok((await count(session, `message WHERE owner = ${ending.epoch}`)) > 0);
   await holding.script("COMMIT");
   await startNode(t, url);
-  await eventually(async () => (await goneNodes(session)).length === 0 && (await count(session, "node")) === 1, 30_000);
+  await eventually(async () => (await goneNodes(session)).length === 0 && (await count(session, "node")) === 1);
   assert.equal(await count(session, "message WHERE owner IS NOT NULL"), 0);
 });

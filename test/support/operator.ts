@@ -1,7 +1,7 @@
 /** What tests of operating share: calls as an operator or a reseller, and what is waited for. */
 import assert from "node:assert/strict";
 import { addAccount } from "./accounts.ts";
-import { type Answer, basic, type CallOptions, eventually, type TestService } from "./service.ts";
+import { type Answer, basic, type CallOptions, type TestService } from "./service.ts";
 
 export const OPERATOR = basic("operator", "operator-password");
 export const RESELLER = basic("reseller", "reseller-password");
@@ -29,6 +29,3 @@ export function refusal({ status, json }: Answer): readonly [number, readonly st
   const { variables, additionalDescription } = json.requestError.serviceException;
   return [status, variables, additionalDescription];
 }
-
-/** Waits until the running service follows: a bound of seconds, where a second is promised and other tests run beside it. */
-export const soon = <Result>(check: () => Promise<Result | null | undefined | false>) => eventually(check, 5_000);

@@ -30,6 +30,8 @@ import { PATIENT_MS } from "./patience.ts";
 import { layTemplate } from "./sqlite-template.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
+export { eventually } from "./patience.ts";
+
 type ScryptParameters = [
   password: crypto.BinaryLike,
   salt: crypto.BinaryLike,
@@ -328,23 +330,6 @@ export async function callService(
   const json = isJson ? JSON.parse(text) : undefined;
   refuseNulls(path, response.status, json);
   return { status: response.status, headers: response.headers, text, json };
-}
-
-/** A machine whose cores are shared may take so many times longer than a test expects. */
-const SLOWEST = 4;
-
-/** Waits until `check` gives something, and returns it. Fails after `limitMs`, which is generous: it is a bound, not a wait. */
-export async function eventually<Result>(
-  check: () => Promise<Result | null | undefined | false>,
-  limitMs = PATIENT_MS / SLOWEST,
-): Promise<Result> {
-  const deadline = performance.now() + limitMs * SLOWEST;
-  for (;;) {
-    const result = await check();
-    if (result !== null && result !== undefined && result !== false) return result;
-    if (performance.now() > deadline) throw new Error("what was waited for did not come");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** What a 401 says of the schemes that are understood: a line each, which a client may join. */

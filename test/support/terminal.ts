@@ -46,7 +46,7 @@ export class Terminal {
     const from = this.#output.length;
     const mark = `block ${++this.#pasted} ended with`;
     this.type(`set -e; trap 'echo "${mark} $?"' EXIT\n${block}\ntrap - EXIT; echo "${mark} 0"\n`);
-    const end = await eventually(async () => new RegExp(`${mark} (\\d+)`).exec(this.#output.slice(from)), 90_000);
+    const end = await eventually(async () => new RegExp(`${mark} (\\d+)`).exec(this.#output.slice(from)));
     const said = this.#output.slice(from, from + end.index);
     assert.equal(end[1], "0", `${block}\n${said}`);
     return said;

@@ -73,7 +73,8 @@ export class VirtualClock implements Clock {
       await this.#settle();
       for (let next = this.#alarms[0]; next !== undefined && next.dueMs <= endMs; next = this.#alarms[0]) {
         this.#alarms.shift();
-        this.#moveTo(next.dueMs);
+        // After a leap it may have been due before.
+        this.#moveTo(Math.max(next.dueMs, this.#monotonicMs));
         next.run();
         await this.#settle();
       }
@@ -81,6 +82,16 @@ export class VirtualClock implements Clock {
     } finally {
       this.#advancing = false;
     }
+  }
+
+  /**
+   * As when a machine was asleep: `ms` have passed, and what was due meanwhile comes now, once. For long times in which what happens again and again is
+   * of no interest.
+   */
+  async leap(ms: number): Promise<void> {
+    await this.#settle();
+    this.#moveTo(this.#monotonicMs + ms);
+    await this.advance(0);
   }
 
   /** Lets time pass until `work` is done, which may wait for timers and for sockets: a service that stops. */

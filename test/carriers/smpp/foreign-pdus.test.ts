@@ -15,12 +15,13 @@ import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
 import { readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { Smsc } from "../../../src/smsc/smsc.ts";
+import { until } from "../../support/patience.ts";
 import { startSmsc } from "../../support/smsc.ts";
 import { hasTlv } from "../../support/tlvs.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { carrierAgainstPeer, submitHello } from "./carrier-support.ts";
 import { MEANT } from "./foreign-meant.ts";
-import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair, until } from "./session-support.ts";
+import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair } from "./session-support.ts";
 
 interface ForeignPdu {
   readonly stack: string;

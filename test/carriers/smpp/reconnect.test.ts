@@ -15,7 +15,6 @@ import { VirtualClock } from "../../support/virtual-clock.ts";
 import { listen, Peer } from "./session-support.ts";
 
 const MINUTE_MS = 60_000;
-const MAX_MS = 60_000;
 
 async function startCarrier(
   t: TestContext,
@@ -40,7 +39,7 @@ const stateOf = (carrier: SmppCarrier) =>
 async function passUntilUp(carrier: SmppCarrier, clock: VirtualClock, limitMs: number): Promise<number> {
   const startedMs = clock.now();
   while (!carrier.isUp() && clock.now() - startedMs < limitMs) {
-    const wait = await eventually(async () => (carrier.isUp() ? { nextTryMs: clock.now() } : waiting(carrier)), MAX_MS);
+    const wait = await eventually(async () => (carrier.isUp() ? { nextTryMs: clock.now() } : waiting(carrier)));
     const leftMs = Math.min(wait.nextTryMs, startedMs + limitMs) - clock.now();
     await clock.advance(Math.max(1, Math.ceil(leftMs)));
   }
@@ -83,7 +82,7 @@ test("one that is away for longer is tried less and less, but never less often t
   await goDown(smsc, carrier);
   await passUntilUp(carrier, clock, 30 * MINUTE_MS);
   for (let tries = 0; tries < 3; tries++) {
-    const { nextTryMs } = await eventually(async () => waiting(carrier), MAX_MS);
+    const { nextTryMs } = await eventually(async () => waiting(carrier));
     const waitMs = nextTryMs - clock.now();
     assert.ok(waitMs <= 30_000, `${waitMs} ms`);
     await passUntilUp(carrier, clock, waitMs);
@@ -102,18 +101,18 @@ test("a host that takes the connection and never answers the bind keeps no other
   const smsc = await startSmsc(t);
   // An answer would be waited for much longer than this test does.
   const both = await startCarrier(t, systemClock, [silent, smsc.port], { answerSeconds: 600 });
-  await eventually(async () => both.isUp(), MAX_MS);
+  await eventually(async () => both.isUp());
   assert.equal(linkOf(both).host, `127.0.0.1:${smsc.port}`);
   await both.stop();
   for (const { socket } of peers.splice(0)) socket.destroy();
 
   const alone = await startCarrier(t, systemClock, [silent], { answerSeconds: 600, reconnectSeconds: 1 });
-  await eventually(async () => peers.length >= 2, MAX_MS);
+  await eventually(async () => peers.length >= 2);
   assert.match(linkOf(alone).problem ?? "", /: no answer so far$/);
   const last = peers.at(-1)!;
   const { sequence } = await last.take("bind_transceiver");
   last.send({ command: "bind_transceiver_resp", sequence, systemId: "network" });
-  await eventually(async () => alone.isUp(), MAX_MS);
+  await eventually(async () => alone.isUp());
   assert.deepEqual(stateOf(alone).state, "bound");
   await alone.stop();
   for (const { socket } of peers) socket.destroy();
@@ -123,12 +122,12 @@ test("a bind that is answered late still counts, and the tries beside it are giv
   const peers: Peer[] = [];
   const slow = await listen(t, (socket) => void peers.push(new Peer(socket)));
   const carrier = await startCarrier(t, systemClock, [slow], { answerSeconds: 600, reconnectSeconds: 1 });
-  await eventually(async () => peers.length >= 2, MAX_MS);
+  await eventually(async () => peers.length >= 2);
   const [first] = peers as [Peer];
   const { sequence } = await first.take("bind_transceiver");
   first.send({ command: "bind_transceiver_resp", sequence, systemId: "network" });
-  await eventually(async () => carrier.isUp(), MAX_MS);
-  await eventually(async () => peers.slice(1).every(({ ended }) => ended), MAX_MS);
+  await eventually(async () => carrier.isUp());
+  await eventually(async () => peers.slice(1).every(({ ended }) => ended));
   assert.equal(first.socket.destroyed, false);
   for (const { socket } of peers) socket.destroy();
 });
@@ -137,7 +136,7 @@ test("a carrier that refuses name or password is told so, and is not asked again
   const clock = new VirtualClock();
   const smsc = await startSmsc(t, { systemId: "me", password: "another" });
   const carrier = await startCarrier(t, clock, [smsc.port]);
-  const { nextTryMs } = await eventually(async () => waiting(carrier), MAX_MS);
+  const { nextTryMs } = await eventually(async () => waiting(carrier));
   assert.ok(nextTryMs - clock.now() >= 30_000, "not before half a minute");
   const { state, reason } = stateOf(carrier);
   assert.equal(state, "refused");
@@ -148,11 +147,11 @@ test("a carrier that takes every bind and drops it at once is asked less and les
   const clock = new VirtualClock();
   const smsc = await startSmsc(t);
   const carrier = await startCarrier(t, clock, [smsc.port]);
-  await eventually(async () => carrier.isUp(), MAX_MS);
+  await eventually(async () => carrier.isUp());
   const waits: number[] = [];
   for (let drops = 1; drops <= 9; drops++) {
     smsc.disconnect();
-    const { nextTryMs } = await eventually(async () => waiting(carrier), MAX_MS);
+    const { nextTryMs } = await eventually(async () => waiting(carrier));
     waits.push(nextTryMs - clock.now());
     assert.match(linkOf(carrier).problem ?? "", drops === 1 ? /^\S+: / : new RegExp(`, ${drops} times in a row$`));
     await passUntilUp(carrier, clock, 2 * MINUTE_MS);
@@ -164,7 +163,7 @@ test("a carrier that takes every bind and drops it at once is asked less and les
 
   await clock.advance(10_000);
   smsc.disconnect();
-  const { nextTryMs } = await eventually(async () => waiting(carrier), MAX_MS);
+  const { nextTryMs } = await eventually(async () => waiting(carrier));
   assert.ok(nextTryMs - clock.now() <= 1_000, "a connection that has lasted is a good one");
 });
 
@@ -175,7 +174,7 @@ test("why a carrier cannot be reached is said again when the reason is a new one
   const lines: { readonly why?: string }[] = [];
   const log = { ...silentLog, warn: (facts: object) => void lines.push(facts) } as typeof silentLog;
   const carrier = await startCarrier(t, clock, [port], { reconnectSeconds: 1 }, log);
-  await eventually(async () => carrier.isUp(), MAX_MS);
+  await eventually(async () => carrier.isUp());
   await goDown(smsc, carrier);
   const whys = () => lines.flatMap(({ why }) => why ?? []).filter((why) => why !== "lost");
   await passUntilUp(carrier, clock, 50_000);

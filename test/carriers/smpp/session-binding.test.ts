@@ -5,6 +5,7 @@ import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
 import { readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
 import type { BindKind, SessionState } from "../../../src/carriers/smpp/session/states.ts";
+import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import {
   ACCEPT,
@@ -14,7 +15,6 @@ import {
   Peer,
   smscAgainstPeer,
   socketPair,
-  until,
 } from "./session-support.ts";
 
 const STATES: readonly [BindKind, SessionState][] = [

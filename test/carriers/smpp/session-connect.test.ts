@@ -6,10 +6,11 @@ import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { type ConnectTarget, connectSocket, type TlsSettings } from "../../../src/carriers/smpp/session/connect.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
+import { until } from "../../support/patience.ts";
 import { closedPort } from "../../support/ports.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { CERTIFICATE, KEY } from "./session-certificate.ts";
-import { ACCEPT, listen, makeSession, until } from "./session-support.ts";
+import { ACCEPT, listen, makeSession } from "./session-support.ts";
 
 function target(port: number, more: Partial<ConnectTarget> = {}): ConnectTarget {
   return { host: "127.0.0.1", port, timeoutMs: 10_000, ...more };

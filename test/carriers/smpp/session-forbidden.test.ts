@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
-import { esmeAgainstPeer, until } from "./session-support.ts";
+import { until } from "../../support/patience.ts";
+import { esmeAgainstPeer } from "./session-support.ts";
 
 const submit = (text: string): PduDraft<"submit_sm"> => ({
   command: "submit_sm",

@@ -7,8 +7,9 @@ import type { PduDraft } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
 import type { Reply, SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import { until } from "../../support/patience.ts";
 import { octets } from "./codec-octets.ts";
-import { bothEnds, esmeAgainstPeer, smscAgainstPeer, until } from "./session-support.ts";
+import { bothEnds, esmeAgainstPeer, smscAgainstPeer } from "./session-support.ts";
 
 function deliver(sequence: number): PduDraft {
   return { command: "deliver_sm", sequence, shortMessage: Buffer.from(`receipt ${sequence}`) };

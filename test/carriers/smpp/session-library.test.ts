@@ -10,7 +10,8 @@ import { connectSocket } from "../../../src/carriers/smpp/session/connect.ts";
 import type { MessageRequestName } from "../../../src/carriers/smpp/session/contract.ts";
 import type { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
-import { listen, makeSession, type Options, until } from "./session-support.ts";
+import { until } from "../../support/patience.ts";
+import { listen, makeSession, type Options } from "./session-support.ts";
 
 type TheirSession = ReturnType<typeof smpp.connect>;
 type TheirPdu = InstanceType<typeof smpp.PDU>;

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Reply } from "../../../src/carriers/smpp/session/contract.ts";
+import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
-import { bothEnds, esmeAgainstPeer, makeSession, smscAgainstPeer, socketPair, until } from "./session-support.ts";
+import { bothEnds, esmeAgainstPeer, makeSession, smscAgainstPeer, socketPair } from "./session-support.ts";
 
 const IDLE = { idleMs: 30_000, probeTimeoutMs: 10_000 };
 

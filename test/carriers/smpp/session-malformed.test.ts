@@ -4,9 +4,10 @@ import { test } from "node:test";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
 import type { RequestHead, Unreadable } from "../../../src/carriers/smpp/session/contract.ts";
+import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { octets } from "./codec-octets.ts";
-import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair, until } from "./session-support.ts";
+import { esmeAgainstPeer, makeSession, Peer, smscAgainstPeer, socketPair } from "./session-support.ts";
 
 const LOST = { "too long": "7fffffff", "too short": "0000000f" };
 const ENDS = { esme: esmeAgainstPeer, smsc: smscAgainstPeer };

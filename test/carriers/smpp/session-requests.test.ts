@@ -5,7 +5,8 @@ import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import { makeTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import type { SessionAnswer, SessionProblem } from "../../../src/carriers/smpp/session/contract.ts";
 import type { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
-import { bothEnds, esmeAgainstPeer, until } from "./session-support.ts";
+import { until } from "../../support/patience.ts";
+import { bothEnds, esmeAgainstPeer } from "./session-support.ts";
 
 function submit(session: SmppSession, destinationAddr = "41791234567"): Promise<SessionAnswer<"submit_sm">> {
   return session.request({ command: "submit_sm", destinationAddr });

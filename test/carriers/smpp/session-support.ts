@@ -10,17 +10,8 @@ import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import type { SessionOptions } from "../../../src/carriers/smpp/session/contract.ts";
 import { SmppSession } from "../../../src/carriers/smpp/session/session.ts";
 import type { BindKind } from "../../../src/carriers/smpp/session/states.ts";
-import { PATIENT_MS } from "../../support/patience.ts";
+import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
-
-/** Waits for what a socket brings, turn by turn of the event loop. */
-export async function until(condition: () => boolean): Promise<void> {
-  const giveUpAtMs = performance.now() + PATIENT_MS;
-  while (!condition()) {
-    if (performance.now() > giveUpAtMs) assert.fail(`waited in vain for ${condition}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 /** A server on a free port that the test's end takes down, connections and all. */
 export async function listen(t: TestContext, onSocket: (socket: Socket) => void): Promise<number> {

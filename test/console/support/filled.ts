@@ -1,6 +1,7 @@
 /** A service with something on every page: messages of every fate, a bulk that waits, reports that fail, a phone that writes, money that moves. */
+
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../../support/patience.ts";
 import { basic, type TestService } from "../../support/service.ts";
 
 export interface Filled {
@@ -32,16 +33,6 @@ const SENDING: readonly {
     from: "Heliograph",
   },
 ];
-
-const SETTLED_MS = 10_000;
-
-/** Waits until something is so, however fast the machine is. */
-async function until(check: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + SETTLED_MS; !(await check()); ) {
-    assert.ok(Date.now() < end, "what was awaited did not come");
-    await sleep(50);
-  }
-}
 
 export async function fillConsole(service: TestService): Promise<Filled> {
   const ids: string[] = [];
@@ -90,7 +81,7 @@ export async function fillConsole(service: TestService): Promise<Filled> {
   });
   const operator = basic("operator", "operator-password");
   assert.equal((await service.call("GET", "/operator/1/accounts", { authorization: operator })).status, 200);
-  await until(async () => {
+  await eventually(async () => {
     const { json } = await service.call("GET", "/sms/1/logs?limit=100");
     return (
       json.results.filter((row: { status: { groupName: string } }) => row.status.groupName === "DELIVERED").length >= 6
