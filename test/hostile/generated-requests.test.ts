@@ -247,7 +247,7 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
   );
   assert.doesNotMatch(child.output(), /a request failed/);
 
-  // What should be good is good, or the odd ones would have been refused for another reason than their oddness.
+  // What should be good is good, or the odd ones would have been refused for another reason than their oddness. Of a few requests nothing can be said.
   const poor = [...counts]
     .filter(([name]) => !(name in NEVER_GOOD))
     // Many are an operator's, or about one thing that is not there; test/api/console-inputs.test.ts asks all of them.
@@ -255,8 +255,10 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
     // Whether there is something left to delete is chance.
     .filter(([name]) => !name.startsWith("DELETE "))
     .filter(([, { good, answeredGood }]) => answeredGood < good * 0.2);
-  assert.deepEqual(poor, [], "operations whose good requests are not good");
-  for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);
+  if (isLong) {
+    assert.deepEqual(poor, [], "operations whose good requests are not good");
+    for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);
+  }
 
   // The service is what it was before.
   assert.equal((await callService(url, "GET", "/healthz", open)).status, 200);
