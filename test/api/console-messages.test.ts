@@ -254,19 +254,16 @@ describe("the console's page of a message", () => {
       const hasCome = answer.events.some(({ detail }: Event) => detail.includes("carrier simulator, id"));
       return hasCome && told(answer).includes("submitted") ? answer : null;
     });
-    assert.deepEqual(told(failed), ["accepted", "submitted", "receipt"]);
-    assert.match(failed.events[2].detail, /^cannot be delivered, EC_UNKNOWN_SUBSCRIBER: /);
+    // Each has its own time: where this process is slow the receipt has come before the answer to the submit was read.
+    assert.deepEqual(told(failed).toSorted(), ["accepted", "receipt", "submitted"]);
+    const receipt = failed.events.find(({ what }: Event) => what === "receipt");
+    assert.match(receipt.detail, /^cannot be delivered, EC_UNKNOWN_SUBSCRIBER: /);
     const ended = await withEvent(service, refused!, "refund");
     assert.deepEqual(told(ended), ["accepted", "ended", "refunded"]);
     assert.equal(ended.price.charged, "0");
     const delivered = await withEvent(service, busy!, "delivered");
-    assert.deepEqual(told(delivered), [
-      "accepted",
-      "not taken, goes again",
-      "not taken, goes again",
-      "submitted",
-      "receipt",
-    ]);
+    assert.deepEqual(told(delivered).slice(0, 3), ["accepted", "not taken, goes again", "not taken, goes again"]);
+    assert.deepEqual(told(delivered).slice(3).toSorted(), ["receipt", "submitted"]);
     assert.match(delivered.events[1].detail, /the carrier cannot take this one now/);
     assert.ok(delivered.events[1].until !== null);
   });
