@@ -90,11 +90,20 @@ export function messageEvents(parts: EventParts): MessageEvent[] {
     ...clicked(life),
     ...converted(life),
   ];
-  return told
-    .map((event, place) => ({ event, place }))
-    .sort((one, other) => one.event.atMs - other.event.atMs || one.place - other.place)
+  return inOrder(told)
     .filter((_, index) => index === 0 || index > told.length - MAX_EVENTS)
-    .map(({ event }) => shown(event));
+    .map(shown);
+}
+
+/** By time. A carrier may send the receipt before its answer to the submit has been read: the submit stands before the receipt all the same. */
+function inOrder(told: readonly Told[]): Told[] {
+  const earliest = (events: readonly Told[]): Told | undefined => events.toSorted((a, b) => a.atMs - b.atMs)[0];
+  const submit = earliest(told.filter(({ kind }) => kind === "submitted"));
+  const receipt = earliest(told.filter(({ what }) => what === "receipt"));
+  const orderMs = (event: Told): number =>
+    event === submit && receipt !== undefined ? Math.min(event.atMs, receipt.atMs) : event.atMs;
+  // The sort is stable, and within a millisecond the list is in the order of a life.
+  return told.toSorted((one, other) => orderMs(one) - orderMs(other));
 }
 
 function shown({
