@@ -34,8 +34,7 @@ const STORELESS =
 export const LONG_PARTS: Readonly<Record<string, Part>> = {
   attacks: {
     about: "what no honest client sends, by callers with an account and without",
-    files: ["test/hostile/{callers,strangers}.test.ts"],
-    again: ["test/hostile/bodies.test.ts"],
+    again: ["test/hostile/{bodies,callers,strangers}.test.ts"],
     alone: true,
   },
   backup: {
@@ -73,6 +72,11 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     about: "the tests of the API once more, on PostgreSQL, and the store's contract there in full size",
     again: ["test/api/*.test.ts", "test/store/postgres-{accounts,messages,pins,receipts}.test.ts"],
     store: "postgres",
+  },
+  powercut: {
+    about: "power cuts at any moment, and after a flush that failed; it needs a C compiler",
+    files: ["test/powercut/powercut.test.ts"],
+    alone: true,
   },
   properties: {
     about: "properties with ten times the cases, drawn afresh",
@@ -156,13 +160,13 @@ export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/cli/": ["backup", "docs", "doctor", "starts"],
   "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],
-  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres"],
+  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut"],
   "src/intake/": ["attacks", "linear", "postgres"],
   "src/reports/": ["cluster", "kills"],
   "src/service.ts": ["cluster", "full-disk", "kills", "sent-twice", "starts"],
   "src/sms/": ["linear"],
   "src/smsc/": ["faults", "kannel"],
-  "src/store/": ["backup", "cluster", "full-disk", "kills", "postgres", "sent-twice"],
+  "src/store/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
   "src/threads/": ["full-disk", "kills"],
 };
 
