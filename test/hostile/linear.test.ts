@@ -3,29 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { growthFault, microsFor } from "../support/growth.ts";
 import { attacksOn } from "./support/attacks.ts";
-import { attempt, EXEMPT, READERS } from "./support/readers.ts";
+import { BOUNDED } from "./support/bounded.ts";
+import { attempt, READERS } from "./support/readers.ts";
 import { type FoundRegex, readSources } from "./support/sources.ts";
 
 const sources = readSources();
 
-/** Worse than linear, but of a text that is bounded before: its file, the pattern, and that bound, which stands beside it in the source. */
-const BOUNDED: readonly (readonly [file: string, pattern: string, maxLength: number])[] = [
-  ["src/money/amounts.ts", "/0+$/", 6],
-  ["src/message/incoming.ts", "/^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu", 64],
-];
 const MAX_MICROS_AT_BOUND = 1_000;
-
-/** They put regular expressions together when they run. */
-const BUILDERS: Readonly<Record<string, string>> = {
-  "src/auth/api-keys.ts": "out of a prefix of ours; storedForm is among the functions below",
-  "src/api/dead-letters.ts": "gives an expression that is measured here to a schema",
-  "src/smsc/faults.ts":
-    "for whoever tests with the simulated network of his own machine: the pattern is his, and so is the text",
-  "src/catalogue/numbers.ts": "gives an expression of store/names.ts to a schema, for keys of at most 64 characters",
-  "src/runtime/schema-faults.ts": "out of the patterns of our own schemas, which are measured here where they stand",
-  "src/money/csv.ts": "for cells of a statement, of which a description has the most characters: 255",
-  "src/sms/transliteration/nonunicode.ts": "out of our own tables; gsmFromAny is among the functions below",
-};
 
 const boundOf = ({ file, regex }: FoundRegex): number | undefined =>
   BOUNDED.find(([boundedFile, pattern]) => boundedFile === file && pattern === String(regex))?.[2];
@@ -63,15 +47,6 @@ test("an expression that takes the square of its length is found, and one that t
   for (const regex of [/\bid\s*:.*\bstat\s*:/is, /(a+)+$/, /\s+$/, /^(\w+\s?)*$/, /[^\p{L}]+$/u, /x*y/, /^-+|-+$/g]) {
     assert.notEqual(faultOfRegex({ file: "here", regex }), null, String(regex));
   }
-});
-
-test("expressions that are put together when the service runs are known, and bounds name what there is", () => {
-  assert.deepEqual([...sources.builders].sort(), Object.keys(BUILDERS).sort());
-  for (const [file, pattern] of BOUNDED)
-    assert.ok(
-      sources.regexes.some((found) => found.file === file && String(found.regex) === pattern),
-      `${file} ${pattern}`,
-    );
 });
 
 /** Letters, digits and signs of every kind that some reader treats in a way of its own. */
@@ -129,18 +104,4 @@ test("every function that reads a text takes time in proportion to it", (t) => {
   });
   assert.deepEqual(faults, []);
   t.diagnostic(`${Object.keys(READERS).length} functions, ${PUMPS.length} texts each`);
-});
-
-test("no function is left out that is exported and takes a text or octets first", () => {
-  const known = new Set([...Object.keys(READERS), ...Object.keys(EXEMPT)]);
-  assert.deepEqual(
-    sources.functions.filter((name) => !known.has(name)),
-    [],
-  );
-  const there = new Set(sources.functions);
-  assert.deepEqual(
-    Object.keys(EXEMPT).filter((name) => !there.has(name)),
-    [],
-    "exempt, and not there",
-  );
 });

@@ -462,7 +462,6 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/admin/refusal.ts forbidden": OWN_WORDS,
   "src/admin/refusal.ts conflict": OWN_WORDS,
   "src/admin/refusal.ts outdated": OWN_WORDS,
-  "src/admin/refusal.ts busy": OWN_WORDS,
   "src/api/login.ts loginError": OWN_WORDS,
   "src/api/auth-reasons.ts unauthorized": OWN_WORDS,
   "src/admin/audit-facts.ts auditFacts": "takes JSON that the audit has written",
