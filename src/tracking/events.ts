@@ -95,15 +95,12 @@ export function messageEvents(parts: EventParts): MessageEvent[] {
     .map(shown);
 }
 
-/** By time. A carrier may send the receipt before its answer to the submit has been read: the submit stands before the receipt all the same. */
+/** By time; the sort is stable, and the list is in the order of a life. A receipt may come before the answer to its submit is read: it stands behind it. */
 function inOrder(told: readonly Told[]): Told[] {
-  const earliest = (events: readonly Told[]): Told | undefined => events.toSorted((a, b) => a.atMs - b.atMs)[0];
-  const submit = earliest(told.filter(({ kind }) => kind === "submitted"));
-  const receipt = earliest(told.filter(({ what }) => what === "receipt"));
-  const orderMs = (event: Told): number =>
-    event === submit && receipt !== undefined ? Math.min(event.atMs, receipt.atMs) : event.atMs;
-  // The sort is stable, and within a millisecond the list is in the order of a life.
-  return told.toSorted((one, other) => orderMs(one) - orderMs(other));
+  const byTime = told.toSorted((one, other) => one.atMs - other.atMs);
+  const submit = byTime.findIndex(({ kind }) => kind === "submitted");
+  const receipt = byTime.findIndex(({ what }) => what === "receipt");
+  return submit > receipt && receipt >= 0 ? byTime.toSpliced(receipt, 0, ...byTime.splice(submit, 1)) : byTime;
 }
 
 function shown({
