@@ -3,8 +3,12 @@
  * after the commit that holds its own effects. One flush to disk pays for hundreds of messages.
  *
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
+ *
+ * Accounts take turns, and what is large (a request of many messages, a search) has a transaction of its own, with a group of all that is small
+ * between two of them: whatever one account has waiting, another's message waits for one such call at most.
  */
 import type { Clock } from "../runtime/clock.ts";
+import { FairQueue } from "../runtime/fair-queue.ts";
 import { COMMAND_NAMES } from "./modes.ts";
 import type { Feed } from "./port/delivery.ts";
 import type { Acceptance } from "./port/messages.ts";
@@ -31,15 +35,56 @@ export interface Engine {
   runConcurrently?(call: Call): Promise<CallOutcome> | null;
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
   onIdle?(): boolean;
+  /** Does a little of what must be done before a request of many messages; false if nothing must. */
+  makeRoom?(): boolean;
 }
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
 const MAX_GROUP = 2_000;
+/** Messages of a request that shares a transaction with others. */
+const MAX_SHARED = 500;
+/** How often room is made for a request of many messages before what nobody waits for has its turn; and how often that may be, then it goes. */
+const MAX_ROOM_STEPS = 8;
+const MAX_DEFERRALS = 20;
+
+/** What clients ask for that may look at very many rows. */
+const SEARCHES: ReadonlySet<CommandName> = new Set([
+  "bulk",
+  "countBulk",
+  "countMessages",
+  "deadLetters",
+  "fetchIncoming",
+  "fetchReports",
+  "findMessages",
+  "listedBulks",
+  "listedIncoming",
+  "logs",
+  "lookThroughBulk",
+  "moveBulk",
+  "postings",
+  "searchReports",
+  "sentCosts",
+  "setBulkStatus",
+  "turnover",
+  "turnoverSteps",
+]);
 
 /** What a call adds to its group: an acceptance as much as it has messages. */
 function weightOf({ command, input }: Call): number {
   return command === "accept" ? (input as Acceptance).messages.length : 1;
 }
+
+function isLarge(call: Call): boolean {
+  return weightOf(call) > MAX_SHARED || SEARCHES.has(call.command);
+}
+
+/** In whose line a call waits. What is no account's own stays in one line, in the order in which it came. */
+function lineOf(call: Call): number {
+  const { command, input } = call;
+  if (command !== "accept" && !isLarge(call)) return NO_ACCOUNT;
+  return (input as { accountId?: number | null } | undefined)?.accountId ?? NO_ACCOUNT;
+}
+const NO_ACCOUNT = 0;
 
 /** Whether somebody waits for the answer to a call, or it only has to be done soon. */
 export type Urgency = "awaited" | "soon";
@@ -64,7 +109,14 @@ export class GroupCommit {
   readonly #engine: Engine;
   readonly #onFeed: (feed: Feed) => void;
   readonly #pause: GroupPause | null;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new FairQueue<Waiting>();
+  readonly #large = new FairQueue<Waiting>();
+  /** Of all that wait those that somebody waits for. */
+  #awaited = 0;
+  /** The last transaction was a group, so that it is the turn of a large request. */
+  #isTurnOfLarge = false;
+  #hasRoom = true;
+  #deferrals = 0;
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
   #idling = false;
@@ -84,7 +136,9 @@ export class GroupCommit {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
       return;
     }
-    this.#waiting.push({ call, answer, urgency });
+    const line = isLarge(call) ? this.#large : this.#waiting;
+    line.push(lineOf(call), { call, answer, urgency });
+    if (urgency === "awaited") this.#awaited++;
     this.#busy ??= this.#commitAll();
     if (urgency === "awaited") this.#wake?.();
   }
@@ -97,10 +151,23 @@ export class GroupCommit {
   async #commitAll(): Promise<void> {
     do {
       await this.#gather();
+      await this.#makeRoom();
       await this.#commit();
-    } while (this.#waiting.length > 0);
+    } while (this.#waiting.size + this.#large.size > 0);
     this.#busy = null;
     this.#onIdle();
+  }
+
+  /** For a large request, as long as nobody waits for anything else. */
+  async #makeRoom(): Promise<void> {
+    this.#hasRoom = true;
+    if (this.#large.size === 0 || this.#engine.makeRoom === undefined) return;
+    for (let step = 0; step < MAX_ROOM_STEPS; step++) {
+      if (this.#awaited > this.#large.size) break;
+      if (!this.#engine.makeRoom()) return;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    this.#hasRoom = ++this.#deferrals > MAX_DEFERRALS;
   }
 
   #onIdle(): void {
@@ -118,20 +185,22 @@ export class GroupCommit {
     // The answers of the group before have gone by now.
     if (this.#waitMs() >= 1) this.#engine.onIdle?.();
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
+  }
+
+  /** A group begins. */
+  #begun(group: readonly Waiting[]): void {
+    const awaited = group.filter(({ urgency }) => urgency === "awaited").length;
+    this.#awaited -= awaited;
     if (this.#pause === null) return;
     const { clock, ms } = this.#pause;
     const nowMs = clock.monotonic();
     this.#nextAtMs.soon = nowMs + ms.soon;
-    if (this.#isAwaited()) this.#nextAtMs.awaited = nowMs + ms.awaited;
-  }
-
-  #isAwaited(): boolean {
-    return this.#waiting.some(({ urgency }) => urgency === "awaited");
+    if (awaited > 0) this.#nextAtMs.awaited = nowMs + ms.awaited;
   }
 
   #waitMs(): number {
     if (this.#pause === null) return 0;
-    return this.#nextAtMs[this.#isAwaited() ? "awaited" : "soon"] - this.#pause.clock.monotonic();
+    return this.#nextAtMs[this.#awaited > 0 ? "awaited" : "soon"] - this.#pause.clock.monotonic();
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -154,19 +223,32 @@ export class GroupCommit {
     }
   }
 
+  /** What goes next: a large request, if it is its turn and there is room for it, or whatever shares a transaction, which may be nothing. */
   #take(): Waiting[] {
-    const ownTransaction = ({ call }: { call: Call }): boolean => this.#engine.ownTransaction?.(call.command) === true;
-    if (ownTransaction(this.#waiting[0]!)) return this.#waiting.splice(0, 1);
-    let size = 0;
+    const isTurnOfLarge = this.#hasRoom && (this.#isTurnOfLarge || this.#waiting.size === 0);
+    const large = isTurnOfLarge ? this.#large.shift() : undefined;
+    this.#isTurnOfLarge = large === undefined;
+    if (large === undefined) return this.#takeShared();
+    this.#deferrals = 0;
+    return [large];
+  }
+
+  #takeShared(): Waiting[] {
+    const ownTransaction = ({ call }: Waiting): boolean => this.#engine.ownTransaction?.(call.command) === true;
+    const group: Waiting[] = [];
     let weight = 0;
-    while (size < this.#waiting.length && weight < MAX_GROUP && !ownTransaction(this.#waiting[size]!)) {
-      weight += weightOf(this.#waiting[size++]!.call);
+    for (let next = this.#waiting.first; next !== undefined && weight < MAX_GROUP; next = this.#waiting.first) {
+      if (ownTransaction(next)) return group.length > 0 ? group : [this.#waiting.shift()!];
+      group.push(this.#waiting.shift()!);
+      weight += weightOf(next.call);
     }
-    return this.#waiting.splice(0, size);
+    return group;
   }
 
   async #commit(): Promise<void> {
     const group = this.#take();
+    if (group.length === 0) return;
+    this.#begun(group);
     const { outcomes, feed } = await this.#run(group.map(({ call }) => call));
     // The feed first: whoever hears of an acceptance may count on its messages being on their way.
     if (feed !== null) this.#onFeed(feed);

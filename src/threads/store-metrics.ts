@@ -23,6 +23,7 @@ export class MeasuredEngine implements Engine {
   readonly ownTransaction?: NonNullable<Engine["ownTransaction"]>;
   readonly runConcurrently?: NonNullable<Engine["runConcurrently"]>;
   readonly onIdle?: NonNullable<Engine["onIdle"]>;
+  readonly makeRoom?: NonNullable<Engine["makeRoom"]>;
 
   constructor(engine: Engine, clock: Clock) {
     this.#engine = engine;
@@ -31,6 +32,7 @@ export class MeasuredEngine implements Engine {
     if (engine.ownTransaction !== undefined) this.ownTransaction = (command) => engine.ownTransaction!(command);
     if (engine.runConcurrently !== undefined) this.runConcurrently = (call) => engine.runConcurrently!(call);
     if (engine.onIdle !== undefined) this.onIdle = () => engine.onIdle!();
+    if (engine.makeRoom !== undefined) this.makeRoom = () => engine.makeRoom!();
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {

@@ -99,3 +99,83 @@ test("an engine does what can wait when nobody does, a little at a time", async 
   await Promise.all([store.changeCounter(), nextTurn().then(nextTurn).then(nextTurn)]);
   assert.deepEqual(done, ["group", "group", "rest", "rest", "rest"]);
 });
+
+/** Acceptances of so many messages by an account, in a form that is enough for the group. */
+const acceptance = (accountId: number, messages: number): Call => ({
+  command: "accept",
+  input: { accountId, messages: { length: messages } },
+});
+
+interface Committed {
+  readonly accountId: number;
+  readonly messages: number;
+}
+
+/** A store that commits in order, and what it has committed. */
+function committing(makeRoom?: () => boolean) {
+  const committed: Committed[] = [];
+  const transactions: number[] = [];
+  const engine = {
+    run: async (calls: readonly Call[]) => {
+      transactions.push(calls.length);
+      for (const { input } of calls) {
+        const { accountId, messages } = input as { accountId: number; messages: { length: number } };
+        committed.push({ accountId, messages: messages?.length ?? 0 });
+      }
+      await nextTurn();
+      return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
+    },
+    ...(makeRoom === undefined ? {} : { makeRoom }),
+  };
+  return { send: callsOf(new GroupCommit(engine, () => undefined)), committed, transactions };
+}
+
+/** How many messages of others are committed between the arrival of a single message and its own commit. */
+async function rowsBefore(requests: number, size: number): Promise<number> {
+  const { send, committed } = committing();
+  const attack = Array.from({ length: requests }, () => send(acceptance(7, size)));
+  await nextTurn();
+  const before = committed.length;
+  await send(acceptance(8, 1));
+  const own = committed.findIndex(({ accountId }) => accountId === 8);
+  await Promise.all(attack);
+  assert.equal(committed.length, requests + 1, "none is left behind");
+  return committed.slice(before, own).reduce((sum, { messages }) => sum + messages, 0);
+}
+
+test("what an account has waiting does not lengthen the wait of another's single message", async () => {
+  for (const size of [10_000, 501, 500, 100]) {
+    const [few, many] = [await rowsBefore(40, size), await rowsBefore(400, size)];
+    assert.ok(many <= Math.max(10_000, 2_500), `${many} messages of others go first`);
+    assert.equal(many, few, `requests of ${size}`);
+  }
+});
+
+test("accounts take turns, one request of many messages at a time, and small ones go between them", async () => {
+  const { send, committed, transactions } = committing();
+  const all = [
+    ...Array.from({ length: 3 }, () => send(acceptance(1, 10_000))),
+    send(acceptance(2, 10_000)),
+    send(acceptance(3, 1)),
+    send(acceptance(3, 1)),
+    send(acceptance(4, 1)),
+  ];
+  await Promise.all(all);
+  assert.deepEqual(
+    committed.map(({ accountId }) => accountId),
+    [3, 4, 3, 1, 2, 1, 1],
+  );
+  assert.deepEqual(transactions, [3, 1, 1, 1, 1]);
+});
+
+test("room for a request of many messages is made in steps, between which others are answered", async () => {
+  let left = 20;
+  const { send, committed } = committing(() => left-- > 0);
+  const large = send(acceptance(1, 10_000));
+  await nextTurn();
+  await send(acceptance(2, 1));
+  assert.deepEqual(committed, [{ accountId: 2, messages: 1 }]);
+  await large;
+  assert.equal(left, -1);
+  assert.equal(committed.length, 2);
+});

@@ -29,8 +29,12 @@ const IDLE_FLUSH_ROWS = 100;
 const COMMIT_FLUSH_ROWS = 4_000;
 /** How many are written at once: a bound on how long whoever comes next waits. */
 const MAX_FLUSH_ROWS = 1_000;
+/** The same while somebody waits; inside a commit, where it has changed more than that, as many. */
+const FLUSH_ROWS = 250;
 /** Messages in memory; beyond that they are written sooner. */
 const MAX_MESSAGES = 20_000;
+/** With so many or fewer there is room for a request of many. */
+const ROOMY_MESSAGES = 10_000;
 
 /** The tables whose rows may still be in memory. A wallet moves with its postings. */
 export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "wallet"] as const;
@@ -126,8 +130,19 @@ export class BehindTables {
     }
     const { size } = this.#caches.get("message")!;
     const crowded = size > MAX_MESSAGES;
-    if (crowded) this.#flushSome(atMs, size - MAX_MESSAGES + MAX_FLUSH_ROWS, crowded);
-    else if (this.#isLate(atMs, COMMIT_FLUSH_ROWS)) this.#flushSome(atMs, MAX_FLUSH_ROWS);
+    const some = Math.max(FLUSH_ROWS, Math.min(MAX_FLUSH_ROWS, changes.length));
+    if (crowded) this.#flushSome(atMs, size - MAX_MESSAGES + some, crowded);
+    else if (this.#isLate(atMs, COMMIT_FLUSH_ROWS)) this.#flushSome(atMs, some);
+  }
+
+  /** Whether so many messages are in memory that some should be written before a request of many more. */
+  get isFull(): boolean {
+    return !this.#stale && this.#caches.get("message")!.size > ROOMY_MESSAGES;
+  }
+
+  /** Writes some of them, however new they are. */
+  flushFull(): void {
+    this.#flushSome(this.#options.now(), FLUSH_ROWS, true);
   }
 
   /** Whether the tables lack something. */

@@ -28,6 +28,7 @@ import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
+import type { BehindTables } from "./behind-tables.ts";
 import { IdMarks } from "./id-marks.ts";
 import { replayJournal } from "./journal.ts";
 import { isMigrated, migrate, migrateAlone } from "./migrate.ts";
@@ -291,20 +292,28 @@ export class SqliteEngine implements Engine {
     this.#tables.begin();
   }
 
-  /**
-   * Writes some of what is only in the journal to its tables. That is not flushed: what a power cut takes of it is still in the journal, and the
-   * next flush is for all before it.
-   */
   onIdle(): boolean {
-    if (!this.#db.open || !this.#tables.behind.isDue || !this.#log.isTrusted) return false;
+    return this.#tables.behind.isDue && this.#writeSome((behind) => behind.flushIdle()) && this.#tables.behind.isDue;
+  }
+
+  makeRoom(): boolean {
+    return this.#tables.behind.isFull && this.#writeSome((behind) => behind.flushFull());
+  }
+
+  /**
+   * Writes some of what is only in the journal to its tables, if that is possible. It is not flushed: what a power cut takes of it is still in the
+   * journal, and the next flush is for all before it.
+   */
+  #writeSome(write: (behind: BehindTables) => void): boolean {
+    if (!this.#db.open || !this.#log.isTrusted) return false;
     try {
       this.#log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
-      this.#tables.behind.flushIdle();
+      write(this.#tables.behind);
       this.#db.exec("COMMIT");
       this.#log.checkpointIfDue();
-      return this.#tables.behind.isDue;
+      return true;
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
