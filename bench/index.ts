@@ -20,10 +20,16 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     file: "./turns.ts",
     shows: "the full cycle of this clone and of another, by turns: what a message costs in each",
   },
+  beside: {
+    file: "./beside/index.ts",
+    shows:
+      "what one account's load does to another's single messages; also as --beside [bulk|long|duplicates|logs|reports]",
+  },
   copy: { file: "./copy.ts", shows: "moving a store from SQLite to PostgreSQL; --messages says how many" },
 };
 
 const args = process.argv.slice(2);
+if (args[0] === "--beside") args[0] = "beside";
 const [name = "", ...rest] = args[0] === undefined || args[0].startsWith("-") ? ["cycle", ...args] : args;
 const benchmark = BENCHMARKS[name];
 if (benchmark === undefined) {

@@ -21,8 +21,13 @@ export interface Percentiles {
   readonly most: number;
 }
 
+/** The value that such a share of them does not exceed; they are sorted. */
+export function atShare(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)]!;
+}
+
 export function percentilesOf(values: Float64Array): Percentiles {
   const sorted = values.toSorted();
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)]!;
+  const at = (share: number): number => atShare(sorted, share);
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999), most: sorted.at(-1)! };
 }
