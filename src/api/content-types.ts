@@ -1,16 +1,50 @@
 /** The content types that the API takes: the body of a request is read into memory, within the bound of its operation, and parsed. */
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
+import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Bodies } from "./bodies.ts";
 import { parseForm, parseJson } from "./body-parsers.ts";
 import type { ClientConnections } from "./client-connections.ts";
+import { LARGE_OCTETS, LargeRequests } from "./large-requests.ts";
 import { type Api, SMALL_BODY } from "./operation.ts";
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies, connections: ClientConnections): void {
+export interface ContentTypeParts {
+  readonly limits: Settings["limits"];
+  readonly bodies: Bodies;
+  readonly connections: ClientConnections;
+  readonly clock: Clock;
+}
+
+/** A client that has gone has no answer that could end its work; by then it is done. */
+const MAX_WORK_MS = 60_000;
+
+export function takeContentTypes(api: Api, { limits, bodies, connections, clock }: ContentTypeParts): void {
   api.removeAllContentTypeParsers();
+  const large = new LargeRequests(clock);
+  /** Parses a body, a large one when it is its account's turn. */
+  const inTurn = (request: FastifyRequest, body: Buffer, parse: () => void, refuse: (error: Error) => void): void => {
+    const { account, progress } = request;
+    if (body.length <= LARGE_OCTETS || account === null) {
+      parse();
+      return;
+    }
+    large.enter(account.id, body.length).then((leave) => {
+      let isDone = false;
+      let timer: Timer | null = null;
+      request.workDone = () => {
+        isDone = true;
+        timer?.cancel();
+        leave();
+      };
+      progress!.holds(() => {
+        if (!isDone) timer = clock.after(MAX_WORK_MS, leave);
+      });
+      parse();
+    }, refuse);
+  };
   const parsedBy =
     (parse: (body: Buffer, request: FastifyRequest) => unknown) =>
     (request: FastifyRequest, raw: IncomingMessage, done: Done): void => {
@@ -22,24 +56,21 @@ export function takeContentTypes(api: Api, { limits }: Settings, bodies: Bodies,
         dismiss: () => connections.dismiss(progress.connection),
         holds: (release: () => void) => progress.holds(release),
       };
-      bodies.read(raw, limit, owner, (error, body) => {
-        if (error !== null) {
-          done(error);
-          return;
-        }
-        if (octets) {
-          done(null, body!);
-          return;
-        }
-        request.rawBody = body!;
+      const read = (body: Buffer): void => {
+        request.rawBody = body;
         let value: unknown;
         try {
-          value = parse(body!, request);
+          value = parse(body, request);
         } catch (fault) {
           done(fault as Error);
           return;
         }
         done(null, value);
+      };
+      bodies.read(raw, limit, owner, (error, body) => {
+        if (error !== null) done(error);
+        else if (octets) done(null, body!);
+        else inTurn(request, body!, () => read(body!), done);
       });
     };
   api.addContentTypeParser("application/json", parsedBy(parseJson));

@@ -52,6 +52,8 @@ declare module "fastify" {
     account: Account | null;
     rawBody: Buffer | null;
     progress: RequestProgress | null;
+    /** Called when its answer is made, where somebody waits for that (large-requests.ts). */
+    workDone: (() => void) | null;
     /** The error that it is answered with. */
     refusal: ApiError | null;
     /** What became of its messages, where some were rejected though the request was not. */

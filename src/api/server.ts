@@ -145,11 +145,12 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
   api.decorateRequest("progress", null);
+  api.decorateRequest("workDone", null);
   api.decorateRequest("refusal", null);
   api.decorateRequest("rejections", null);
   api.decorateRequest("odd", null);
 
-  takeContentTypes(api, parts.settings, bodies, connections);
+  takeContentTypes(api, { limits: settings.limits, bodies, connections, clock: systemClock });
   const paths = new KnownPaths(api, parts.takesRequests);
   const admitNamed = admitRequests(api, {
     ...parts,
@@ -163,6 +164,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   refuseUnknownParameters(api);
   const headers = headersFor(tls !== null);
   api.addHook("onSend", (request, reply, payload, done) => {
+    request.workDone?.();
     addHeaders(reply, headers);
     if (request.odd !== null) tellWarnings(request, reply, request.odd);
     lines.identify(request, reply);

@@ -46,6 +46,7 @@ const DAY_MS = 86_400_000;
  */
 const SLICE_WORK = 10_000;
 const WORK_OF_DESTINATION = 5;
+const SLICE_DESTINATIONS = 1_000;
 const CHARACTERS_COUNTED_IN_A_UNIT = 100;
 
 function workOf({ fields, destinations }: RequestedMessage): number {
@@ -150,50 +151,76 @@ export class Intake {
       links,
     };
     if (work > SLICE_WORK) return this.#sendInSlices(draft, request);
-    for (const message of request.messages) if (!this.#add(draft, message)) break;
+    for (const message of request.messages) {
+      const shared = this.#prepare(draft, message);
+      if (shared === "enough") break;
+      if (shared !== "wrong") this.#add(draft, shared, message.destinations);
+    }
     return this.#finish(draft, request);
   }
 
   /** A request that would hold up everything else on the event loop. */
   async #sendInSlices(draft: Draft, request: SendRequest): Promise<SendAnswer> {
-    let work = 0;
+    const { account } = draft;
+    let left = 0;
     for (const message of request.messages) {
-      if (work === 0) await this.#slices.turn(draft.account.id);
-      if (!this.#add(draft, message)) break;
-      work += workOf(message);
-      if (work > SLICE_WORK) work = 0;
+      if (left <= 0) {
+        await this.#slices.turn(account.id);
+        left = SLICE_WORK;
+      }
+      const { destinations } = message;
+      left -= workOf(message) - destinations.length * WORK_OF_DESTINATION;
+      const shared = this.#prepare(draft, message);
+      if (shared === "enough") break;
+      if (shared === "wrong") continue;
+      for (let from = 0; from < destinations.length; from += SLICE_DESTINATIONS) {
+        if (left <= 0) {
+          await this.#slices.turn(account.id);
+          left = SLICE_WORK;
+        }
+        const some = destinations.slice(from, from + SLICE_DESTINATIONS);
+        this.#add(draft, shared, some);
+        left -= some.length * WORK_OF_DESTINATION;
+      }
     }
     return this.#finish(afterWait(draft, this.#parts.clock.now()), request);
   }
 
-  /** Says whether it is worth while to go on. */
-  #add(draft: Draft, wanted: RequestedMessage): boolean {
-    const { problems, messages, names } = draft;
+  /** What the destinations of a message share, or that something is wrong with it; "enough" where it is not worth while to go on. */
+  #prepare(draft: Draft, wanted: RequestedMessage): Shared | "wrong" | "enough" {
+    const { problems } = draft;
+    const isEnough = (): "wrong" | "enough" => (problems.length < TOLD_PROBLEMS ? "wrong" : "enough");
     const shortened = draft.links === null ? null : draft.links.shorten(wanted);
-    if (shortened !== null && "says" in shortened) return problems.push(shortened) < TOLD_PROBLEMS;
+    if (shortened !== null && "says" in shortened) {
+      problems.push(shortened);
+      return isEnough();
+    }
     const message = shortened?.message ?? wanted;
     const { fields, destinations, shownText } = message;
     const isWanted = fields.transliteration === undefined || destinations.some((each) => this.#mayGo(draft, each));
     const prepared = prepareContent(message, draft.rules, isWanted, draft.known);
     if (Array.isArray(prepared)) {
       problems.push(...prepared);
-      return problems.length < TOLD_PROBLEMS;
+      return isEnough();
     }
     const content = shownText === undefined ? prepared.content : { ...prepared.content, shownText };
     const rejectedStatusId = prepared.rejectedStatusId ?? draft.links?.rejectedStatusId ?? null;
     if (shortened !== null) draft.links?.keep(draft.contents.length, shortened.links);
-    const shared: Shared = {
+    return {
       asItIs: { content: draft.contents.push(content) - 1, rejectedStatusId },
       canWrite: rejectedStatusId === null ? senderFilter(content.from) : null,
       rewritten: null,
     };
+  }
+
+  #add(draft: Draft, shared: Shared, destinations: readonly Destination[]): void {
+    const { messages, names } = draft;
     for (const destination of destinations) {
       const made = this.#message(draft, shared, destination);
       const name = made.clientMessageId;
       messages.push(name !== null && names.has(name) ? { ...made, rejectedStatusId: DUPLICATE } : made);
       if (name !== null) names.add(name);
     }
-    return true;
   }
 
   #finish(draft: Draft, request: SendRequest): Promise<SendAnswer> {
