@@ -83,14 +83,13 @@ export function claimingCommands(
       const lane = { accountId, carrierId };
       const wanted = Math.min(limit, lanes.room(lane));
       if (wanted <= 0) return { claimed: 0, more: true };
-      const rows =
-        tables.messages.nextWaiting(lane, wanted) ??
-        tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
+      const known = tables.messages.nextWaiting(lane, wanted);
+      const rows = known ?? tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
       if (rows.length > 0) tables.messages.claimedUpTo(lane, rows.at(-1)!.key);
       for (const row of rows)
         tables.messages.change(row, row.slot_until_ms === null ? { owner: epoch } : { owner: epoch, slot_until_ms: 0 });
       unit().messages.push(...rows.map(queuedMessage));
-      const more = rows.length === wanted;
+      const more = known !== null || rows.length === wanted;
       const before = lanes.isOverflowed(lane);
       lanes.take(lane, rows.length);
       lanes.setOverflowed(lane, more);

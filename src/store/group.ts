@@ -35,8 +35,8 @@ export interface Engine {
   runConcurrently?(call: Call): Promise<CallOutcome> | null;
   /** Does a little of what can wait, when nobody does; true if there is more of it. */
   onIdle?(): boolean;
-  /** Does a little of what must be done before a request of many messages; false if nothing must. */
-  makeRoom?(): boolean;
+  /** Does a little of what would make a large call dear, before it; false if there is nothing left. */
+  makeRoom?(call: Call): boolean;
 }
 
 /** Messages and other commands in one transaction: a bound on how long the first caller of a group waits for the last. */
@@ -47,24 +47,29 @@ const MAX_SHARED = 500;
 const MAX_ROOM_STEPS = 8;
 const MAX_DEFERRALS = 20;
 
-/** What clients ask for that may look at very many rows. */
+/** They may look at very many rows, for clients and for delivery. */
 const SEARCHES: ReadonlySet<CommandName> = new Set([
   "bulk",
+  "claimDue",
+  "claimLane",
   "countBulk",
   "countMessages",
   "deadLetters",
   "fetchIncoming",
   "fetchReports",
   "findMessages",
+  "handBack",
   "listedBulks",
   "listedIncoming",
   "logs",
   "lookThroughBulk",
+  "messageLife",
   "moveBulk",
   "postings",
   "searchReports",
   "sentCosts",
   "setBulkStatus",
+  "sweep",
   "turnover",
   "turnoverSteps",
 ]);
@@ -111,8 +116,9 @@ export class GroupCommit {
   readonly #pause: GroupPause | null;
   readonly #waiting = new FairQueue<Waiting>();
   readonly #large = new FairQueue<Waiting>();
-  /** Of all that wait those that somebody waits for. */
+  /** Of all that wait those that somebody waits for; of those the large ones. */
   #awaited = 0;
+  #awaitedLarge = 0;
   /** The last transaction was a group, so that it is the turn of a large request. */
   #isTurnOfLarge = false;
   #hasRoom = true;
@@ -138,7 +144,7 @@ export class GroupCommit {
     }
     const line = isLarge(call) ? this.#large : this.#waiting;
     line.push(lineOf(call), { call, answer, urgency });
-    if (urgency === "awaited") this.#awaited++;
+    if (urgency === "awaited") this.#count(call, 1);
     this.#busy ??= this.#commitAll();
     if (urgency === "awaited") this.#wake?.();
   }
@@ -161,10 +167,11 @@ export class GroupCommit {
   /** For a large request, as long as nobody waits for anything else. */
   async #makeRoom(): Promise<void> {
     this.#hasRoom = true;
-    if (this.#large.size === 0 || this.#engine.makeRoom === undefined) return;
+    const large = this.#large.first;
+    if (large === undefined || this.#engine.makeRoom === undefined) return;
     for (let step = 0; step < MAX_ROOM_STEPS; step++) {
-      if (this.#awaited > this.#large.size) break;
-      if (!this.#engine.makeRoom()) return;
+      if (this.#awaited > this.#awaitedLarge) break;
+      if (!this.#engine.makeRoom(large.call)) return;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     this.#hasRoom = ++this.#deferrals > MAX_DEFERRALS;
@@ -189,13 +196,22 @@ export class GroupCommit {
 
   /** A group begins. */
   #begun(group: readonly Waiting[]): void {
-    const awaited = group.filter(({ urgency }) => urgency === "awaited").length;
-    this.#awaited -= awaited;
+    let isAwaited = false;
+    for (const { call, urgency } of group) {
+      if (urgency !== "awaited") continue;
+      isAwaited = true;
+      this.#count(call, -1);
+    }
     if (this.#pause === null) return;
     const { clock, ms } = this.#pause;
     const nowMs = clock.monotonic();
     this.#nextAtMs.soon = nowMs + ms.soon;
-    if (awaited > 0) this.#nextAtMs.awaited = nowMs + ms.awaited;
+    if (isAwaited) this.#nextAtMs.awaited = nowMs + ms.awaited;
+  }
+
+  #count(call: Call, more: number): void {
+    this.#awaited += more;
+    if (isLarge(call)) this.#awaitedLarge += more;
   }
 
   #waitMs(): number {

@@ -77,8 +77,8 @@ export interface MessageTable {
   /** Whether the account has a message of that name which was not rejected. */
   isNamed(accountId: number, clientMessageId: string): boolean;
   /**
-   * The next so many messages of a lane that wait for an owner, those that came first; null where that is not known, or there are fewer: then they
-   * have to be looked for. `claimedUpTo` tells that those up to this one have been found.
+   * The next messages of a lane that wait for an owner, those that came first: so many, or as many of them as can be told without a search; null
+   * where none can. `claimedUpTo` tells that those up to this one have been found.
    */
   nextWaiting(lane: LaneName, count: number): MessageRow[] | null;
   claimedUpTo(lane: LaneName, key: MessageKey): void;

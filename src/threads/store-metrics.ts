@@ -32,7 +32,7 @@ export class MeasuredEngine implements Engine {
     if (engine.ownTransaction !== undefined) this.ownTransaction = (command) => engine.ownTransaction!(command);
     if (engine.runConcurrently !== undefined) this.runConcurrently = (call) => engine.runConcurrently!(call);
     if (engine.onIdle !== undefined) this.onIdle = () => engine.onIdle!();
-    if (engine.makeRoom !== undefined) this.makeRoom = () => engine.makeRoom!();
+    if (engine.makeRoom !== undefined) this.makeRoom = (call) => engine.makeRoom!(call);
   }
 
   async run(calls: readonly Call[]): Promise<GroupResult> {

@@ -30,11 +30,11 @@ const COMMIT_FLUSH_ROWS = 4_000;
 /** How many are written at once: a bound on how long whoever comes next waits. */
 const MAX_FLUSH_ROWS = 1_000;
 /** The same while somebody waits; inside a commit, where it has changed more than that, as many. */
-const FLUSH_ROWS = 250;
+const FLUSH_ROWS = 400;
 /** Messages in memory; beyond that they are written sooner. */
 const MAX_MESSAGES = 20_000;
-/** With so many or fewer there is room for a request of many. */
-const ROOMY_MESSAGES = 10_000;
+/** With so many or fewer there is room for a request of many more; and a search, which has all of them written first, is no dearer than that. */
+const ROOMY_MESSAGES = { rows: 10_000, search: 500 };
 
 /** The tables whose rows may still be in memory. A wallet moves with its postings. */
 export const WRITTEN_BEHIND = ["message", "part", "report", "posting", "wallet"] as const;
@@ -135,9 +135,9 @@ export class BehindTables {
     else if (this.#isLate(atMs, COMMIT_FLUSH_ROWS)) this.#flushSome(atMs, some);
   }
 
-  /** Whether so many messages are in memory that some should be written before a request of many more. */
-  get isFull(): boolean {
-    return !this.#stale && this.#caches.get("message")!.size > ROOMY_MESSAGES;
+  /** Whether so many messages are in memory that some should be written before. */
+  isFullFor(what: keyof typeof ROOMY_MESSAGES): boolean {
+    return !this.#stale && this.#caches.get("message")!.size > ROOMY_MESSAGES[what];
   }
 
   /** Writes some of them, however new they are. */

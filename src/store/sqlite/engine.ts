@@ -28,7 +28,6 @@ import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
-import type { BehindTables } from "./behind-tables.ts";
 import { IdMarks } from "./id-marks.ts";
 import { replayJournal } from "./journal.ts";
 import { isMigrated, migrate, migrateAlone } from "./migrate.ts";
@@ -293,24 +292,26 @@ export class SqliteEngine implements Engine {
   }
 
   onIdle(): boolean {
-    return this.#tables.behind.isDue && this.#writeSome((behind) => behind.flushIdle()) && this.#tables.behind.isDue;
+    const { behind } = this.#tables;
+    return behind.isDue && this.#writeSome(() => behind.flushIdle()) && behind.isDue;
   }
 
-  makeRoom(): boolean {
-    return this.#tables.behind.isFull && this.#writeSome((behind) => behind.flushFull());
+  makeRoom({ command }: Call): boolean {
+    const { behind } = this.#tables;
+    return behind.isFullFor(command === "accept" ? "rows" : "search") && this.#writeSome(() => behind.flushFull());
   }
 
   /**
    * Writes some of what is only in the journal to its tables, if that is possible. It is not flushed: what a power cut takes of it is still in the
    * journal, and the next flush is for all before it.
    */
-  #writeSome(write: (behind: BehindTables) => void): boolean {
+  #writeSome(write: () => void): boolean {
     if (!this.#db.open || !this.#log.isTrusted) return false;
     try {
       this.#log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
-      write(this.#tables.behind);
+      write();
       this.#db.exec("COMMIT");
       this.#log.checkpointIfDue();
       return true;

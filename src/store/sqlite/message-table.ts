@@ -92,7 +92,7 @@ export class SqliteMessages implements MessageTable {
     if (last === undefined) return null;
     const written = this.#waiting.all(lane.carrierId, lane.accountId, last, count);
     const rows = written.map((row) => this.#rows.kept(row.key) ?? row);
-    return rows.length === count && rows.every(isWaiting) ? rows : null;
+    return rows.length > 0 && rows.every(isWaiting) ? rows : null;
   }
 
   claimedUpTo(lane: LaneName, key: MessageKey): void {
