@@ -13,6 +13,8 @@ const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 const MAX_VALUES = 500_000;
 /** Different names of fields; the contract has 40. Each new one costs the parser as much as ten values. */
 const MAX_NAMES = 1_000;
+/** Fields whose names the operation does not know: nobody reads them, and some clients send a few with every message. */
+const MAX_UNKNOWN = 50_000;
 /** No smaller body can cost much, or have more names or values than these: a field takes five octets. */
 const SMALL_BYTES = 4_096;
 const MAX_FORM_FIELDS = 100;
@@ -21,10 +23,10 @@ const MAX_FORM_FIELDS = 100;
  * Parses JSON. An explicit null means absent, so such fields are taken out; NUL characters and halves of surrogate pairs, which
  * no SMS and no database can hold, are refused with the field that has them.
  */
-export function parseJson(body: Buffer): unknown {
+export function parseJson(body: Buffer, known: KnownNames | null = null): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw notUtf8();
-  if (body.length > SMALL_BYTES) refuseHeavy(body);
+  if (body.length > SMALL_BYTES) refuseHeavy(body, known);
   const text = body.toString("utf8");
   let value: unknown;
   try {
@@ -45,15 +47,29 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 /** Nobody can know which names look the same to `refuseHeavy`. */
 const NAME_FACTOR = Math.floor(systemRandom.next() * 2 ** 30) * 4 + 1;
 
+/** The names of fields that an operation takes, by 16 bits of their hashes. */
+export type KnownNames = Uint8Array;
+
+export function knownNames(names: Iterable<string>): KnownNames {
+  const known = new Uint8Array(0x10000);
+  for (const name of names) {
+    let hash = 0;
+    for (const octet of Buffer.from(name)) hash = Math.imul(hash + octet, NAME_FACTOR);
+    known[hash >>> 16] = 1;
+  }
+  return known;
+}
+
 /**
  * A body is refused before it is parsed if that would hold up everybody else: eight megabytes of brackets, of empty objects or of names
  * take JSON.parse up to a second, where an honest body of that size takes 40 milliseconds. One pass over the octets, one or two
  * nanoseconds for each.
  */
-function refuseHeavy(body: Buffer): void {
+function refuseHeavy(body: Buffer, known: KnownNames | null): void {
   /** By 16 bits of a hash: names that share them count as one, which is near enough. */
   const seen = new Uint8Array(0x10000);
   let names = 0;
+  let unknown = 0;
   let values = 1;
   let depth = 0;
   let hash = 0;
@@ -69,6 +85,8 @@ function refuseHeavy(body: Buffer): void {
       if (seen[hash >>> 16] === 0 && ++names > MAX_NAMES)
         throw heavy(`has more than ${MAX_NAMES} different names of fields`);
       seen[hash >>> 16] = 1;
+      if (known !== null && known[hash >>> 16] === 0 && ++unknown > MAX_UNKNOWN)
+        throw heavy(`has more than ${MAX_UNKNOWN} fields that this operation does not know`);
     } else if (octet === COMMA) {
       if (++values > MAX_VALUES) throw heavy(`has more than ${MAX_VALUES} values`);
     } else if (octet === OPEN_ARRAY || octet === OPEN_OBJECT) {

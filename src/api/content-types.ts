@@ -3,9 +3,11 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Settings } from "../runtime/settings.ts";
+import { Slices } from "../runtime/slices.ts";
 import type { Bodies } from "./bodies.ts";
-import { parseForm, parseJson } from "./body-parsers.ts";
+import { type KnownNames, knownNames, parseForm, parseJson } from "./body-parsers.ts";
 import type { ClientConnections } from "./client-connections.ts";
+import { namesIn } from "./known-fields.ts";
 import { LARGE_OCTETS, LargeRequests } from "./large-requests.ts";
 import { type Api, SMALL_BODY } from "./operation.ts";
 
@@ -24,6 +26,7 @@ const MAX_WORK_MS = 60_000;
 export function takeContentTypes(api: Api, { limits, bodies, connections, clock }: ContentTypeParts): void {
   api.removeAllContentTypeParsers();
   const large = new LargeRequests(clock);
+  const slices = new Slices();
   /** Parses a body, a large one when it is its account's turn. */
   const inTurn = (request: FastifyRequest, body: Buffer, parse: () => void, refuse: (error: Error) => void): void => {
     const { account, progress } = request;
@@ -31,7 +34,7 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
       parse();
       return;
     }
-    large.enter(account.id, body.length).then((leave) => {
+    large.enter(account.id, body.length).then(async (leave) => {
       let isDone = false;
       let timer: Timer | null = null;
       request.workDone = () => {
@@ -42,6 +45,7 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
       progress!.holds(() => {
         if (!isDone) timer = clock.after(MAX_WORK_MS, leave);
       });
+      await slices.turn(account.id);
       parse();
     }, refuse);
   };
@@ -73,7 +77,19 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
         else inTurn(request, body!, () => read(body!), done);
       });
     };
-  api.addContentTypeParser("application/json", parsedBy(parseJson));
+  const known = new Map<string, KnownNames | null>();
+  /** What a body may name, once for each operation. */
+  const knownTo = ({ routeOptions }: FastifyRequest): KnownNames | null => {
+    const { url = "", schema, config } = routeOptions;
+    const before = known.get(url);
+    if (before !== undefined) return before;
+    const names = namesIn(schema?.body, config.alsoTakes);
+    const found = names === null ? null : knownNames(names);
+    known.set(url, found);
+    return found;
+  };
+  const json = parsedBy((body, request) => parseJson(body, body.length > LARGE_OCTETS ? knownTo(request) : null));
+  api.addContentTypeParser("application/json", json);
   api.addContentTypeParser(
     "application/x-www-form-urlencoded",
     parsedBy((body, { routeOptions, headers }) =>
@@ -81,5 +97,5 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
     ),
   );
   // Only what has no Content-Type comes here: the others were refused before their body was read.
-  api.addContentTypeParser("*", parsedBy(parseJson));
+  api.addContentTypeParser("*", json);
 }

@@ -60,3 +60,16 @@ export function knownRequest(schema: RouteSchema, also: readonly string[]): Know
   const query = fieldsIn((schema.querystring ?? {}) as Schema, also) ?? (schema.consumes === undefined ? null : body);
   return body === null && query === null ? null : { body, query };
 }
+
+/** All names that a body may have in it, wherever; null where a client may choose some of them. */
+export function namesIn(schema: unknown, also: readonly string[] = []): ReadonlySet<string> | null {
+  const body = fieldsIn((schema ?? {}) as Schema, also);
+  if (body === null) return null;
+  const names = new Set<string>();
+  const add = (fields: KnownFields): void => {
+    for (const name of fields.names) names.add(name);
+    for (const inner of fields.inside.values()) add(inner);
+  };
+  add(body);
+  return names;
+}

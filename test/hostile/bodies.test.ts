@@ -54,6 +54,23 @@ test("8 MiB that would take the parser long are refused before it sees them", (t
   assert.equal(parse.mock.callCount(), 0);
 });
 
+test("fields that an operation does not know are few, or the body is refused before it is parsed", async () => {
+  const send = (path: string, unknown: number) => {
+    const fields = Array.from({ length: 100 }, (_, index) => `"no${index}": 0`).join();
+    const messages = Array.from(
+      { length: unknown / 100 },
+      () => `{"text": "x", "destinations": [{"to": "41790000001"}], ${fields}}`,
+    );
+    return service.call("POST", path, { body: Buffer.from(`{"messages": [${messages.join()}]}`) });
+  };
+  for (const path of ["/sms/1/text/advanced", "/sms/2/text/advanced", "/sms/3/messages"]) {
+    const { status, text } = await send(path, 50_100);
+    assert.equal(status, 400, text);
+    assert.match(text, /has more than 50000 fields that this operation does not know/, path);
+  }
+  assert.equal((await send("/sms/1/text/advanced", 5_000)).status, 200);
+});
+
 test("brackets, commas and colons within texts count for nothing", () => {
   const text = `${"[{,:".repeat(200_000)}\\"${"[{,:".repeat(200_000)}\\\\`;
   assert.deepEqual(parseJson(Buffer.from(`{"text": "${text}"}`)), { text: JSON.parse(`"${text}"`) });
