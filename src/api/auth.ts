@@ -7,10 +7,10 @@
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { type LoginAttempts, TooManyAttempts } from "../auth/attempts.ts";
 import type { Credentials } from "../auth/credentials.ts";
-import { isTooLong, TooManyLogins } from "../auth/passwords.ts";
+import { type Asker, isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
 import { boundedCache } from "../runtime/cache.ts";
-import { Networks, plainAddress, storedNetwork } from "../runtime/networks.ts";
+import { Networks, networkOf, plainAddress, storedNetwork } from "../runtime/networks.ts";
 import { type FactorPolicy, factorPolicyOf, type Settings } from "../runtime/settings.ts";
 import type { Account, AccountKind, Scope } from "../store/port/accounts.ts";
 import {
@@ -113,7 +113,7 @@ export async function attemptAs<Result>(
   { attempts }: AuthParts,
   { username, password, proof = password }: NamedPassword & { readonly proof?: string },
   address: string,
-  check: () => Promise<Result | null>,
+  check: (asker: Asker) => Promise<Result | null>,
 ): Promise<Result | null> {
   // Nobody's name, and nobody's password: nothing is done with them. The second is a guess all the same.
   if (username === "" || username.length > MAX_USERNAME_CHARACTERS) {
@@ -121,7 +121,10 @@ export async function attemptAs<Result>(
     return null;
   }
   const attempted = { username, address, password: isTooLong(password) ? "" : proof };
-  return within(() => attempts.attempt(attempted, isTooLong(password) ? async () => null : check));
+  const network = networkOf(address);
+  return within(() =>
+    attempts.attempt(attempted, async (wasLetIn) => (isTooLong(password) ? null : check({ network, wasLetIn }))),
+  );
 }
 
 /**
@@ -129,8 +132,8 @@ export async function attemptAs<Result>(
  * could otherwise have his wrong codes forgiven.
  */
 export function checkPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
-  return attemptAs(parts, pair, address, async () => {
-    const account = await parts.credentials.verify(pair.username, pair.password);
+  return attemptAs(parts, pair, address, async (asker) => {
+    const account = await parts.credentials.verify(pair.username, pair.password, asker);
     if (account?.user?.secondFactor === true) throw unauthorized(NOT_ENOUGH);
     return account;
   });
@@ -138,7 +141,7 @@ export function checkPassword(parts: AuthParts, pair: NamedPassword, address: st
 
 /** Checks the password of somebody who is in already, by a session: a second factor was shown with that. */
 export function checkOwnPassword(parts: AuthParts, pair: NamedPassword, address: string): Promise<Account | null> {
-  return attemptAs(parts, pair, address, () => parts.credentials.verify(pair.username, pair.password));
+  return attemptAs(parts, pair, address, (asker) => parts.credentials.verify(pair.username, pair.password, asker));
 }
 
 async function within<Result>(check: () => Promise<Result>): Promise<Result> {

@@ -83,8 +83,8 @@ async function checkLogin(
   let wrongCode = false;
   // Only the two together are known again from an address: each code is another guess, whatever is known of the password.
   const proof = code === null ? password : `${password}\0${code}`;
-  const login = await attemptAs(parts, { username, password, proof }, address, async () => {
-    const account = await parts.credentials.verify(username, password);
+  const login = await attemptAs(parts, { username, password, proof }, address, async (asker) => {
+    const account = await parts.credentials.verify(username, password, asker);
     if (account?.user == null) return null;
     const { user } = account;
     if (!user.secondFactor) return { account, user, shownWith: null };

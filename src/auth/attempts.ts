@@ -36,6 +36,9 @@ const MAX_KNOWN = 10_000;
 /** Wrong passwords that are compared with the known one while the user has to wait. */
 const MAX_COMPARED = 1_000;
 
+/** How long an attempt waits for others that count in the same. */
+const MAX_TURN_MS = 10_000;
+
 export interface LoginAttemptsSettings {
   /** Wrong ones for a user from an address before the first wait. */
   readonly loginAttempts: number;
@@ -163,8 +166,12 @@ export class LoginAttempts {
     this.#known = expiringCache(MAX_KNOWN, KNOWN_FOR_MS, parts.clock);
   }
 
-  /** The result of `check`, where null is wrong; or TooManyAttempts, and it was not called. */
-  async attempt<Result>(attempted: Attempted, check: () => Promise<Result | null>): Promise<Result | null> {
+  /** The result of `check`, where null is wrong; or TooManyAttempts, and it was not called. It is told whether the user was let in there before. */
+  async attempt<Result>(
+    attempted: Attempted,
+    checkAs: (wasLetIn: boolean) => Promise<Result | null>,
+  ): Promise<Result | null> {
+    const check = () => checkAs(this.#knownProof(names.known) !== null);
     const names = this.#namesOf(attempted);
     const same = `${names.proof} ${names.site}`;
     for (;;) {
@@ -250,8 +257,10 @@ export class LoginAttempts {
 
   /** Waits until it may be checked, and gives what it is then counted in. */
   async #turn(names: Names): Promise<[Tally, string][]> {
+    const fromMs = this.#parts.clock.monotonic();
     for (;;) {
       this.#refuseEarly(names);
+      if (this.#parts.clock.monotonic() - fromMs > MAX_TURN_MS) throw new TooManyAttempts(WAITS.firstMs);
       const tallies = this.#talliesFor(names);
       const full = tallies.find(([tally]) => tally.isFull)?.[0];
       if (full === undefined) {

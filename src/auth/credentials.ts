@@ -10,14 +10,14 @@ import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
-import { PasswordChecker } from "./passwords.ts";
+import { type Asker, PasswordChecker } from "./passwords.ts";
 import { RememberedAccounts } from "./remembered.ts";
 
 const MAX_PAIRS = 10_000;
 
 export class Credentials {
   readonly #store: Pick<Store, "findLogin">;
-  readonly #checker = new PasswordChecker();
+  readonly #checker: PasswordChecker;
   /** Of this process alone, so that what is remembered says nothing to whoever reads the memory of another. */
   readonly #key = randomBytes(32);
   readonly #remembered: RememberedAccounts;
@@ -26,16 +26,17 @@ export class Credentials {
 
   constructor(store: Pick<Store, "findLogin">, clock: Clock) {
     this.#store = store;
+    this.#checker = new PasswordChecker(clock);
     this.#remembered = new RememberedAccounts(clock);
   }
 
-  async verify(username: string, password: string): Promise<Account | null> {
+  async verify(username: string, password: string, asker?: Asker): Promise<Account | null> {
     const pair = createHmac("sha256", this.#key).update(`${username.length}:${username}${password}`).digest("base64");
     return this.#remembered.find(pair, async () => {
       const login = await this.#store.findLogin({ username });
       const kept = login?.passwordHash ?? null;
       const known = kept !== null && this.#rightFor.get(pair) === kept;
-      const right = known || (await this.#checker.check(password, kept));
+      const right = known || (await this.#checker.check(password, kept, asker));
       this.#rightFor.delete(pair);
       if (!right || login === null) return null;
       this.#rightFor.set(pair, login.passwordHash);

@@ -1,9 +1,12 @@
 /**
  * Passwords: scrypt with a salt of its own for each, at a cost that is written beside the hash so that it can be raised later.
- * Checking one takes tens of milliseconds and 32 MB on purpose; so few are checked at once, and past a bound of waiting ones the
- * answer is "busy" and not a queue.
+ * Checking one takes tens of milliseconds and 32 MB on purpose; so few are checked at once. Of those that wait, whoever was let in before from the same
+ * address goes first, and the others by turns of their networks: a thousand guesses from one of them hold up nobody elsewhere. Past a bound of
+ * waiting ones, and after a while, the answer is "busy".
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
+import { FairQueue } from "../runtime/fair-queue.ts";
 
 interface Cost {
   readonly N: number;
@@ -17,9 +20,27 @@ const HASH_BYTES = 32;
 /** To bring a text into its normal form takes the square of its length where it has many marks on one letter: no longer one is looked at. */
 const MAX_PASSWORD_BYTES = 1_024;
 const AT_ONCE = 2;
-const WAITING = 64;
+/** Of one network; of all together, those who were let in before and the others each. */
+const WAITING_OF_NETWORK = 64;
+const WAITING = 256;
+const MAX_WAIT_MS = 10_000;
 
 export class TooManyLogins extends Error {}
+
+/** Who brings a password. */
+export interface Asker {
+  readonly network: string;
+  /** As this user, from the same address, before. */
+  readonly wasLetIn: boolean;
+}
+
+interface Waiting {
+  readonly timer: Timer;
+  /** Null once it has waited for too long. */
+  begin: (() => void) | null;
+}
+
+const ON_THIS_MACHINE: Asker = { network: "", wasLetIn: true };
 
 /** Longer than any password may be. */
 export function isTooLong(password: string): boolean {
@@ -56,16 +77,22 @@ async function matches(password: string, kept: string): Promise<boolean> {
 }
 
 export class PasswordChecker {
+  readonly #clock: Clock;
   /** Of no password: to check against it takes as long as against another. */
   readonly #decoy = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
-  readonly #waiting: (() => void)[] = [];
+  readonly #letIn = new FairQueue<Waiting, string>();
+  readonly #others = new FairQueue<Waiting, string>();
   #running = 0;
 
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
+
   /** Takes the same time whether there is a stored hash (a known user) or not. */
-  async check(password: string, kept: string | null): Promise<boolean> {
+  async check(password: string, kept: string | null, asker: Asker = ON_THIS_MACHINE): Promise<boolean> {
     // Nobody has it, whoever the user is.
     if (isTooLong(password)) return false;
-    await this.#enter();
+    await this.#enter(asker);
     try {
       const right = await matches(password, kept ?? this.#decoy);
       return right && kept !== null;
@@ -74,19 +101,35 @@ export class PasswordChecker {
     }
   }
 
-  async #enter(): Promise<void> {
+  async #enter({ network, wasLetIn }: Asker): Promise<void> {
     if (this.#running < AT_ONCE) {
       this.#running++;
       return;
     }
-    if (this.#waiting.length >= WAITING) throw new TooManyLogins();
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const queue = wasLetIn ? this.#letIn : this.#others;
+    if (queue.size >= WAITING || queue.countOf(network) >= WAITING_OF_NETWORK) throw new TooManyLogins();
+    await new Promise<void>((resolve, reject) => {
+      const timer = this.#clock.after(MAX_WAIT_MS, () => {
+        waiting.begin = null;
+        reject(new TooManyLogins());
+      });
+      const waiting: Waiting = { timer, begin: resolve };
+      queue.push(network, waiting);
+    });
   }
 
-  /** The place goes straight to whoever waits longest, so that nobody slips in between. */
+  /** The place goes straight to whoever is next, so that nobody slips in between. */
   #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running--;
-    else next();
+    for (;;) {
+      const next = this.#letIn.shift() ?? this.#others.shift();
+      if (next === undefined) {
+        this.#running--;
+        return;
+      }
+      next.timer.cancel();
+      if (next.begin === null) continue;
+      next.begin();
+      return;
+    }
   }
 }

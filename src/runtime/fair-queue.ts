@@ -1,8 +1,7 @@
-/** What waits, shared out by account: accounts take turns, and of one account whatever came first goes first. */
-export class FairQueue<Item> {
+/** What waits, shared out by account, or by another name: accounts take turns, and of one account whatever came first goes first. */
+export class FairQueue<Item, Name = number> {
   /** By account, in the order in which the accounts' turns come. */
-  readonly #lines = new Map<number, Item[]>();
-
+  readonly #lines = new Map<Name, Item[]>();
   #size = 0;
 
   get size(): number {
@@ -15,10 +14,15 @@ export class FairQueue<Item> {
     return line?.[0];
   }
 
-  push(accountId: number, item: Item): void {
+  /** How many of that name wait. */
+  countOf(name: Name): number {
+    return this.#lines.get(name)?.length ?? 0;
+  }
+
+  push(name: Name, item: Item): void {
     this.#size++;
-    const line = this.#lines.get(accountId);
-    if (line === undefined) this.#lines.set(accountId, [item]);
+    const line = this.#lines.get(name);
+    if (line === undefined) this.#lines.set(name, [item]);
     else line.push(item);
   }
 
@@ -26,11 +30,11 @@ export class FairQueue<Item> {
     const first = this.#lines.entries().next();
     if (first.done) return undefined;
     this.#size--;
-    const [accountId, line] = first.value;
+    const [name, line] = first.value;
     const item = line.shift()!;
     // To the end, behind the accounts that wait.
-    this.#lines.delete(accountId);
-    if (line.length > 0) this.#lines.set(accountId, line);
+    this.#lines.delete(name);
+    if (line.length > 0) this.#lines.set(name, line);
     return item;
   }
 }

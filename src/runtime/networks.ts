@@ -111,3 +111,12 @@ export function siteOf(text: string): string {
   }
   return `${groups.slice(0, SITE_BITS / 16).join(":")}::/${SITE_BITS}`;
 }
+
+/** Where an address is, for whoever may have very many of them: its /24 for IPv4, its /48 for IPv6. */
+export function networkOf(text: string): string {
+  const site = siteOf(text);
+  return site.includes(":") ? site.split(":", NETWORK_GROUPS).join(":") : site.slice(0, site.lastIndexOf(".") + 1);
+}
+
+/** Of 16 bits each. */
+const NETWORK_GROUPS = 3;

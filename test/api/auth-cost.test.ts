@@ -9,7 +9,7 @@ import { basic, DEMO, errorObject, eventually, startTestService } from "../suppo
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const BALANCE = "/account/1/balance";
-const service = await startTestService({ after }, { strongPasswords: true });
+const service = await startTestService({ after }, { strongPasswords: true, clock: new VirtualClock() });
 const ask = (authorization: string) => service.call("GET", BALANCE, { authorization });
 
 test("a hundred requests at once with the same right pair cost one scrypt, and those after them none", async (t) => {
