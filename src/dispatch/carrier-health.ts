@@ -75,6 +75,8 @@ export class CarrierHealth {
   #takenOfShare = 0;
   #credit = 0;
   #nextProbeMs = 0;
+  /** In this second. */
+  #probes = 0;
   #unansweredProbes = 0;
   #sinceMs: number;
   #why: string | null = null;
@@ -157,7 +159,8 @@ export class CarrierHealth {
       this.#credit--;
       return true;
     }
-    if (nowMs < this.#nextProbeMs) return false;
+    if (nowMs < this.#nextProbeMs || this.#probes >= TAKEN_FOR_NEXT[SICK]) return false;
+    this.#probes++;
     this.#nextProbeMs = nowMs + Math.min(PROBE_EVERY_MS * 2 ** this.#unansweredProbes++, MAX_PROBE_EVERY_MS);
     return true;
   }
@@ -169,6 +172,7 @@ export class CarrierHealth {
     const answers = taken + this.#denied;
     this.#taken = 0;
     this.#denied = 0;
+    this.#probes = 0;
     const isSilent = answers === 0 && second.inFlight > 0;
     if (answers === 0 && !isSilent) return;
     if (taken > HARDLY_ANY * answers) this.#good(taken);
