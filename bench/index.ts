@@ -13,6 +13,7 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
     shows: "submit, answer and receipt through our SMPP session, against the npm library smpp",
   },
   pace: { file: "./pace.ts", shows: "how a carrier's rate is found from what it throttles, over simulated time" },
+  sick: { file: "./sick.ts", shows: "how soon a carrier that is bound but sick is passed over, over simulated time" },
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
   start: { file: "./start.ts", shows: "the CPU of a start with a million messages, by thread and phase" },
   console: { file: "./console.ts", shows: "the console in a browser: from signing in to the first page" },

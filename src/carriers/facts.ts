@@ -32,11 +32,23 @@ export interface ConnectionFacts {
   readonly throttledAgoMs: number | null;
 }
 
+/** How well a carrier is that can be reached, by what it answered in the last seconds. */
+export interface HealthFacts {
+  /** slow: it hardly takes anything just now, or comes back after it was sick. sick: messages take another carrier where there is one. */
+  readonly state: "well" | "slow" | "sick";
+  readonly sinceMs: number;
+  /** A sentence; null while it is well. */
+  readonly why: string | null;
+  /** Of the new messages on its routes: 1 while it is not sick, and less while it is or comes back. */
+  readonly share: number;
+}
+
 export interface CarrierFacts {
   readonly id: string;
   readonly isUp: boolean;
   /** When it last went up or down. */
   readonly sinceMs: number;
+  readonly health: HealthFacts;
   /** Null for a carrier that has none. */
   readonly connections: ConnectionFacts | null;
   /** Parts that were handed over and are not recorded yet, of so many. */

@@ -34,7 +34,7 @@ export interface PartToSubmit {
 
 export type Submission =
   | { kind: "accepted"; carrierMessageId: string }
-  | { kind: "later"; retryAfterMs: number } // the carrier is busy: nothing goes to it for so long; 0 where `room` says when
+  | { kind: "later"; retryAfterMs: number; status?: string } // the carrier is busy: nothing goes to it for so long; 0 where `room` says when. With a status if it said so itself
   | { kind: "not now"; retryAfterMs: number; status?: string } // this part alone could not be taken; others may be. So long at first, then longer
   | { kind: "refused"; errorId: number; status?: string } // will never be taken. `status` is the carrier's own word, for people
   | { kind: "unknown" }; // the link died before the answer

@@ -2,15 +2,16 @@
 import type { CarrierFacts, LinkFacts } from "./facts.ts";
 
 /**
- * bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. connecting: a connection is being tried.
+ * bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow, sick: it is, and hardly takes any
+ * messages (facts.ts). connecting: a connection is being tried.
  * waiting: none is there, and none is tried before `nextTryMs`. refused: the same, because the carrier refused the bind.
  */
-export const CARRIER_STATES = ["bound", "throttled", "connecting", "waiting", "refused"] as const;
+export const CARRIER_STATES = ["bound", "throttled", "slow", "sick", "connecting", "waiting", "refused"] as const;
 
 export interface CarrierState {
   readonly carrierId: string;
   readonly state: (typeof CARRIER_STATES)[number];
-  /** Since when it is bound, or is not. */
+  /** Since when it is bound, or is not; of one that is slow or sick, since when it is that. */
   readonly sinceMs: number;
   /** Null where there is nothing to tell. */
   readonly reason: string | null;
@@ -27,13 +28,19 @@ const THROTTLED_MS = 10_000;
 /** A node says how it stands at least so often, and counts as gone after such a silence. */
 export const STATE_NOTE_MS = { again: 30_000, gone: 90_000 } as const;
 
-export type StateFacts = Pick<CarrierFacts, "id" | "isUp" | "sinceMs" | "connections">;
+export type StateFacts = Pick<CarrierFacts, "id" | "isUp" | "sinceMs" | "connections"> &
+  // A carrier by itself has none.
+  Partial<Pick<CarrierFacts, "health">>;
 
-export function carrierState({ id, isUp, sinceMs, connections }: StateFacts): CarrierState {
+export function carrierState({ id, isUp, sinceMs, connections, health }: StateFacts): CarrierState {
   const links = connections?.links ?? [];
   const missing = links.filter(({ isBound }) => !isBound);
   const common = { carrierId: id, sinceMs, bound: links.length - missing.length, connections: links.length };
   if (!isUp) return { ...common, ...downState(missing) };
+  if (health !== undefined && health.state !== "well") {
+    const { state, why: reason } = health;
+    return { ...common, sinceMs: health.sinceMs, state, reason, nextTryMs: null };
+  }
   if ((connections?.throttledAgoMs ?? THROTTLED_MS) < THROTTLED_MS) {
     const paceFound = connections?.paceFound ?? null;
     const found = paceFound === null ? "" : `; it takes ${Math.round(paceFound)} parts a second`;

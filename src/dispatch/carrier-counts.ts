@@ -7,6 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { ANSWER_SECONDS, Histogram } from "../runtime/metrics.ts";
 import { RecentTimes } from "../runtime/times.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
+import type { Sign } from "./carrier-health.ts";
 
 const SAMPLE_EVERY_MS = 50;
 /** Parts whose receipt is waited for: at the fastest some 100 seconds of them. */
@@ -26,6 +27,8 @@ export class CarrierCounts {
   /** Of those, answers that it takes this message later, and others now. */
   putOff = 0;
   unknown = 0;
+  /** How often it became sick, by what made it so. */
+  readonly sick: Record<Sign, number> = { throttled: 0, unanswered: 0, "put off": 0 };
   readonly receipts: Record<ReceiptOutcome, number> = {
     held: 0,
     delivered: 0,

@@ -14,6 +14,7 @@ export function factsOf(queue: CarrierQueue): CarrierFacts {
     id: carrier.id,
     isUp: carrier.isUp(),
     sinceMs,
+    health: queue.health.facts,
     connections: carrier.connections?.() ?? null,
     windowUsed: handed.unrecorded,
     window: carrier.window,

@@ -11,6 +11,7 @@ import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { Claims } from "./claims.ts";
+import type { HealthWatch } from "./health-watch.ts";
 import { InDoubt } from "./in-doubt.ts";
 import type { Waiting } from "./lane.ts";
 import { LongMessages } from "./long-messages.ts";
@@ -37,8 +38,11 @@ export interface CarrierPumpParts {
   readonly lines: MessageLines | null;
   /** Messages of one lane in memory. */
   readonly laneMessages: number;
+  readonly watch: HealthWatch;
   /** Takes a message that could not go, back to its place. */
   readonly putBack: (queue: CarrierQueue, waiting: Waiting) => void;
+  /** Takes a message that a sick carrier did not take, to another; false where there is none. */
+  readonly moveOn: (queue: CarrierQueue, message: QueuedMessage) => boolean;
 }
 
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
@@ -179,6 +183,7 @@ export class CarrierPump {
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
     queue.begun.delete(waiting.message.key);
     queue.inFlight++;
+    this.#parts.watch.handed(queue, waiting.message.to);
     const recorded = this.#handed(queue, waiting.message.key, parts);
     // The parts of a long one may wait for the pace, which says nothing of how soon the carrier answers.
     const isLong = parts > 1;
@@ -186,7 +191,7 @@ export class CarrierPump {
     const handedAtMs = isLong ? 0 : queue.counts.handed();
     const { trace, lines } = this.#parts;
     const sinceMs = trace.handedOver();
-    void submitting.submit(parts).then((verdict) => {
+    void submitting.submit(parts, queue.health).then((verdict) => {
       if (!isLong) queue.counts.answered(handedAtMs);
       this.#judged(queue, waiting, submitting, verdict, recorded);
       trace.answered(queue, waiting.message.key, verdict, sinceMs);
@@ -221,15 +226,22 @@ export class CarrierPump {
           this.#takeAnotherSlot(queue, waiting.message, verdict);
           break;
         }
+        queue.begun.set(key, submitting);
         if (verdict.cause === "not now" && !this.#isStopping) {
-          this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
+          if (!this.#parts.moveOn(queue, waiting.message))
+            this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
           break;
         }
-        queue.begun.set(key, submitting);
-        this.#parts.putBack(queue, waiting);
+        this.#parts.putBack(queue, verdict.cause === "later" ? this.#placeOf(queue, waiting, submitting) : waiting);
         if (verdict.cause === "later" && !this.#isStopping) this.#pause(queue, verdict.afterMs);
     }
     this.#pumpOnce(queue);
+  }
+
+  /** Its own; but while the carrier takes hardly any, others are tried: it may be this one that it does not take. */
+  #placeOf(queue: CarrierQueue, waiting: Waiting, submitting: Submitting): Waiting {
+    const isItsOwn = queue.health.state === "well" || submitting.isBegun;
+    return isItsOwn ? waiting : queue.ring.atTheEnd(waiting.message);
   }
 
   /**
@@ -242,11 +254,11 @@ export class CarrierPump {
     const nowMs = clock.now();
     const mayLeave = !submitting.isUnknown && submitting.unrecorded === null;
     if (mayLeave && !this.#putOffs.isForTimer(waitMs, queue.putOff)) {
+      queue.begun.delete(key);
       const dueAtMs = this.#putOffs.dueAtMs(nowMs, waitMs, expiresAtMs);
       this.#parts.outcomes.postponed({ key, dueAtMs, event: "put off" });
       return;
     }
-    queue.begun.set(key, submitting);
     queue.putOff++;
     const timer = clock.after(Math.min(waitMs, Math.max(0, expiresAtMs - nowMs)), () => {
       queue.putOff--;

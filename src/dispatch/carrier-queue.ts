@@ -3,6 +3,7 @@ import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
 import { CarrierCounts } from "./carrier-counts.ts";
+import { CarrierHealth } from "./carrier-health.ts";
 import { LaneRing } from "./lane.ts";
 import { MissedSlots } from "./missed-slots.ts";
 import type { PutOffs } from "./put-off.ts";
@@ -20,6 +21,7 @@ export class CarrierQueue {
   carrier: Carrier;
   readonly handed: Handed;
   readonly counts: CarrierCounts;
+  readonly health: CarrierHealth;
   readonly ring: LaneRing;
   /** Messages that came too late for their slot. */
   readonly missed = new MissedSlots();
@@ -35,6 +37,8 @@ export class CarrierQueue {
   pause: Timer | null = null;
   /** Records what the carrier has of long messages. */
   recording: Timer | null = null;
+  /** Looks how well the carrier is. */
+  watching: Timer | null = null;
   /** Since when the next message waits for all of its parts to have room; null when none does. */
   heldSinceMs: number | null = null;
   /** It will be pumped in this turn of the loop. */
@@ -45,12 +49,14 @@ export class CarrierQueue {
   replacing = false;
   /** Whether it was up when that was last looked at, and since when that is so. */
   wasUp = false;
-  sinceMs = 0;
+  sinceMs: number;
 
-  constructor(carrier: Carrier, handed: Handed, counts: CarrierCounts) {
+  constructor(carrier: Carrier, handed: Handed, counts: CarrierCounts, atMs: number) {
     this.carrier = carrier;
     this.handed = handed;
     this.counts = counts;
+    this.health = new CarrierHealth(atMs);
+    this.sinceMs = atMs;
     this.ring = new LaneRing(carrier.id);
   }
 
@@ -66,6 +72,12 @@ export class CarrierQueue {
     return this.carrier.window - this.handed.unrecorded;
   }
 
+  /** Whether a message that comes now would go at once. */
+  get hasRoom(): boolean {
+    for (const { length } of this.ring.lanes()) if (length > 0) return false;
+    return this.free > 0 && this.pause === null && this.carrier.room() > 0;
+  }
+
   /** Since when the message has been due that waits longest: one that is first in its lane, missed its slot, or was put off. Null when none waits. */
   get oldestDueAtMs(): number | null {
     let oldestMs = this.missed.oldestDueAtMs;
@@ -77,6 +89,11 @@ export class CarrierQueue {
   /** Whether the carrier has any of a message. */
   isBegun({ key, taken }: QueuedMessage): boolean {
     return taken !== null || this.begun.get(key)?.isBegun === true;
+  }
+
+  /** Whether the carrier may have a message although it was never answered: only this carrier may be handed it again while it can be reached. */
+  isInDoubt({ key, unknownCount }: QueuedMessage): boolean {
+    return unknownCount > 0 || (this.begun.get(key)?.asItIs.unknownCount ?? 0) > 0;
   }
 
   /** Whether something is on the wire, or has to go on because the carrier has a part of it. */
@@ -108,6 +125,7 @@ export class CarrierQueue {
     this.missed.cancelTimer();
     this.pause?.cancel();
     this.recording?.cancel();
+    this.watching?.cancel();
   }
 }
 
@@ -128,8 +146,7 @@ export class CarrierQueues implements Iterable<CarrierQueue> {
     this.#counts.set(carrier.id, counts);
     const handed = this.#handed.get(carrier.id) ?? { unrecorded: 0 };
     this.#handed.set(carrier.id, handed);
-    const queue = new CarrierQueue(carrier, handed, counts);
-    queue.sinceMs = this.#clock.now();
+    const queue = new CarrierQueue(carrier, handed, counts, this.#clock.now());
     this.#queues.set(carrier.id, queue);
     return queue;
   }

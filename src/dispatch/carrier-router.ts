@@ -1,9 +1,10 @@
 /**
  * The router decides which carrier a message waits for. It is the one that intake chose, while that is up or nobody else serves the message.
- * A message whose carrier is down goes to another carrier of its route; one whose carrier is served by other nodes is released to them; one
- * whose carrier is gone, and that nobody serves, ends.
+ * A message whose carrier is down or sick goes to another carrier of its route; one whose carrier is served by other nodes is released to
+ * them; one whose carrier is gone, and that nobody serves, ends.
  *
- * A message of which a carrier has a part stays with that carrier.
+ * A message of which a carrier has a part stays with that carrier. One that a sick carrier may have, because it was never answered, does too.
+ * Where every other carrier is sick as well, a message stays where it is: it is as if none were.
  */
 import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -40,7 +41,7 @@ export interface CarrierRouterParts extends RoutingRules {
 }
 
 const CARRIER_GONE = errorByName("EC_NOTSUBMITTEDTOSMPPCHANNEL").id;
-/** How often one message may be sent elsewhere because its carrier is down: carriers that come and go must not play ball with it. */
+/** How often one message may be sent elsewhere because its carrier is down or sick: carriers that come and go must not play ball with it. */
 const MAX_HOPS = 5;
 
 export class CarrierRouter {
@@ -91,17 +92,30 @@ export class CarrierRouter {
     else accounts.add(accountId);
   }
 
-  /** Back to its place, unless its carrier has gone or is down meanwhile. */
+  /** Back to its place, unless its carrier has gone, or is down or sick meanwhile. */
   putBack(queue: CarrierQueue, waiting: Waiting): void {
     if (!this.#parts.queues.has(queue) || (queue.leaving && !queue.isBegun(waiting.message))) {
       this.leave(queue, waiting.message);
       return;
     }
+    if (this.moveOn(queue, waiting.message)) return;
     queue.ring.putBack(waiting);
     if (!queue.carrier.isUp()) this.rerouteAll(queue);
   }
 
-  /** Puts messages into their lanes: those whose carrier is down into that of another that serves them. The rest is for other nodes. */
+  /** A message that a sick carrier did not take goes to another at once, if one serves it. */
+  moveOn(queue: CarrierQueue, message: QueuedMessage): boolean {
+    const { pump, queues } = this.#parts;
+    if (!queue.health.isSick || pump.isStopping || queue.replacing || !this.#mayLeave(queue, message)) return false;
+    const other = queues.serving(this.#alternative(message));
+    if (other === null) return false;
+    const moved = this.#asItIs(queue, message);
+    queue.begun.delete(message.key);
+    pump.pump(this.#push(other, moved));
+    return true;
+  }
+
+  /** Puts messages into their lanes: those whose carrier is down or sick into that of another that serves them. The rest is for other nodes. */
   enqueue(messages: readonly QueuedMessage[]): void {
     const touched = new Set<CarrierQueue>();
     const unknownCarrier: QueuedMessage[] = [];
@@ -165,19 +179,32 @@ export class CarrierRouter {
     this.#parts.outcomes.submitted({ key, carrierId, parts, refusedErrorId: CARRIER_GONE, atMs }, to);
   }
 
-  /** A carrier that is up if there is one; else the message waits for its own; null where that one is not here. */
+  /** A carrier that is up and not sick if there is one; else the message waits for its own; null where that one is not here. */
   #queueFor(message: QueuedMessage): CarrierQueue | null {
     const own = this.#parts.queues.serving(message.carrierId);
-    if (own === null || own.carrier.isUp() || own.replacing || message.taken !== null) return own;
+    if (own === null || this.#isFor(own, message) || own.replacing || message.taken !== null) return own;
     return this.#parts.queues.serving(this.#alternative(message)) ?? own;
   }
 
+  /** A carrier that is well gets all; one that comes back a share; and one that is sick now and then a message that can go at once, as a probe. */
+  #isFor(own: CarrierQueue, message: QueuedMessage): boolean {
+    if (!own.carrier.isUp()) return false;
+    const { health } = own;
+    if (health.takesAll || own.isInDoubt(message)) return true;
+    return (!health.isSick || own.hasRoom) && health.admits(this.#parts.clock.monotonic());
+  }
+
+  /** Only whose own carrier is down, or gone, has to make do with one that is sick. */
   #alternative(message: QueuedMessage): string | null {
     if ((this.#hops.get(message) ?? 0) >= MAX_HOPS) return null;
-    return this.#parts.route(
-      message,
-      (id) => id !== message.carrierId && this.#parts.queues.serving(id)?.carrier.isUp() === true,
-    );
+    const { route, queues } = this.#parts;
+    const upQueue = (id: string): CarrierQueue | null => {
+      const queue = queues.serving(id);
+      return queue?.carrier.isUp() === true ? queue : null;
+    };
+    const isOther = (id: string): boolean => id !== message.carrierId && upQueue(id) !== null;
+    const other = route(message, (id) => isOther(id) && upQueue(id)?.health.isSick === false);
+    return other ?? (upQueue(message.carrierId) === null ? route(message, isOther) : null);
   }
 
   #rerouted(message: QueuedMessage, carrierId: string): QueuedMessage {
@@ -189,15 +216,20 @@ export class CarrierRouter {
   }
 
   /**
-   * The carrier went down: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is down because
-   * this service stops, or has another profile now, is not down for its messages.
+   * The carrier went down, or became sick: what it has none of, and another one serves, goes there. The rest sleeps until it is back. One that is
+   * down because this service stops, or has another profile now, is not down for its messages.
    */
   rerouteAll(queue: CarrierQueue): void {
     if (this.#parts.pump.isStopping || queue.replacing) return;
-    const leaving = queue.remove((message) => !queue.isBegun(message) && this.#alternative(message) !== null);
+    const leaving = queue.remove((message) => this.#mayLeave(queue, message) && this.#alternative(message) !== null);
     const moved = leaving.map((message) => this.#asItIs(queue, message));
     for (const { key } of leaving) queue.begun.delete(key);
     this.enqueue(moved);
+  }
+
+  /** What was never answered may leave only a carrier that cannot be asked again. */
+  #mayLeave(queue: CarrierQueue, message: QueuedMessage): boolean {
+    return !queue.isBegun(message) && !(queue.carrier.isUp() && queue.isInDoubt(message));
   }
 
   /** A lane of a carrier that is not there gets its messages all the same, to be told that they have no route. */

@@ -1,4 +1,5 @@
 /** What Prometheus reads of dispatch: for each carrier how it stands and what it answered, and what is counted of all together. */
+import type { HealthFacts } from "../carriers/facts.ts";
 import {
   addDistributions,
   counter,
@@ -19,6 +20,10 @@ export const MAX_NAMED_CARRIERS = 200;
 /** What is told of one carrier, or of all that share a name. */
 interface CarrierNumbers {
   readonly isUp: number;
+  readonly health: Readonly<Record<HealthFacts["state"], number>>;
+  readonly healthSeconds: number;
+  readonly share: number;
+  readonly sick: Readonly<Record<string, number>>;
   readonly binds: { readonly bound: number; readonly unbound: number } | null;
   readonly windowUsed: number;
   readonly window: number;
@@ -35,9 +40,14 @@ interface CarrierNumbers {
 function numbersOf(queue: CarrierQueue, nowMs: number): CarrierNumbers {
   const { carrier, counts, handed, inFlight, oldestDueAtMs } = queue;
   const connections = carrier.connections?.() ?? null;
+  const { state, sinceMs, share } = queue.health.facts;
   const bound = connections?.links.filter(({ isBound }) => isBound).length ?? 0;
   return {
     isUp: carrier.isUp() ? 1 : 0,
+    health: { well: 0, slow: 0, sick: 0, [state]: 1 },
+    healthSeconds: Math.max(0, nowMs - sinceMs) / 1_000,
+    share,
+    sick: { throttled: counts.sick.throttled, unanswered: counts.sick.unanswered, put_off: counts.sick["put off"] },
     binds: connections === null ? null : { bound, unbound: connections.links.length - bound },
     windowUsed: handed.unrecorded,
     window: carrier.window,
@@ -59,10 +69,14 @@ function numbersOf(queue: CarrierQueue, nowMs: number): CarrierNumbers {
   };
 }
 
-/** Several as one: it is up when all are, and its oldest message is the oldest of all. */
+/** Several as one: it is up when all are, its oldest message is the oldest of all, and it has the least share of any. */
 function together(one: CarrierNumbers, other: CarrierNumbers): CarrierNumbers {
   return {
     isUp: Math.min(one.isUp, other.isUp),
+    health: added(one.health, other.health),
+    healthSeconds: Math.min(one.healthSeconds, other.healthSeconds),
+    share: Math.min(one.share, other.share),
+    sick: added(one.sick, other.sick),
     binds: one.binds === null || other.binds === null ? (one.binds ?? other.binds) : added(one.binds, other.binds),
     windowUsed: one.windowUsed + other.windowUsed,
     window: one.window + other.window,
@@ -104,6 +118,26 @@ export function carrierMetrics(queues: Iterable<CarrierQueue>, names: LabelNames
       "heliograph_carrier_binds",
       "Connections of this node to the carrier, by whether they are bound",
       by("state", ({ binds }) => binds),
+    ),
+    gauge(
+      "heliograph_carrier_health",
+      "How well the carrier is by what it answers: 1 for the state that it is in",
+      by("state", ({ health }) => health),
+    ),
+    gauge(
+      "heliograph_carrier_health_seconds",
+      "How long it has been in that state",
+      of(({ healthSeconds }) => healthSeconds),
+    ),
+    gauge(
+      "heliograph_carrier_share",
+      "Share of the new messages of its routes that it gets: 0 while it is sick, and more as it comes back",
+      of(({ share }) => share),
+    ),
+    counter(
+      "heliograph_carrier_sick_total",
+      "How often the carrier became sick, by what made it so",
+      by("reason", ({ sick }) => sick),
     ),
     gauge(
       "heliograph_carrier_window_used",
@@ -188,7 +222,7 @@ export function dispatchMetrics({ counts, inMemory, inDoubt }: DispatchNumbers):
     ),
     counter(
       "heliograph_dispatch_rerouted_total",
-      "Messages that went to another carrier because their own was down or gone",
+      "Messages that went to another carrier because their own was down, sick or gone",
       counts.rerouted,
     ),
     counter(

@@ -37,6 +37,7 @@ import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import { CarrierRouter, type RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
 import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS } from "./dispatch-metrics.ts";
+import { HealthWatch } from "./health-watch.ts";
 import { MessageLines } from "./message-lines.ts";
 import { MessageOutcomes } from "./message-outcomes.ts";
 import { MessageTrace } from "./message-trace.ts";
@@ -116,7 +117,9 @@ export class Dispatcher {
     const pump = new CarrierPump({
       ...shared,
       laneMessages,
+      watch: new HealthWatch({ ...parts, onSick: (queue) => this.#router.rerouteAll(queue) }),
       putBack: (queue, waiting) => this.#router.putBack(queue, waiting),
+      moveOn: (queue, message) => this.#router.moveOn(queue, message),
     });
     this.#outcomes = outcomes;
     this.#claims = claims;
@@ -155,6 +158,7 @@ export class Dispatcher {
     try {
       await queue.carrier.stop();
       queue.carrier = carrier;
+      queue.health.forget(this.#parts.clock.now());
       await this.#connect(queue, carrier);
     } finally {
       queue.replacing = false;
@@ -201,18 +205,20 @@ export class Dispatcher {
 
   /** The same, as far as their connections go. */
   stateFacts(): StateFacts[] {
-    return [...this.#queues].map(({ carrier, sinceMs }) => ({
+    return [...this.#queues].map(({ carrier, sinceMs, health }) => ({
       id: carrier.id,
       isUp: carrier.isUp(),
       sinceMs,
+      health: health.facts,
       connections: carrier.connections?.() ?? null,
     }));
   }
 
-  /** Tries connections that wait for their next try at once. False where this node does not serve the carrier. */
+  /** Tries connections that wait for their next try at once, and takes a carrier that is sick for well. False where this node does not serve the carrier. */
   connectNow(carrierId: string): boolean {
     const queue = this.#queues.get(carrierId);
     queue?.carrier.connectNow?.();
+    queue?.health.forget(this.#parts.clock.now());
     return queue !== undefined;
   }
 

@@ -5,6 +5,7 @@ import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { unknownId } from "../message/receipt.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
+import type { CarrierHealth } from "./carrier-health.ts";
 import type { PutOffs } from "./put-off.ts";
 import type { References } from "./references.ts";
 
@@ -122,12 +123,12 @@ export class Submitting {
     this.#recordedCount = Math.max(this.#recordedCount, countOf(taken));
   }
 
-  /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. */
-  submit(most: number): Promise<Verdict> {
+  /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. So does `health`, of the carrier. */
+  submit(most: number, health?: Pick<CarrierHealth, "answered">): Promise<Verdict> {
     // Nearly all messages have one part: no promises and lists beyond what that takes.
-    if (this.#ids.length === 1) return this.#handOver(0).then((answer) => this.#judge([answer]));
+    if (this.#ids.length === 1) return this.#handOver(0, health).then((answer) => this.#judge([answer]));
     const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null).slice(0, most);
-    return Promise.all(missing.map((index) => this.#handOver(index))).then((answers) => this.#judge(answers));
+    return Promise.all(missing.map((index) => this.#handOver(index, health))).then((answers) => this.#judge(answers));
   }
 
   /** The rest of it may go no more. What the carrier has already cannot be taken back, however it would be cut by now. */
@@ -137,8 +138,9 @@ export class Submitting {
   }
 
   /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
-  #handOver(index: number): Promise<Submission> {
+  #handOver(index: number, health?: Pick<CarrierHealth, "answered">): Promise<Submission> {
     return this.#carrier.submit(this.#parts[index]!).then((answer) => {
+      health?.answered(this.message.to, answer);
       const isHeld = answer.kind === "unknown" && this.#carrier.unknownPolicy === "hold";
       const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
       if (known.kind === "accepted") {

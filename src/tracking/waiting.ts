@@ -34,7 +34,7 @@ export function waitsFor({ life, carriers, nowMs }: Waiting): AwaitedCarrier | n
   return { carrier, state: best.state, since: formatDateTime(sinceMs), reason, nextTryAt };
 }
 
-const ORDER: readonly NodeCarrierState["state"][] = ["throttled", "connecting", "waiting", "refused"];
+const ORDER: readonly NodeCarrierState["state"][] = ["throttled", "slow", "sick", "connecting", "waiting", "refused"];
 
 function rank({ state }: NodeCarrierState): number {
   return ORDER.indexOf(state);

@@ -21,6 +21,15 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
       );
       continue;
     }
+    const { state, why: reason, sinceMs } = carrier.health;
+    if (state === "sick")
+      found.wrong(
+        id,
+        `the carrier ${id} is bound and sick since ${new Date(sinceMs).toISOString()}: ${reason}`,
+        "messages take another carrier of their route where there is one; it is tried with single messages, and gets all of them again by degrees. Ask the carrier if it stays so",
+      );
+    else if (state === "slow")
+      found.warn(id, `the carrier ${id} is bound and slow: ${reason}`, "nothing is to be done");
     const links = connections?.links ?? [];
     const bound = links.filter(({ isBound }) => isBound).length;
     if (bound < links.length)
@@ -29,7 +38,7 @@ export function carrierFindings(facts: readonly CarrierFacts[]): Finding[] {
         `the carrier ${id} has ${bound} of ${counted(links.length, "connection")}${why === null ? "" : `: ${why}`}`,
         "what is there works; the others are tried again by themselves",
       );
-    const throttled = throttledWords(carrier);
+    const throttled = state === "sick" ? null : throttledWords(carrier);
     if (throttled !== null)
       found.warn(
         id,
@@ -49,7 +58,7 @@ function throttledWords({ id, connections, waiting, putOff }: CarrierFacts): str
   return `the carrier ${id} is bound and throttles: ${counted(throttled, "answer")} since the start that it is sent too much, the last ${Math.round(throttledAgoMs / 1_000)} s ago${takes}${held}`;
 }
 
-/** The last thing that went wrong with a connection that is not there. */
-export function whyDown({ connections }: CarrierFacts): string | null {
-  return newestProblem(connections?.links ?? []);
+/** Why it is sick or slow, or the last thing that went wrong with a connection that is not there. */
+export function whyDown({ isUp, health, connections }: CarrierFacts): string | null {
+  return (isUp ? health.why : null) ?? newestProblem(connections?.links ?? []);
 }

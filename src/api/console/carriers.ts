@@ -33,10 +33,11 @@ const OPERATOR = { tag: "Console", auth: "operator", scope: "manage" } as const;
 const CarrierRow = Type.Object({
   id: Type.String(),
   kind: Type.String(),
-  state: Type.Unsafe<"up" | "down" | "elsewhere">({
+  state: Type.Unsafe<"up" | "slow" | "sick" | "down" | "elsewhere">({
     type: "string",
-    enum: ["up", "down", "elsewhere"],
-    description: "elsewhere: this node does not serve it, and another one may.",
+    enum: ["up", "slow", "sick", "down", "elsewhere"],
+    description:
+      "slow, sick: it is up, and hardly takes any messages; from sick on they take another carrier. elsewhere: this node does not serve it, and another one may.",
   }),
   since: StringOrNull,
   why: StringOrNull,
@@ -92,6 +93,7 @@ const CarrierAnswer = Type.Object({
 /** What a carrier is that this node does not serve. */
 const NOT_SERVED = {
   sinceMs: null,
+  health: null,
   connections: null,
   windowUsed: 0,
   window: 0,
@@ -114,14 +116,15 @@ const NOT_SERVED = {
 
 export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
   const rowOf = (profile: CarrierProfile, facts: CarrierFacts | undefined, nodes: readonly NodeFacts[]) => {
-    const { sinceMs, connections, lastReceiptMs, ...known } = facts ?? NOT_SERVED;
+    const { sinceMs, health: well, connections, lastReceiptMs, ...known } = facts ?? NOT_SERVED;
+    const ill = facts?.isUp === true && facts.health.state !== "well" ? well : null;
     const links = connections?.links ?? [];
     return {
       ...known,
       id: profile.id,
       kind: profile.kind,
-      state: facts === undefined ? "elsewhere" : facts.isUp ? "up" : "down",
-      since: isoTimeOrNull(sinceMs),
+      state: facts === undefined ? "elsewhere" : !facts.isUp ? "down" : (ill?.state ?? "up"),
+      since: isoTimeOrNull(ill?.sinceMs ?? sinceMs),
       why: facts === undefined ? null : whyDown(facts),
       bound: links.filter(({ isBound }) => isBound).length,
       connections: links.length,

@@ -26,10 +26,14 @@ const StatesAnswer = Type.Object({
         type: "string",
         enum: [...CARRIER_STATES],
         description:
-          "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
+          "bound: at least one connection is. throttled: it is, and the carrier says that it is sent too much. slow: it is bound, and hardly takes any messages, or comes back after it was sick. sick: it is bound, and takes none of many; they take another carrier of their route. connecting: it is being tried. waiting: it is tried again at nextTryAt. refused: the same, because the carrier refused the bind.",
       }),
-      since: Type.String({ description: "Since when it is bound, or is not." }),
-      reason: TextOrNull("What last went wrong with a connection that is not there, or why it is throttled."),
+      since: Type.String({
+        description: "Since when it is bound, or is not; of one that is slow or sick, since when it is that.",
+      }),
+      reason: TextOrNull(
+        "What last went wrong with a connection that is not there, or why it is throttled, slow or sick.",
+      ),
       nextTryAt: TextOrNull("Null while it is bound or being tried."),
       bound: Type.Integer({ description: "Connections that are bound." }),
       connections: Type.Integer({ description: "Connections that this node may have." }),

@@ -5,7 +5,7 @@
 import type { SmppSession } from "./session/session.ts";
 
 /**
- * Tries without an answer, of one host and of all. Each comes to its own end, within ten seconds for the connection and ten for the bind. One that is
+ * Tries without an answer, of one host and of all. Each comes to its own end, within ten seconds for the connection and the profile's time for the bind. One that is
  * slow is never given up for a new one: a carrier that always takes so long would never be bound. With four of a host there is still one every few seconds.
  */
 const MAX_OF_HOST = 4;

@@ -54,7 +54,9 @@ const LEASE_LOOK_MS = 250;
 const NO_LEASE_WAIT_MS = 1_000;
 const RECONNECT_SECONDS = 60;
 const ANSWER_SECONDS = 30;
+const BIND_SECONDS = 10;
 const ENQUIRE_LINK_SECONDS = 30;
+const ENQUIRE_LINK_ANSWER_SECONDS = 10;
 export const WINDOW = 10;
 /** What the carrier sends and we have not answered: so many receipts can share a commit. Some 300 KB at most. */
 const MAX_UNANSWERED = 1_000;
@@ -273,7 +275,9 @@ export class CarrierLink {
       window: profile.window ?? WINDOW,
       maxHandling: MAX_UNANSWERED,
       requestTimeoutMs: (profile.answerSeconds ?? ANSWER_SECONDS) * 1_000,
+      bindTimeoutMs: (profile.bindSeconds ?? BIND_SECONDS) * 1_000,
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
+      probeTimeoutMs: (profile.enquireLinkAnswerSeconds ?? ENQUIRE_LINK_ANSWER_SECONDS) * 1_000,
       onRequest: this.#parts.onRequest,
       onUnreadable: this.#parts.onUnreadable,
       onRoom: this.#parts.onChange,

@@ -244,7 +244,7 @@ export class SmppCarrier implements Carrier {
     if (meaning.kind === "refused") return { ...meaning, status };
     if (meaning.kind === "later") return { kind: "not now", retryAfterMs: PUT_OFF_MS, status };
     // It goes again in its turn, when the pace allows: others need not wait for it.
-    return { kind: "later", retryAfterMs: 0 };
+    return { kind: "later", retryAfterMs: 0, status };
   }
 
   #unusableId(length: number): void {

@@ -103,8 +103,12 @@ export const SmppCarrier = Type.Object(
     tlvStrings: Type.Optional(OneOf(["octets", "c-octets"])),
     /** After so long without a word the connection is tried with enquire_link. Default 30. */
     enquireLinkSeconds: Type.Optional(Seconds(3_600)),
-    /** How long an answer may take. Default 30. */
+    /** How long the answer to that may take, before the connection is given up. Any octet counts as one. Default 10. */
+    enquireLinkAnswerSeconds: Type.Optional(Seconds(600)),
+    /** How long the answer to a submit may take. Default 30. */
     answerSeconds: Type.Optional(Seconds(600)),
+    /** How long the answer to a bind may take. Default 10. */
+    bindSeconds: Type.Optional(Seconds(600)),
     /** The longest wait before a lost connection is tried again; in the first ten minutes it is two seconds at most, unless the bind was refused (retry-wait.ts). Default 60. */
     reconnectSeconds: Type.Optional(Seconds(3_600)),
   },

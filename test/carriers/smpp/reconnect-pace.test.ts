@@ -51,6 +51,32 @@ test("a carrier that takes five seconds for the connection and nearly ten for th
   assert.ok(hosts.mostOpen <= 4, `${hosts.mostOpen} tries at a time`);
 });
 
+test("a carrier whose binds are answered after 25 seconds is bound if its profile has the time, whatever answerSeconds says", async (t) => {
+  const hosts = new TimedHosts(t);
+  const slow = await hosts.add({ answerAfterMs: 25_000 });
+  const carrier = await startCarrier(t, hosts, [slow.port], { bindSeconds: 30, answerSeconds: 5 });
+  const hasty = await startCarrier(t, hosts, [slow.port], { answerSeconds: 600 });
+  await hosts.clock.advance(24_900);
+  assert.equal(carrier.isUp(), false);
+  await hosts.clock.advance(200);
+  assert.equal(carrier.isUp(), true);
+  await hosts.clock.advance(MINUTE_MS);
+  assert.equal(hasty.isUp(), false, "ten seconds are for a bind unless the profile says more");
+});
+
+test("enquire_link has its own time to be answered, by the profile", async (t) => {
+  const hosts = new TimedHosts(t);
+  // It answers the bind, and nothing else.
+  const deaf = await hosts.add({ answerAfterMs: 0 });
+  const carrier = await startCarrier(t, hosts, [deaf.port], { enquireLinkSeconds: 30, enquireLinkAnswerSeconds: 40 });
+  await hosts.clock.advance(1_000);
+  assert.equal(carrier.isUp(), true);
+  await hosts.clock.advance(68_000);
+  assert.equal(deaf.bindsMs.length, 1, "39 seconds after the enquire_link it is still waited for");
+  await hosts.clock.advance(MINUTE_MS);
+  assert.ok(deaf.bindsMs.length > 1, "then the connection is made anew");
+});
+
 test("a carrier that never answers has four tries at a time and no more, still gets a new one every few seconds, and a stop leaves none", async (t) => {
   const hosts = new TimedHosts(t);
   const silent = await hosts.add();

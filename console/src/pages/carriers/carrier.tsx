@@ -10,7 +10,7 @@ export interface TimesSummary {
 export interface CarrierRow {
   readonly id: string;
   readonly kind: string;
-  readonly state: "up" | "down" | "elsewhere";
+  readonly state: "up" | "slow" | "sick" | "down" | "elsewhere";
   readonly since: string | null;
   readonly why: string | null;
   readonly bound: number;
@@ -56,6 +56,8 @@ export function shortMs(ms: number): string {
 
 const STATES = {
   up: { is: "done", word: "up" },
+  slow: { is: "retrying", word: "slow" },
+  sick: { is: "failed", word: "sick" },
   down: { is: "failed", word: "down" },
   elsewhere: { is: "waiting", word: "on other nodes" },
 } as const;

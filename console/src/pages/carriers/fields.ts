@@ -26,7 +26,9 @@ export const HINTS: Readonly<Record<string, string>> = {
   tlvs: "Only for carriers that ask for regional fields, as in India: the number of the optional parameter for each, which the carrier tells. 5120 is 0x1400.",
   tlvStrings: "How the values of these end. Default octets.",
   enquireLinkSeconds: "Silence after which the connection is tried. Default 30.",
-  answerSeconds: "How long an answer may take. Default 30.",
+  enquireLinkAnswerSeconds: "How long the answer to that may take. Default 10.",
+  answerSeconds: "How long the answer to a submit may take. Default 30.",
+  bindSeconds: "How long the answer to a bind may take. Default 10.",
   reconnectSeconds:
     "The longest wait before a lost connection is tried again, from ten minutes after it was lost on. Default 60.",
   answerAfterMs: "How long a simulated phone takes to answer. Default 1000.",

@@ -79,7 +79,7 @@ export type SessionProblem =
 export interface SessionSettings {
   /** Requests that may be without an answer at a time. */
   readonly window: number;
-  /** How long a request waits for its answer. */
+  /** How long a request that is no bind waits for its answer. */
   readonly requestTimeoutMs: number;
   /** From the connection to the end of the bind, for both ends. */
   readonly bindTimeoutMs: number;

@@ -220,7 +220,7 @@ export class SmppSession {
     }
     // It may have been the one that filled a portion.
     if (this.#state === "closed") return unsent("forbidden");
-    const answer = this.#window.add(draft.command as Name, sequence);
+    const answer = this.#window.add(draft.command as Name, sequence, isBind(draft.command));
     if (this.#window.room === 0) this.#wanted = true;
     return answer;
   }

@@ -54,10 +54,10 @@ export class Window {
     return this.#lastSequence;
   }
 
-  /** `sequence` is what `nextSequence` gave. */
-  add<Name extends RequestName>(command: Name, sequence: number): Promise<SessionAnswer<Name>> {
-    const deadlineMs = this.#clock.monotonic() + this.#timeoutMs;
-    this.#timer ??= this.#clock.after(this.#timeoutMs, () => this.#expire());
+  /** `sequence` is what `nextSequence` gave. One without end, as a bind, is answered or goes with its connection: whoever asks sees to that. */
+  add<Name extends RequestName>(command: Name, sequence: number, endless = false): Promise<SessionAnswer<Name>> {
+    const deadlineMs = endless ? Number.POSITIVE_INFINITY : this.#clock.monotonic() + this.#timeoutMs;
+    if (!endless) this.#timer ??= this.#clock.after(this.#timeoutMs, () => this.#expire());
     this.#inFlight++;
     return new Promise((resolve) => {
       this.#places[this.#placeOf(sequence)] = {
