@@ -30,13 +30,20 @@ export interface ReadReceipt {
   readonly isReadable: boolean;
 }
 
-/** esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12): a receipt, an acknowledgement by the phone's user, an intermediate notification. */
+/**
+ * esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12). The carrier itself writes receipts and intermediate notifications. The other kinds are what a phone or another
+ * customer of the carrier has sent to us: an acknowledgement by the receiver (0x08) or its user (0x10), the end of a conversation (0x18). Those
+ * are messages, whatever they say and whatever parameters come with them.
+ */
 const MESSAGE_TYPE_MASK = 0x3c;
-const RECEIPT_TYPES = new Set([0x04, 0x08, 0x20]);
+const RECEIPT_TYPES = new Set([0x04, 0x20]);
+const SENDER_TYPES = new Set([0x08, 0x10, 0x18]);
 
 /** By esm_class, or by the optional parameters: what the carrier writes, and no phone can. */
 export function isMarked({ esmClass, receiptedMessageId, messageState }: DeliveredFacts): boolean {
-  return RECEIPT_TYPES.has(esmClass & MESSAGE_TYPE_MASK) || (receiptedMessageId !== null && messageState !== null);
+  const type = esmClass & MESSAGE_TYPE_MASK;
+  if (SENDER_TYPES.has(type)) return false;
+  return RECEIPT_TYPES.has(type) || (receiptedMessageId !== null && messageState !== null);
 }
 
 /** By the shape of the text, which any phone can write. */
