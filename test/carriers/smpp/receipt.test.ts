@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
-import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
+import { idInAnswer, idInReceipt, isUsableId, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
 import { type DeliveredFacts, isMarked, looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import fc from "../../support/chance.ts";
 
@@ -179,6 +179,12 @@ describe("one id in the spellings of answer and receipt", () => {
     ["hexadecimal, then decimal", "A5F3", "42483", "hex then decimal"],
     ["hexadecimal with zeros, then decimal with zeros", "0000A5F3", "0000042483", "hex then decimal"],
     ["64 bits, beyond what a double holds", "FFFFFFFFFFFFFFFF", "18446744073709551615", "hex then decimal"],
+    ["hexadecimal with its prefix, then decimal", "0xA5F3", "42483", "hex then decimal"],
+    ["hexadecimal with its prefix and zeros, then decimal", "0X0000A5F3", "42483", "hex then decimal"],
+    ["hexadecimal with its prefix in both", "0xA5F3", "0xa5f3", "hex then decimal"],
+    ["decimal, then hexadecimal with its prefix", "42483", "0xA5F3", "decimal then hex"],
+    ["hexadecimal with its prefix, then without", "0xA5F3", "a5f3", "decimal then hex"],
+    ["with its prefix in both, as it came", "0xA5F3", "0xa5f3", "same"],
     ["decimal, then hexadecimal", "18446744073709551615", "ffffffffffffffff", "decimal then hex"],
   ];
   for (const [name, answer, receipt, ids] of cases) {
@@ -201,6 +207,15 @@ describe("one id in the spellings of answer and receipt", () => {
   test("an id that no part can be kept under is told", () => {
     for (const id of ["", "a".repeat(65), "a\0b", "a\nb", "unknown:41790000001"]) assert.equal(isUsableId(id), false);
     for (const id of ["0", "a".repeat(64), "f47ac10b-58cc-4372", "a b"]) assert.equal(isUsableId(id), true);
+  });
+
+  test("one that was kept under the wrong rule is found again, with the prefix of hexadecimal digits or without", () => {
+    for (const kept of ["0xA5F3", "A5F3"]) {
+      assert.ok(otherSpellings(idInReceipt("42483", "same")).includes(idInAnswer(kept, "same")), kept);
+      assert.ok(otherSpellings(idInReceipt(kept, "same")).includes(idInAnswer("42483", "same")), kept);
+    }
+    assert.ok(otherSpellings(idInReceipt("0xA5F3", "same")).includes(idInAnswer("A5F3", "same")));
+    assert.ok(otherSpellings(idInReceipt("A5F3", "same")).includes(idInAnswer("0xA5F3", "same")));
   });
 
   test("an id that is no number in the base of its carrier is left as it is", () => {
