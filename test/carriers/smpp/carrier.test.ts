@@ -662,6 +662,12 @@ describe("submits", () => {
       ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "f3b2bdeca6e71b"),
     ],
     [
+      "packed septets that end in a CR where an octet ends: another CR",
+      { alphabet: "gsm packed" },
+      "seventy\r",
+      ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "f3b2bdeca6e71b0d"),
+    ],
+    [
       "packed septets in several parts, the fill bits of the header counted",
       { alphabet: "gsm packed" },
       // 153 and 152 after a header of seven septets: the second ends in seven spare bits.
