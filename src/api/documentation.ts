@@ -57,7 +57,7 @@ export interface DocumentationParts {
 
 const ABOUT =
   "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.\n\nBeside the errors that an operation lists, any request can be answered " +
-  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for) or 431 (its headers are too large).";
+  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for), 431 (its headers are too large) or 501 (its body has another transfer coding than chunked).";
 const ABOUT_SANDBOX =
   "\n\n**This is a sandbox.** The account `demo` with the password `demo-password` is filled in, so that what is for clients can be tried as it stands: its phones are simulated. Some examples need an id that another answer gives, and say so. " +
   "Under *Authorize* log in as `operator` with `operator-password` to try what operators do.";
