@@ -223,6 +223,11 @@ export class Delivery {
     return this.#push?.counters.batchesInMemoryNow ?? 0;
   }
 
+  /** Messages that would be in doubt if the process ended now. */
+  get leftInDoubt(): number {
+    return this.#dispatching?.dispatcher.leftInDoubt ?? 0;
+  }
+
   /** Gives how many messages are in doubt: a carrier may have them, and the store did not hear what became of them. */
   async stop(): Promise<number> {
     // Together: a store that is away keeps each of them waiting.

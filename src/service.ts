@@ -8,7 +8,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { CarrierFacts } from "./carriers/facts.ts";
 import { Edge } from "./edge.ts";
-import { systemClock } from "./runtime/clock.ts";
+import { type Clock, systemClock } from "./runtime/clock.ts";
 import { neverGuessLives } from "./runtime/compiled-code.ts";
 import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
@@ -61,17 +61,38 @@ export class LeftInDoubt extends Error {
 }
 
 /** The store can keep nothing more, and may be able to after a new start. */
-export class StoreLost extends Error {}
+export class StoreLost extends Error {
+  /** Of so many messages that were handed to carriers it could not be recorded what became of them; null where nobody said in time. */
+  readonly inDoubt: number | null;
 
-const ENDS: Readonly<Record<StoreNews["kind"], new (reason: string) => Error>> = { fenced: Fenced, lost: StoreLost };
+  constructor(reason: string, inDoubt: number | null) {
+    super(reason);
+    this.inDoubt = inDoubt;
+  }
+}
+
+/** How long an end waits for delivery to say what is in doubt. */
+const COUNT_WAIT_MS = 1_000;
 
 /** Listens to what the store's thread says after its greeting. From the first word of being fenced, or of a lost store, on nothing is sent. */
-export function watchStoreThread(thread: Pick<Worker, "on">, lease: Lease, onEnd: (error: Error) => void): void {
+export function watchStoreThread(
+  thread: Pick<Worker, "on">,
+  lease: Lease,
+  countInDoubt: () => Promise<number>,
+  onEnd: (error: Error) => void,
+  clock: Pick<Clock, "after"> = systemClock,
+): void {
   thread.on("message", (news: StoreNews) => {
-    const End = ENDS[news.kind];
-    if (End === undefined) return;
+    if (news.kind !== "fenced" && news.kind !== "lost") return;
     lease.end();
-    onEnd(new End(news.reason));
+    if (news.kind === "fenced") {
+      onEnd(new Fenced(news.reason));
+      return;
+    }
+    const tooLong = new Promise<null>((resolve) => void clock.after(COUNT_WAIT_MS, () => resolve(null)));
+    void Promise.race([countInDoubt().catch(() => null), tooLong]).then((inDoubt) =>
+      onEnd(new StoreLost(news.reason, inDoubt)),
+    );
   });
 }
 
@@ -142,7 +163,10 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     await storeThread.terminate();
     throw new StartFault(greeting.reason);
   }
-  watchStoreThread(storeThread, lease, (error) => {
+  let delivery: ThreadCaller | null = null;
+  const countInDoubt = async (): Promise<number> =>
+    delivery === null ? 0 : ((await delivery.call("leftInDoubt", null)) as number);
+  watchStoreThread(storeThread, lease, countInDoubt, (error) => {
     // A stop that is under way ends the process too.
     if (!stopping) onFailure(error);
   });
@@ -180,7 +204,8 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     },
     [deliveryToStore.port1, control.port2],
   );
-  const delivery = new ThreadCaller(control.port1, takeLive);
+  const deliveryCaller = new ThreadCaller(control.port1, takeLive);
+  delivery = deliveryCaller;
   const timeTravel =
     travelClock === null
       ? null
@@ -190,7 +215,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
           before: (byMs) => store.moveSessions({ byMs }),
           rearmOthers: async () => {
             storeThread.postMessage("rearm" satisfies StoreOrder);
-            await delivery.call("rearm", null);
+            await deliveryCaller.call("rearm", null);
           },
         });
   const edge = new Edge({
@@ -202,19 +227,19 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     ids: new IdSource(clock, greeting.ids.node, 0n, greeting.ids.memory),
     sandbox: sandbox
       ? {
-          write: (message) => delivery.call("write", message) as Promise<boolean>,
-          network: (name, input) => delivery.call("network", { name, input }) as Promise<never>,
+          write: (message) => deliveryCaller.call("write", message) as Promise<boolean>,
+          network: (name, input) => deliveryCaller.call("network", { name, input }) as Promise<never>,
           travel: timeTravel,
         }
       : null,
     carriers: {
-      facts: () => delivery.call("carriers", null) as Promise<CarrierFacts[]>,
-      connectNow: (carrierId) => delivery.call("connectNow", carrierId) as Promise<boolean>,
+      facts: () => deliveryCaller.call("carriers", null) as Promise<CarrierFacts[]>,
+      connectNow: (carrierId) => deliveryCaller.call("connectNow", carrierId) as Promise<boolean>,
     },
-    reportsInMemory: () => delivery.call("reportsInMemory", null) as Promise<number>,
+    reportsInMemory: () => deliveryCaller.call("reportsInMemory", null) as Promise<number>,
     metrics: {
       store: () => storeCaller.call(METRICS_CALL, null) as Promise<Metric[]>,
-      delivery: () => delivery.call("metrics", null) as Promise<Metric[]>,
+      delivery: () => deliveryCaller.call("metrics", null) as Promise<Metric[]>,
     },
     phases,
   });
@@ -224,7 +249,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     await edge.stop();
     let failure: Error | null = null;
     try {
-      const inDoubt = (await delivery.call("stop", null)) as number;
+      const inDoubt = (await deliveryCaller.call("stop", null)) as number;
       if (inDoubt > 0) failure = new LeftInDoubt(inDoubt);
     } catch (error) {
       failure = error as Error;
@@ -236,7 +261,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
   };
 
   try {
-    await delivery.call("start", null);
+    await deliveryCaller.call("start", null);
     // All threads have loaded what they need to start.
     neverGuessLives();
     phases.done("delivery started");

@@ -12,7 +12,7 @@ import { conflict, forbidden, invalid, outdated, unknownAccount } from "./refusa
 import { checkLimits, checkMayResell, checkNames, creationRefused, type ResellerSettings } from "./reselling.ts";
 
 export interface AccountParts {
-  readonly store: Pick<Store, "account" | "findLogin" | "createAccount" | "changeAccount">;
+  readonly store: Pick<Store, "account" | "findLogin" | "createAccount" | "changeAccount" | "catalogue">;
   /** The currency of a rate plan; null for one that does not exist. */
   readonly currencyOf: (ratePlan: string) => Promise<string | null>;
   readonly hashPassword: (password: string) => Promise<string>;
@@ -150,11 +150,16 @@ async function parentOf(
 
 /** The plan's currency. A plan in another one than the account's has no price for it. */
 async function checkedPlan(
-  { currencyOf }: Pick<AccountParts, "currencyOf">,
+  { store, currencyOf }: Pick<AccountParts, "store" | "currencyOf">,
   ratePlan: string,
   currency: string | null,
 ): Promise<string> {
   const known = await currencyOf(ratePlan);
+  // Whoever has set up no prices yet has named no plan either: what is missing is the step before.
+  if (known === null && !(await store.catalogue()).some(({ kind }) => kind === "ratePlan"))
+    throw conflict(
+      'there is no rate plan yet: "heliograph apply FILE" sets carriers, routes and prices, and comes first',
+    );
   if (known === null) throw invalid("ratePlan", `names no rate plan: there is no "${ratePlan}"`);
   if (currency !== null && known !== currency)
     throw invalid("ratePlan", `has prices in ${known}, and the account is in ${currency}`);

@@ -21,7 +21,7 @@ import type { ClientConnections } from "./client-connections.ts";
 import { checkShownAccount, takeCookie } from "./console/cookie.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import { showAsHead } from "./head.ts";
-import { checkHome, checkHost } from "./headers.ts";
+import { checkHome, checkHost, checkTransferCoding } from "./headers.ts";
 import { loginOf } from "./kannel/login.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
@@ -110,6 +110,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
       });
     }
     checkHost(request);
+    checkTransferCoding(request);
     // A service that is busy is still up: whoever watches it gets an answer.
     if (always) {
       done();

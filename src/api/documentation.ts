@@ -12,8 +12,8 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { once as lazily } from "../runtime/lazy.ts";
-import { describe } from "./description/describe.ts";
 import { pageOptions } from "./description/page.ts";
+import type { WriterData } from "./description/writer.ts";
 import { ApiError } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { Buckets } from "./rate-limits.ts";
@@ -36,8 +36,9 @@ async function documentOf(type: string, text: string): Promise<Document> {
   return { type, plain, zipped, etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"` };
 }
 
-async function yamlOf(json: string): Promise<string> {
-  const worker = new Worker(new URL("./description/yaml.ts", import.meta.url), { name: "yaml", workerData: json });
+async function written(data: WriterData): Promise<string> {
+  const file = new URL("./description/writer.ts", import.meta.url);
+  const worker = new Worker(file, { name: "description", workerData: data });
   // A stop does not wait for it.
   worker.unref();
   const [text] = (await once(worker, "message")) as [string];
@@ -57,7 +58,7 @@ export interface DocumentationParts {
 
 const ABOUT =
   "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.\n\nBeside the errors that an operation lists, any request can be answered " +
-  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for) or 431 (its headers are too large).";
+  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for), 431 (its headers are too large) or 501 (its body has another transfer coding than chunked).";
 const ABOUT_SANDBOX =
   "\n\n**This is a sandbox.** The account `demo` with the password `demo-password` is filled in, so that what is for clients can be tried as it stands: its phones are simulated. Some examples need an id that another answer gives, and say so. " +
   "Under *Authorize* log in as `operator` with `operator-password` to try what operators do.";
@@ -96,8 +97,6 @@ export async function documentApi(api: Api, { clock, isSandbox }: DocumentationP
         },
       },
     },
-    transformObject: (given) =>
-      "openapiObject" in given ? (describe(given.openapiObject, clock.now()) as object) : given.swaggerObject,
   });
 
   let readers = 0;
@@ -113,10 +112,11 @@ export async function documentApi(api: Api, { clock, isSandbox }: DocumentationP
   };
 
   const made = new Map<string, Promise<Document>>();
-  const json = lazily(() => JSON.stringify(api.swagger()));
+  // Both documents are of one moment.
+  const said = lazily(() => ({ operations: JSON.stringify(api.swagger()), nowMs: clock.now() }));
   const documents: Readonly<Record<string, () => Promise<Document>>> = {
-    json: () => documentOf("application/json; charset=utf-8", json()),
-    yaml: async () => documentOf("application/yaml; charset=utf-8", await yamlOf(json())),
+    json: async () => documentOf("application/json; charset=utf-8", await written({ ...said(), as: "json" })),
+    yaml: async () => documentOf("application/yaml; charset=utf-8", await written({ ...said(), as: "yaml" })),
   };
   const send = async (name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     let making = made.get(name);

@@ -47,6 +47,7 @@ const ACTIONS: Readonly<Record<number, string>> = {
   415: "Send the body as application/json.",
   429: "Wait as long as the Retry-After header says, then try again.",
   500: "Try again later. Tell the operator if it stays.",
+  501: "Send the body without a transfer coding, or chunked.",
   503: "Try again later.",
 };
 

@@ -24,6 +24,7 @@ const ERROR_KINDS = {
   tooManyRequests: { status: 429, messageId: "TOO_MANY_REQUESTS", text: "Too many requests" },
   headersTooLarge: { status: 431, messageId: "REQUEST_TOO_LARGE", text: "Request too large" },
   general: { status: 500, messageId: "GENERAL_ERROR", text: "Something went wrong" },
+  notImplemented: { status: 501, messageId: "NOT_IMPLEMENTED", text: "Not implemented" },
   unavailable: { status: 503, messageId: "SERVICE_UNAVAILABLE", text: "Service unavailable" },
 } satisfies Record<string, ErrorKind>;
 

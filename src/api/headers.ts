@@ -1,6 +1,7 @@
 /** What every answer says to browsers, and in the sandbox which web pages may ask at all. */
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
 import { ApiError } from "./errors.ts";
 
 /** An answer of the API is no page: nothing in it is to be run, shown in a frame, or kept by anybody on the way. */
@@ -56,9 +57,13 @@ export function checkHost({ headers: { host }, raw }: FastifyRequest): void {
     if (!HOST.test(host)) throw new ApiError("badRequest", { description: "The Host header names no host." });
     goodHost = host;
   }
-  let hosts = 0;
-  const { rawHeaders } = raw;
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === "host") hosts++;
-  if (hosts > 1) throw new ApiError("badRequest", { description: "The Host header must be given once." });
+  if (hasSeveralHosts(raw)) throw new ApiError("badRequest", { description: "The Host header must be given once." });
+}
+
+export function checkTransferCoding({ raw }: FastifyRequest): void {
+  if (hasOtherCoding(raw))
+    throw new ApiError("notImplemented", {
+      description: "Of the transfer codings only chunked is known.",
+      headers: { connection: "close" },
+    });
 }

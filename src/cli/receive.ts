@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Command } from "commander";
 import { systemClock, type Timer } from "../runtime/clock.ts";
+import { ConnectionRoom } from "../runtime/connection-room.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { withExample } from "./example.ts";
 import { counted } from "./show.ts";
@@ -93,7 +94,9 @@ async function receive(options: ReceiveOptions): Promise<void> {
   const manner = mannerOf(options);
   const port = readPort(options.port);
   let count = 0;
+  const room = new ConnectionRoom(MAX_CONNECTIONS);
   const server = createServer((request, response) => {
+    room.settle(request.socket);
     // Who gives up in the middle has sent nothing.
     request.on("error", () => undefined);
     const pieces: Buffer[] = [];
@@ -108,7 +111,7 @@ async function receive(options: ReceiveOptions): Promise<void> {
       answer(request, response, count <= manner.times ? manner : null, count);
     });
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", (socket) => room.enter(socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(new CommandFault(`port ${options.port} cannot be listened on (${error.code}): name another with --port`)),

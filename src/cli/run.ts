@@ -167,5 +167,10 @@ export function endedBy(error: Error): number {
 
 function whyItEnds(error: Error): string | null {
   if (error instanceof Fenced) return `other nodes have taken over what this one had (${error.message})`;
-  return error instanceof StoreLost ? `the store can keep nothing more (${error.message})` : null;
+  if (!(error instanceof StoreLost)) return null;
+  const doubt =
+    error.inDoubt === 0
+      ? ""
+      : `, and it is not known what became of ${error.inDoubt ?? "some"} messages that were handed to carriers: they will be sent again with the next start`;
+  return `the store can keep nothing more (${error.message})${doubt}`;
 }

@@ -3,9 +3,9 @@
  * between two that it matches. So one call looks at a bounded number of rows, in the order of time, and says where to go on; between two
  * calls other commands get their turn.
  *
- * A *walk* goes back in time along an index: over all of the account, over one bulk, or over the messages of one name. Where there are
- * several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
- * that line every walk is complete.
+ * A *walk* goes back in time along an index: over all of the account, over one bulk, or over the messages of all names that are asked for. Where there
+ * are several, each looks ahead as far as its share of the rows goes, and the page ends where the first of them has to stop: above
+ * that line every walk is complete. However many names there are, each index is asked once for all of them.
  */
 import type { CommandParts } from "../store/command-parts.ts";
 import { LOG_PAGE_ROWS, type LogPosition, type LogQuery } from "../store/port/tracking.ts";
@@ -81,17 +81,44 @@ export function logCommands({ sql }: CommandParts) {
 
   const all = walkAlong("message_by_time", "account_id = ?");
   const bulk = walkAlong("message_of_bulk_by_time", "account_id = ? AND bulk_id = ?");
-  const named = walkAlong("message_named_by_client", `account_id = ? AND client_message_id = ? AND ${IS_NOT_REJECTED}`);
-  const rejected = walkAlong("message_rejected_by_name", `account_id = ? AND client_message_id = ? AND ${IS_REJECTED}`);
-  const unnamed = walkAlong(null, "account_id = ? AND key = ? AND client_message_id IS NULL");
+  const { amongTexts, amongKeys, items } = sql.dialect;
+  const named = walkAlong(
+    "message_named_by_client",
+    `account_id = ? AND client_message_id ${amongTexts} AND ${IS_NOT_REJECTED}`,
+  );
+  const unnamed = walkAlong(null, `account_id = ? AND key ${amongKeys} AND client_message_id IS NULL`);
+  const ofRejected = walkAlong(
+    "message_rejected_by_name",
+    `account_id = ? AND client_message_id ${amongTexts} AND ${IS_REJECTED}`,
+  );
+  /** Of each name the place so many rows below: any number may have been rejected under it. */
+  const rejectedFloors = sql.prepare<Value[], { place: string | null }>(
+    `SELECT (SELECT log_at_ms || ' ' || key FROM message ${sql.dialect.along("message_rejected_by_name")}
+       WHERE account_id = ? AND client_message_id = item.value ->> 0 AND ${IS_REJECTED} AND ${BELOW}
+       ${NEWEST_FIRST} LIMIT 1 OFFSET ?) AS place
+     FROM ${items}`,
+  );
+
+  function rejected(accountId: number, names: readonly string[]): Walk {
+    const one = JSON.stringify(names.map((name) => [name]));
+    return {
+      ...ofRejected(accountId, JSON.stringify(names)),
+      async floor(upper, sinceMs, count) {
+        const share = Math.max(FEWEST_ROWS, Math.floor(count / names.length));
+        const below = [sinceMs, upper.atMs, upper.atMs, BigInt(upper.key)];
+        const found = await rejectedFloors.all(accountId, ...below, share - 1, one);
+        const floors = found.flatMap(({ place }) => (place === null ? [] : [placeIn(place)]));
+        return floors.sort(newestFirst)[0] ?? null;
+      },
+    };
+  }
 
   function walksOf({ accountId, bulkIds, messageIds }: LogQuery): Walk[] {
     if (messageIds !== null) {
-      return [...new Set(messageIds)].flatMap((messageId) => {
-        const key = keyOf(messageId);
-        const byName = [named(accountId, messageId), rejected(accountId, messageId)];
-        return key === null ? byName : [...byName, unnamed(accountId, key)];
-      });
+      const names = [...new Set(messageIds.map(storableName))];
+      const keys = names.flatMap((name) => keyOf(name)?.toString() ?? []);
+      const byName = [named(accountId, JSON.stringify(names)), rejected(accountId, names)];
+      return keys.length === 0 ? byName : [...byName, unnamed(accountId, JSON.stringify(keys))];
     }
     if (bulkIds !== null) return [...new Set(bulkIds)].map((bulkId) => bulk(accountId, bulkId));
     return [all(accountId)];
@@ -127,6 +154,16 @@ export function logCommands({ sql }: CommandParts) {
       };
     },
   });
+}
+
+/** No database has a name that a JSON array could not carry to it. */
+function storableName(name: string): string {
+  return name.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+function placeIn(text: string): LogPosition {
+  const [atMs, key] = text.split(" ") as [string, string];
+  return { atMs: Number(atMs), key };
 }
 
 function placeOf(row: LogRow): LogPosition {

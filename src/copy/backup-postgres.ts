@@ -6,6 +6,7 @@
 import { asDatabaseError } from "../drivers/postgres/faults.ts";
 import { PostgresLink } from "../drivers/postgres/link.ts";
 import { type Db, openDatabase } from "../drivers/sqlite/database.ts";
+import { STEPS } from "../store/postgres/schema-version.ts";
 import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { compare, isDifferent } from "./check.ts";
@@ -96,8 +97,12 @@ function requireSame(
   name: string,
 ): void {
   if (columns.toSorted().join() === [...types.keys()].toSorted().join()) return;
-  throw new CopyRefused(
-    `the tables in ${name} are not those of this version of Heliograph (${table} differs): make the backup with the version that runs on it, or run "heliograph migrate" first`,
+  throw otherVersion(name, `${table} differs`);
+}
+
+function otherVersion(name: string, how: string): CopyRefused {
+  return new CopyRefused(
+    `the tables in ${name} are not those of this version of Heliograph (${how}): make the backup with the version that runs on it, or run "heliograph migrate" first`,
   );
 }
 
@@ -133,6 +138,8 @@ class Moment {
     if (tables?.there !== true) throw new CopyRefused(`there is no data in ${name}`);
     if (tables.copying)
       throw new CopyRefused(`a copy into ${name} is not finished, so there is nothing to back up yet`);
+    const [schema] = await this.#all<{ version: number }>("SELECT version FROM heliograph_schema");
+    if (schema!.version !== STEPS.length) throw otherVersion(name, `step ${schema!.version} of ${STEPS.length}`);
   }
 
   /** It only reads, so there is nothing to be said at the end. */

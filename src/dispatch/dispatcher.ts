@@ -315,7 +315,13 @@ export class Dispatcher {
     (late as Timer | null)?.cancel();
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
-    return new Set([...this.#pump.inDoubt.keys(), ...queues.flatMap((queue) => queue.unanswered)]).size;
+    return this.leftInDoubt;
+  }
+
+  /** Messages that would be in doubt if the process ended now: those above, and those that wait after a carrier did not answer. */
+  get leftInDoubt(): number {
+    const unanswered = [...this.#queues].flatMap((queue) => queue.unanswered);
+    return new Set([...this.#pump.inDoubt.keys(), ...unanswered]).size;
   }
 
   /** What it does not come to, or a store that is away does not hear of, the next start takes all the same. */

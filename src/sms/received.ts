@@ -5,6 +5,7 @@
  */
 import { textOfSeptets } from "./alphabets.ts";
 import { beginsWithHeader } from "./binary.ts";
+import { textOfCodePage949 } from "./code-page-949.ts";
 import { alphabetFor } from "./encodings.ts";
 import { type Concatenation, type Header, readHeader, type Shifts, withoutConcatenation } from "./header.ts";
 import { PART_OCTETS } from "./parts.ts";
@@ -22,7 +23,7 @@ const DECODE = {
   "iso-8859-8": decoder("iso-8859-8"),
   shift_jis: japanese("shift_jis"),
   "euc-jp": japanese("euc-jp"),
-  "euc-kr": decoder("euc-kr"),
+  "euc-kr": textOfCodePage949,
 } as const satisfies Record<string, Decode>;
 
 export type TextCharset = keyof typeof DECODE;

@@ -25,10 +25,13 @@ interface SmallAlphabet {
   readonly rewrite: (text: string) => string;
 }
 
-/** Those in place of GSM, an octet a character. Of each, what GSM does not have is not used. */
+/**
+ * Those in place of GSM, an octet a character. Of each, what GSM does not have is not used. A form feed is of all three: in GSM's extension it is the page
+ * break, and a text is neither changed nor sent in UCS-2 for it.
+ */
 const SMALL_ALPHABETS: Readonly<Partial<Record<TextAlphabet, SmallAlphabet>>> = {
-  latin1: { holds: /^[\n\r\x20-\x7e\xa0-\xff]*$/, rewrite: latin1FromGsm },
-  ascii: { holds: /^[\n\r\x20-\x7e]*$/, rewrite: asciiFromGsm },
+  latin1: { holds: /^[\n\f\r\x20-\x7e\xa0-\xff]*$/, rewrite: latin1FromGsm },
+  ascii: { holds: /^[\n\f\r\x20-\x7e]*$/, rewrite: asciiFromGsm },
 };
 
 /** Whether every text goes to the carrier as it is. */

@@ -4,6 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ConnectionRoom } from "../runtime/connection-room.ts";
+import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
 import { readHex } from "../sms/binary.ts";
 import { BadFaults, readFaults } from "./faults.ts";
 import type { PartRecord } from "./part.ts";
@@ -77,11 +79,13 @@ const TIMES: ControlTimes = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000
 /** Listens. Rejects when the port cannot be had. */
 export async function startControl(smsc: Smsc, port: number, times = TIMES): Promise<Control> {
   const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = times;
+  const room = new ConnectionRoom(MAX_CONNECTIONS);
   const connectionsCheckingInterval = Math.min(1_000, headersTimeout);
   const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, (request, response) => {
+    room.settle(request.socket);
     void answer(smsc, request, response);
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", (socket) => room.enter(socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, HOST, resolve);
@@ -112,6 +116,8 @@ async function answer(smsc: Smsc, request: IncomingMessage, response: ServerResp
 
 function handlerOf(request: IncomingMessage): Handler {
   const { method = "", headers } = request;
+  if (hasSeveralHosts(request)) throw new Refusal(400, "the Host header must be given once");
+  if (hasOtherCoding(request)) throw new Refusal(501, "of the transfer codings only chunked is known");
   if (headers.origin !== undefined || !LOOPBACK_HOST.test(headers.host ?? "")) {
     throw new Refusal(403, "this is not for web pages");
   }

@@ -37,6 +37,7 @@ export interface EsmeConnectionOptions {
   /** Who may bind; null for anyone. */
   readonly systemId: string | null;
   readonly password: string | null;
+  onBound(): void;
   onReceiver(connection: EsmeConnection): void;
   onRoom(connection: EsmeConnection): void;
   onClose(connection: EsmeConnection): void;
@@ -93,6 +94,7 @@ export class EsmeConnection implements Receiver {
       clock,
       onBind: (pdu) => this.#decide(pdu),
       onBound: () => {
+        options.onBound();
         if (this.#kind !== "transmitter") options.onReceiver(this);
       },
       onRequest: (pdu) => this.#answer(pdu),

@@ -12,6 +12,7 @@ import { makeTlv } from "../carriers/smpp/codec/tlvs.ts";
 import type { SessionProblem, SessionSettings } from "../carriers/smpp/session/contract.ts";
 import type { BindKind } from "../carriers/smpp/session/states.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { ConnectionRoom } from "../runtime/connection-room.ts";
 import type { Random } from "../runtime/random.ts";
 import { Timetable } from "../simulator/timetable.ts";
 import { senderType } from "../sms/addresses.ts";
@@ -42,6 +43,8 @@ export interface SmscSettings {
   /** After the first time that a customer cannot take a receipt; it doubles with each. Default 1000. */
   readonly retryAfterMs?: number;
   readonly faults?: Faults;
+  /** At a time; past it the oldest that has not bound makes room, and where all have the new one is closed. Default 1000. */
+  readonly maxConnections?: number;
   /** What its sessions do differently from Session's own defaults. */
   readonly session?: Partial<SessionSettings>;
   /** With each part that is taken. */
@@ -110,7 +113,7 @@ const DEFAULT_CAPACITY = 100_000;
 const DEFAULT_RECORD = 100_000;
 const DEFAULT_WAITING = 100_000;
 const DEFAULT_RETRY_AFTER_MS = 1000;
-const MAX_CONNECTIONS = 1000;
+const DEFAULT_MAX_CONNECTIONS = 1000;
 
 /** Wide, so that what limits a customer is the customer. */
 const SESSION: Partial<SessionSettings> = { window: 500, maxHandling: 1000 };
@@ -125,6 +128,7 @@ export class Smsc {
   readonly #connections = new Set<EsmeConnection>();
   /** All of them, those that fell silent too. */
   readonly #sockets = new Set<Socket>();
+  readonly #room: ConnectionRoom;
   #server: Server | null = null;
   #connectionCount = 0;
   /** Of the last long message from a phone: a count from a chance number, so that a network started anew does not repeat the first ones. */
@@ -134,6 +138,7 @@ export class Smsc {
   constructor(settings: SmscSettings, clock: Clock, random: Random) {
     const { onPart, record = DEFAULT_RECORD } = settings;
     this.#settings = settings;
+    this.#room = new ConnectionRoom(settings.maxConnections ?? DEFAULT_MAX_CONNECTIONS);
     this.#clock = clock;
     this.#random = random;
     this.#faults = settings.faults ?? {};
@@ -219,7 +224,6 @@ export class Smsc {
   async start(): Promise<number> {
     const { host = "127.0.0.1", port = 0 } = this.#settings;
     const server = createServer({ noDelay: true }, (socket) => this.#connected(socket));
-    server.maxConnections = MAX_CONNECTIONS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(port, host, resolve);
@@ -276,6 +280,7 @@ export class Smsc {
 
   #connected(socket: Socket): void {
     const { systemId = null, password = null, session, onProblem } = this.#settings;
+    if (!this.#room.enter(socket)) return;
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     this.#connections.add(
@@ -287,6 +292,7 @@ export class Smsc {
         session: { ...SESSION, ...session },
         systemId,
         password,
+        onBound: () => this.#room.settle(socket),
         onReceiver: (connection) => this.#deliveries.join(connection),
         onRoom: (connection) => this.#deliveries.hasRoom(connection),
         onClose: (connection) => {

@@ -168,8 +168,8 @@ async function openSqlite(
   secrets: SecretBox,
 ): Promise<OpenStore> {
   const { SqliteEngine } = await import("./sqlite/engine.ts");
-  const onFault = (error: unknown): void =>
-    log.warn({ err: error }, "rows could not be written to their tables; they are still in the journal");
+  const { faultsTold } = await import("./sqlite/faults-told.ts");
+  const told = faultsTold(log, clock);
   const engine = new SqliteEngine({
     rules,
     directory: settings.store.data,
@@ -177,10 +177,7 @@ async function openSqlite(
     secrets,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver !== null ? "deliver" : look === true ? "look" : "tool",
-    onFault,
-    onDistrust: (error) =>
-      log.error({ err: error }, "the store's log may not be on the disk; nothing is accepted until it is whole again"),
-    onTrust: () => log.warn("the store's log is whole again"),
+    ...told,
   });
   if (deliver !== null) {
     const { openToOthers } = await import("../drivers/sqlite/database.ts");
@@ -202,7 +199,7 @@ async function openSqlite(
         engine.settle();
       } catch (error) {
         // As after a crash: the next start writes them.
-        onFault(error);
+        told.onFault(error);
       } finally {
         engine.close();
       }

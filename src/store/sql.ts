@@ -26,6 +26,10 @@ export interface Dialect {
   json(column: string): string;
   /** The items of a JSON array that is given as a text, as rows named `item` with a column `value`. */
   readonly items: string;
+  /** Whether the text before it is among those of a JSON array that is given as a text: looked up one by one in an index. */
+  readonly amongTexts: string;
+  /** The same of whole numbers, each of which is a text in the array: a key may be beyond 2^53. */
+  readonly amongKeys: string;
   /** The time by the clock of the machine that has the database, in milliseconds since 1970. */
   readonly nowMs: string;
 }

@@ -54,6 +54,7 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
   },
   metrics: async () => [...delivery.metrics(), ...thread.metrics()],
   reportsInMemory: async () => delivery.reportsInMemory,
+  leftInDoubt: async () => delivery.leftInDoubt,
   carriers: async () => delivery.carriers(),
   connectNow: async (carrierId) => delivery.connectNow(carrierId as string),
   write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),

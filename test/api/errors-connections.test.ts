@@ -110,6 +110,40 @@ test("what is no HTTP is told so, and the connection ends:", async (t) => {
   }
 });
 
+test("a request that could be read in two ways is refused", async (t) => {
+  const ok = previewRequest.replace("\r\n", "\r\nHost: elsewhere.example\r\n");
+  await t.test("two Host headers", async () => {
+    const answer = await rawCall(url, ok);
+    const once = errorObject("BAD_REQUEST", "Bad request", null, "The Host header must be given once.");
+    assert.deepEqual([answer.status, JSON.parse(answer.body)], [400, once]);
+  });
+  const chunks = 'd\r\n{"text": "x"}\r\n0\r\n\r\n';
+  const UNKNOWN = errorObject(
+    "NOT_IMPLEMENTED",
+    "Not implemented",
+    null,
+    "Of the transfer codings only chunked is known.",
+  );
+  for (const coding of ["gzip, chunked", "identity, chunked", "gzip\r\ntransfer-encoding: chunked"]) {
+    await t.test(JSON.stringify(coding), async () => {
+      for (const [method, path] of [
+        ["POST", PREVIEW],
+        ["GET", BALANCE],
+        ["GET", "/healthz"],
+      ] as const) {
+        const client = await RawClient.connect(url);
+        const head = rawRequestText(method, path, { authorization: DEMO, "transfer-encoding": coding });
+        await client.write(head + chunks);
+        await assertLastAnswer(client, 501, UNKNOWN, `${method} ${path}`);
+      }
+    });
+  }
+  await t.test("and one in chunks is read, in whatever letters it says so", async () => {
+    const head = rawRequestText("POST", PREVIEW, { authorization: DEMO, "transfer-encoding": "Chunked" });
+    assert.equal((await rawCall(url, head + chunks)).status, 200);
+  });
+});
+
 test("garbage without end is read to no end, and the client that closes nothing is closed on", async () => {
   const client = await RawClient.connect(impatient.url, { stubborn: true });
   await client.write(Buffer.alloc(100_000, 0xff));

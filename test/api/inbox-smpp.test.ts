@@ -151,7 +151,9 @@ test("no phone changes what became of a message: its text is in the inbox, to th
   await eventually(async () => (await statusOf(service)) === "PENDING_WAITING_DELIVERY");
   for (const source_addr of ["41790000666", PHONE])
     assert.equal(await network.deliver({ source_addr, short_message: Buffer.from(FORGED) }), 0);
-  assert.deepEqual(await textsOf(service), [FORGED, FORGED]);
+  // An acknowledgement by whoever received it: any customer of the carrier can send one, with the phone as its sender.
+  assert.equal(await network.deliver({ esm_class: 8, short_message: Buffer.from(FORGED) }), 0);
+  assert.deepEqual(await textsOf(service), [FORGED, FORGED, FORGED]);
   assert.equal(await statusOf(service), "PENDING_WAITING_DELIVERY");
   // Marked, but about another phone: parked.
   assert.equal(await network.deliver({ ...GENUINE, source_addr: "41790000666" }), 0);

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { backupStore } from "../../src/copy/backup.ts";
 import { copyStore } from "../../src/copy/copy.ts";
 import { lockDirectory } from "../../src/drivers/sqlite/database.ts";
+import { STEPS } from "../../src/store/postgres/schema-version.ts";
 import { openData } from "../support/accounts.ts";
 import { type Child, runProgram, startChild } from "../support/child.ts";
 import { postgresUrl } from "../support/postgres.ts";
@@ -156,6 +157,22 @@ test("a backup of PostgreSQL has every row of every table, whatever their sums a
         : rows;
     assert.ok(rows.length > 0, `${table} has rows`);
     assert.deepEqual(found.get(table), wanted, table);
+  }
+});
+
+test("a backup of a database with an older schema, or a newer one, says what to run", async (t) => {
+  const url = await postgresUrl(t);
+  const { length } = STEPS;
+  const backUp = async (): Promise<void> => {
+    const to = join(await temporaryDirectory(t), "backup");
+    await backupStore({ from: { url }, fromName: "the database", to });
+  };
+  for (const version of [length - 1, length + 1]) {
+    // As before one of its tables was made.
+    await onDatabase(url, `UPDATE heliograph_schema SET version = ${version}; DROP TABLE IF EXISTS trace`);
+    await assert.rejects(backUp(), {
+      message: `the tables in the database are not those of this version of Heliograph (step ${version} of ${length}): make the backup with the version that runs on it, or run "heliograph migrate" first`,
+    });
   }
 });
 

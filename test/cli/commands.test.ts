@@ -109,6 +109,15 @@ const WRONG_ACCOUNTS: readonly (readonly [options: Readonly<Record<string, strin
   [{ username: "operator" }, "--username: the username operator is taken"],
 ];
 
+test("account create before any catalogue says that apply comes first, and blames no option that nobody typed", async (t) => {
+  const { done, refused } = commandsOn("--data", join(await temporaryDirectory(t), "data"));
+  await done("init");
+  assert.deepEqual(await refused("account", "create", "--key", "ACME", "--username", "acme"), [
+    1,
+    'there is no rate plan yet: "heliograph apply FILE" sets carriers, routes and prices, and comes first',
+  ]);
+});
+
 test("account create says what is wrong with an option, and makes nothing", async () => {
   const { done, refused } = commandsOn("--data", data);
   await done("apply", SANDBOX_CATALOGUE);

@@ -32,6 +32,7 @@ describe("a character that is cut between two parts", () => {
     ["ISO-2022-JP, also within an escape", "shift_jis", ["1b24", "42467c4b", "5c1b2842"], "日本"],
     ["EUC-JP with a character of JIS X 0212", "euc-jp", ["c6fccbdc8f", "b0", "a1"], "日本丂"],
     ["EUC-KR", "euc-kr", ["c7", "d1b1", "db"], "한글"],
+    ["code page 949, also before a letter", "euc-kr", ["c7d18c", "6342a2", "e6"], "한똠B€"],
     ["Cyrillic, which has no such", "iso-8859-5", ["bfe0d8", "d2d5e2"], "Привет"],
     ["Hebrew, which has no such", "iso-8859-8", ["f9ec", "e5ed"], "שלום"],
   ];

@@ -55,6 +55,24 @@ test("any GSM text shows as it is, but for a CR at its end", () => {
   );
 });
 
+test("a text that ends in CR where an octet ends has another CR behind it, unless the part is full", () => {
+  for (const headerOctets of [0, 6, 7]) {
+    const header = new Uint8Array(headerOctets).fill(0xff);
+    for (let length = 1; length + headerSeptets(headerOctets) <= 160; length++) {
+      const text = `${"Heliograph".repeat(16).slice(0, length - 1)}\r`;
+      const octets = pack(header, septetsOf(text, DEFAULT_ALPHABET.codes), true);
+      const place = `${length} characters after ${headerOctets} octets`;
+      const count = headerSeptets(headerOctets) + length;
+      const isFull = count === 160;
+      const isPadded = count % 8 === 7 || (count % 8 === 0 && !isFull);
+      assert.equal(naiveText(octets, headerOctets), isPadded ? `${text}\r` : text, place);
+      const read = Buffer.from(unpack(octets, headerOctets)).toString("latin1");
+      assert.equal(read, isFull ? text.slice(0, -1) : text, place);
+      assert.ok(octets.length <= 140, place);
+    }
+  }
+});
+
 test("on the air the count of septets ends the text, so it has no padding and the count does not change", () => {
   const onAir = encodeUserData("seventy", "gsm7", { flash: false });
   const padded = encodeUserData("seventy", "gsm7", { flash: false, padded: true });

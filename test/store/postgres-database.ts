@@ -34,7 +34,7 @@ export function contractOnPostgres(part: keyof typeof CONTRACTS): void {
     contract("PostgreSQL", async (t) => database(await postgresUrl(t), SHAPES[contract.name] ?? USUAL));
 }
 
-async function database(url: string, { beforeStart, partitionDays }: Shape): Promise<TestDatabase> {
+export async function database(url: string, { beforeStart, partitionDays }: Shape = USUAL): Promise<TestDatabase> {
   const rows = async (sql: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();

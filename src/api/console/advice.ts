@@ -25,6 +25,7 @@ export const ADVICE: Readonly<Record<ErrorName, string>> = {
   headersTooLarge: "Send smaller headers: 16 kB is the most.",
   general:
     "This is a fault of the service and not of the request. Send it again later; if it goes on, tell the operator.",
+  notImplemented: "Send the body as it is, or in chunks: Transfer-Encoding may name nothing but chunked.",
   unavailable:
     "Send the same request again after Retry-After. With an Idempotency-Key it is safe to do so: nothing is sent twice.",
 };

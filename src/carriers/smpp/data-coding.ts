@@ -17,7 +17,7 @@ const CHARSETS: Readonly<Record<number, Charset>> = {
   9: "shift_jis", // pictograms stand among its characters
   10: "shift_jis", // music codes, in ISO-2022-JP, which shows itself by its escapes
   13: "euc-jp", // JIS X 0212
-  14: "euc-kr", // KS C 5601
+  14: "euc-kr", // KS C 5601, and what code page 949 has beyond it
 };
 
 const BY_ALPHABET: Readonly<Record<DataAlphabet, Charset>> = { gsm7: "gsm", octets: "binary", ucs2: "ucs2" };

@@ -22,18 +22,29 @@ function tidy(id: string): string {
   return /^0+$/.test(trimmed) ? "0" : trimmed.replace(/^0+/, "");
 }
 
+/** What `tidy` leaves of the "0x" that some carriers put in front of hexadecimal digits. */
+const HEX_PREFIX = /^x(?=[0-9a-f]{1,32}$)/;
+
 function hexToDecimal(id: string): string {
-  return /^[0-9a-f]{1,32}$/.test(id) ? BigInt(`0x${id}`).toString() : id;
+  const digits = id.replace(HEX_PREFIX, "");
+  return /^[0-9a-f]{1,32}$/.test(digits) ? BigInt(`0x${digits}`).toString() : id;
 }
 
 /** The spelling under which a part is kept and looked for: that of the answer… */
 export function idInAnswer(id: string, ids: ReceiptIds): string {
-  return ids === "hex then decimal" ? hexToDecimal(tidy(id)) : tidy(id);
+  return spelt(id, ids, "hex then decimal");
 }
 
 /** …and that of the receipt. */
 export function idInReceipt(id: string, ids: ReceiptIds): string {
-  return ids === "decimal then hex" ? hexToDecimal(tidy(id)) : tidy(id);
+  return spelt(id, ids, "decimal then hex");
+}
+
+/** In decimal where it is hexadecimal: on the side that `hexWhen` names, and on either if it says so itself. */
+function spelt(id: string, ids: ReceiptIds, hexWhen: ReceiptIds): string {
+  const tidied = tidy(id);
+  const isHex = ids === hexWhen || (ids !== "same" && HEX_PREFIX.test(tidied));
+  return isHex ? hexToDecimal(tidied) : tidied;
 }
 
 function decimalToHex(id: string): string {
@@ -42,11 +53,13 @@ function decimalToHex(id: string): string {
 
 /**
  * Under which other ids a part may wait that an id is of, where it was read, or its part's was, by the wrong one of the rules above: the same number in the
- * other base, or read twice in the wrong one.
+ * other base, or read twice in the wrong one, with the prefix of hexadecimal digits or without.
  */
 export function otherSpellings(id: string): string[] {
-  const [decimal, hex] = [hexToDecimal(id), decimalToHex(id)];
-  const spellings = new Set([decimal, hex, hexToDecimal(decimal), decimalToHex(hex)]);
+  const bare = id.replace(HEX_PREFIX, "");
+  const [decimal, hex] = [hexToDecimal(bare), decimalToHex(bare)];
+  const prefixed = [bare, hex].map((digits) => `x${digits}`).filter((spelling) => HEX_PREFIX.test(spelling));
+  const spellings = new Set([bare, decimal, hex, hexToDecimal(decimal), decimalToHex(hex), ...prefixed]);
   spellings.delete(id);
   return [...spellings].filter(isUsableId);
 }

@@ -30,13 +30,20 @@ export interface ReadReceipt {
   readonly isReadable: boolean;
 }
 
-/** esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12): a receipt, an acknowledgement by the phone's user, an intermediate notification. */
+/**
+ * esm_class, bits 5 to 2 (SMPP 3.4 §5.2.12). The carrier itself writes receipts and intermediate notifications. The other kinds are what a phone or another
+ * customer of the carrier has sent to us: an acknowledgement by the receiver (0x08) or its user (0x10), the end of a conversation (0x18). Those
+ * are messages, whatever they say and whatever parameters come with them.
+ */
 const MESSAGE_TYPE_MASK = 0x3c;
-const RECEIPT_TYPES = new Set([0x04, 0x08, 0x20]);
+const RECEIPT_TYPES = new Set([0x04, 0x20]);
+const SENDER_TYPES = new Set([0x08, 0x10, 0x18]);
 
 /** By esm_class, or by the optional parameters: what the carrier writes, and no phone can. */
 export function isMarked({ esmClass, receiptedMessageId, messageState }: DeliveredFacts): boolean {
-  return RECEIPT_TYPES.has(esmClass & MESSAGE_TYPE_MASK) || (receiptedMessageId !== null && messageState !== null);
+  const type = esmClass & MESSAGE_TYPE_MASK;
+  if (SENDER_TYPES.has(type)) return false;
+  return RECEIPT_TYPES.has(type) || (receiptedMessageId !== null && messageState !== null);
 }
 
 /** By the shape of the text, which any phone can write. */
@@ -162,10 +169,11 @@ type Fields = Record<FieldName, string | null>;
 
 /** What the message said comes last and may hold anything, "stat:" included. */
 const LAST_FIELD = "text";
-const MAX_NAME_LENGTH = 4;
-/** Of "submit date" and "done date", the names of two words, only the first counts. */
+/** The names that the standard has beside the id: where one of these begins, the id ends. */
+const OTHER_NAMES = new Set(["sub", "dlvrd", "submit date", "done date", "stat", "err", LAST_FIELD]);
+const MAX_NAME_LENGTH = 5;
 const DATE = "date";
-const SUBMIT = "submit";
+const DATES = ["submit", "done"];
 
 const isSpace = (code: number): boolean => code <= 0x20 || code === 0xa0;
 const isWord = (code: number): boolean =>
@@ -178,19 +186,20 @@ const endsValue = (code: number): boolean => isSpace(code) || code === 0x2c || c
 /**
  * "id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…", in any order, case and spacing, with any of them missing; of a field
  * that comes twice the first counts. From colon to colon, looking back for a name and ahead for a value: what is looked at grows with the
- * text and no faster, whatever is in it.
+ * text and no faster, whatever is in it. A value is a word; only an id may have several, if one of the standard's names follows.
  */
 function fieldsOf(text: string): Fields {
   const fields: Fields = { id: null, stat: null, err: null, submitted: null };
   const length = Math.min(text.length, MAX_RECEIPT_OCTETS);
   let behind = 0; // where the last colon was: no name reaches back beyond it
+  let isBehindId = false;
   for (let colon = text.indexOf(":"); colon >= 0 && colon < length; colon = text.indexOf(":", colon + 1)) {
-    const end = endOfWord(text, behind, colon);
-    const start = startOfWord(text, behind, end);
-    const name = end - start > MAX_NAME_LENGTH ? "" : text.slice(start, end).toLowerCase();
+    const { name, start } = nameBefore(text, behind, colon);
+    if (isBehindId && OTHER_NAMES.has(name)) fields.id = wordsBetween(text, behind, start) ?? fields.id;
     if (name === LAST_FIELD) break;
-    const field = name === DATE && fields.submitted === null ? dateAfter(text, behind, start) : name;
+    const field = name === "submit date" ? "submitted" : name;
     behind = colon + 1;
+    isBehindId = field === "id" && fields.id === null;
     if (!isField(field) || fields[field] !== null) continue;
     fields[field] = valueBehind(text, colon + 1, length);
   }
@@ -201,12 +210,31 @@ function isField(name: string): name is FieldName {
   return name === "id" || name === "stat" || name === "err" || name === "submitted";
 }
 
-/** Which date it is, by the word before it. */
-function dateAfter(text: string, from: number, before: number): FieldName | "" {
-  const end = endOfWord(text, from, before);
-  const start = end - SUBMIT.length;
-  if (start < from || text.slice(start, end).toLowerCase() !== SUBMIT) return "";
-  return start === startOfWord(text, from, start) ? "submitted" : "";
+/** The name that a colon ends, in small letters, and where it begins; the names of dates have two words. */
+function nameBefore(text: string, from: number, colon: number): { readonly name: string; readonly start: number } {
+  const end = endOfWord(text, from, colon);
+  const start = startOfWord(text, from, end);
+  const name = end - start > MAX_NAME_LENGTH ? "" : text.slice(start, end).toLowerCase();
+  if (name !== DATE) return { name, start };
+  const endBefore = endOfWord(text, from, start);
+  for (const date of DATES) {
+    const at = endBefore - date.length;
+    if (at < from || text.slice(at, endBefore).toLowerCase() !== date) continue;
+    if (at === startOfWord(text, from, at)) return { name: `${date} ${DATE}`, start: at };
+  }
+  return { name, start };
+}
+
+/** All that stands between, if nothing but spaces parts it. */
+function wordsBetween(text: string, from: number, to: number): string | null {
+  let start = from;
+  while (start < to && isSpace(text.charCodeAt(start))) start++;
+  const end = endOfWord(text, start, to);
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (endsValue(code) && code !== 0x20) return null;
+  }
+  return end === start ? null : text.slice(start, end);
 }
 
 function endOfWord(text: string, from: number, before: number): number {

@@ -25,14 +25,9 @@ const toLatin1 = tableAbove(0xff);
 const toAscii = tableAbove(0x7f);
 
 export function latin1FromGsm(text: string): string {
-  return replaceLetters(withoutFormFeeds(text), toLatin1());
+  return replaceLetters(text, toLatin1());
 }
 
 export function asciiFromGsm(text: string): string {
-  return replaceLetters(withoutFormFeeds(text), toAscii());
-}
-
-/** The only control character of GSM beside the line ends, and one that no carrier is sure to pass on. */
-function withoutFormFeeds(text: string): string {
-  return text.replaceAll("\f", "\n");
+  return replaceLetters(text, toAscii());
 }

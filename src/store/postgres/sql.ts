@@ -10,6 +10,9 @@ const DIALECT: Dialect = {
   plain: (column) => column,
   json: (column) => `CAST(${column} AS json)`,
   items: "json_array_elements(CAST(? AS json)) AS item(value)",
+  // An array and no subquery in IN: that would be joined, and a join may read the whole table.
+  amongTexts: "= ANY (ARRAY(SELECT json_array_elements_text(CAST(? AS json))))",
+  amongKeys: "= ANY (CAST(ARRAY(SELECT json_array_elements_text(CAST(? AS json))) AS bigint[]))",
   nowMs: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
 };
 

@@ -6,6 +6,9 @@ import { type Db, isRefusal } from "../../drivers/sqlite/database.ts";
 import { QUARANTINE_COLUMNS, quarantineValues } from "../quarantine.ts";
 import type { Value } from "../sql.ts";
 
+/** Told when something was put there: it is neither in its table nor in the journal any more. */
+export class KeptAside extends Error {}
+
 export class Aside {
   readonly #insert;
   readonly #now;
@@ -20,7 +23,7 @@ export class Aside {
   keep(subject: string, reason: string, detail: string): void {
     const item = { atMs: this.#now.get()!, command: "journal", subject, reason, detail };
     this.#insert.run(...quarantineValues(item, Number.POSITIVE_INFINITY));
-    this.#onFault(new Error(`${subject} was refused, and is kept aside in the table quarantine: ${reason}`));
+    this.#onFault(new KeptAside(`${subject} was refused, and is kept aside in the table quarantine: ${reason}`));
   }
 
   /**

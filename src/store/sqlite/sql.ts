@@ -12,6 +12,8 @@ const DIALECT: Dialect = {
   plain: (column) => `+${column}`,
   json: (column) => column,
   items: "json_each(?) AS item",
+  amongTexts: "IN (SELECT value FROM json_each(?))",
+  amongKeys: "IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
   nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 };
 

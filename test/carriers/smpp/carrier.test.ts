@@ -624,6 +624,18 @@ describe("submits", () => {
         assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("latin1"), pdu!.dataCoding], ["é 10 EUR", 0]),
     ],
     [
+      "a form feed, which Latin-1 has too",
+      { alphabet: "latin1" },
+      "é\f1",
+      ([pdu]) => assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["e90c31", 0]),
+    ],
+    [
+      "a form feed, for which no text goes in UCS-2",
+      { alphabet: "ascii", missingLetters: "ucs2" },
+      "a\f1",
+      ([pdu]) => assert.deepEqual([Buffer.from(pdu!.shortMessage).toString("hex"), pdu!.dataCoding], ["610c31", 0]),
+    ],
+    [
       "what Latin-1 lacks goes in UCS-2, where the profile says so",
       { alphabet: "latin1", missingLetters: "ucs2" },
       "10 €",
@@ -648,6 +660,12 @@ describe("submits", () => {
       "seventy",
       // The last octet is the top bit of the y, and a CR above it; without one, 01 would end the text in an @.
       ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "f3b2bdeca6e71b"),
+    ],
+    [
+      "packed septets that end in a CR where an octet ends: another CR",
+      { alphabet: "gsm packed" },
+      "seventy\r",
+      ([pdu]) => assert.equal(Buffer.from(pdu!.shortMessage).toString("hex"), "f3b2bdeca6e71b0d"),
     ],
     [
       "packed septets in several parts, the fill bits of the header counted",

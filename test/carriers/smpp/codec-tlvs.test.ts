@@ -1,8 +1,18 @@
 /** Optional parameters: all are kept, the known ones are read by name, and carriers' ways of writing them are forgiven. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
+import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
+import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { statusCode, statusName } from "../../../src/carriers/smpp/codec/statuses.ts";
-import { makeTlv, NO_TLVS, readTlv, TLVS } from "../../../src/carriers/smpp/codec/tlvs.ts";
+import {
+  KNOWN_TAGS,
+  MAX_TLVS,
+  makeTlv,
+  NO_TLVS,
+  readTlv,
+  TLVS,
+  type Tlv,
+} from "../../../src/carriers/smpp/codec/tlvs.ts";
 import { hasTlv } from "../../support/tlvs.ts";
 import { octets } from "./codec-octets.ts";
 
@@ -59,6 +69,36 @@ test("of two with one name the first is read", () => {
 test("no two parameters have one tag", () => {
   const tags = Object.values(TLVS).map(({ tag }) => tag);
   assert.equal(new Set(tags).size, tags.length);
+});
+
+describe("a PDU of thousands of parameters is read, and few of them are kept", () => {
+  const NOTHING = new Uint8Array(0);
+  const many = (tag: (index: number) => number): Tlv[] =>
+    Array.from({ length: 16_000 }, (_, index) => ({ tag: tag(index), value: NOTHING }));
+  const read = (tlvs: readonly Tlv[]): readonly Tlv[] => {
+    const decoded = decodePdu(encodePdu({ command: "deliver_sm", tlvs }));
+    assert.ok(decoded.kind === "pdu" && decoded.mended === undefined);
+    return decoded.pdu.tlvs;
+  };
+
+  test("of those that nobody knows the first ones, and one that is known wherever it stands", () => {
+    const kept = read([...many((index) => 0x1400 + (index % 0x2c00)), makeTlv("message_state", 2)]);
+    assert.equal(kept.length, MAX_TLVS + 1);
+    assert.equal(readTlv(kept, "message_state"), 2);
+  });
+
+  test("of those that are known one of each", () => {
+    const tags = [...KNOWN_TAGS];
+    const kept = read(many((index) => tags[index % tags.length]!));
+    assert.ok(kept.length <= MAX_TLVS + tags.length, `${kept.length} are kept`);
+    assert.deepEqual(new Set(kept.map(({ tag }) => tag)), KNOWN_TAGS);
+  });
+
+  test("and one that breaks off behind them is a fault as ever", () => {
+    const whole = encodePdu({ command: "deliver_sm", tlvs: many(() => 0x1400) });
+    whole.writeUInt16BE(9, whole.length - 2);
+    assert.equal(decodePdu(whole).kind, "malformed");
+  });
 });
 
 test("a status is known by its name, and one of the carrier's own by its number", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
-import { idInAnswer, idInReceipt, isUsableId } from "../../../src/carriers/smpp/message-id.ts";
+import { idInAnswer, idInReceipt, isUsableId, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
 import { type DeliveredFacts, isMarked, looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import fc from "../../support/chance.ts";
 
@@ -18,6 +18,10 @@ describe("a receipt is told from an incoming message", () => {
     ["by its esm_class", { esmClass: 0x04 }, true],
     ["by the esm_class of an intermediate notification", { esmClass: 0x20 }, true],
     ["by its esm_class with a header indicator beside it", { esmClass: 0x44 }, true],
+    ["an acknowledgement by whoever received it is none", { esmClass: 0x08, text: STANDARD }, false],
+    ["nor is one with a receipt's parameters", { esmClass: 0x08, receiptedMessageId: "1", messageState: 2 }, false],
+    ["nor one by a phone's user", { esmClass: 0x10, receiptedMessageId: "1", messageState: 2 }, false],
+    ["nor the end of a conversation", { esmClass: 0x18, text: STANDARD }, false],
     ["by its optional parameters", { receiptedMessageId: "1", messageState: 2 }, true],
     ["a text alone makes none, whatever it says", { text: STANDARD }, false],
     ["an id without a state is none", { receiptedMessageId: "1", text: STANDARD }, false],
@@ -49,6 +53,13 @@ describe("what a receipt says", () => {
         "undeliverable",
         1,
       ],
+      ["an id with spaces", { text: STANDARD.replace("0123456789", "AB 12 f") }, "AB 12 f", "delivered", 0],
+      ["one before a date", { text: "id: AB 12  submit date:2602121000 stat:DELIVRD" }, "AB 12", "delivered", 0],
+      ["one before a state", { text: "id:AB 12 Stat:DELIVRD" }, "AB 12", "delivered", 0],
+      ["one before the text", { text: "stat:DELIVRD id:AB 12 text:id:7" }, "AB 12", "delivered", 0],
+      ["an id and words behind a comma", { text: "id:7, on its way stat:ACCEPTD" }, "7", "held", 0],
+      ["an id and words of which nobody knows the end", { text: "stat:DELIVRD id:7 at 10:30" }, "7", "delivered", 0],
+      ["an id and another date", { text: "id:7 a done date:2602121000 stat:DELIVRD" }, "7 a", "delivered", 0],
       ["fields in another order", { text: "stat:EXPIRED err:027 id:7" }, "7", "expired", 27],
       ["no error field", { text: "id:7 stat:REJECTD" }, "7", "rejected", 632],
       ["an error code that nobody knows", { text: "id:7 stat:UNDELIV err:999" }, "7", "undeliverable", 810],
@@ -168,6 +179,12 @@ describe("one id in the spellings of answer and receipt", () => {
     ["hexadecimal, then decimal", "A5F3", "42483", "hex then decimal"],
     ["hexadecimal with zeros, then decimal with zeros", "0000A5F3", "0000042483", "hex then decimal"],
     ["64 bits, beyond what a double holds", "FFFFFFFFFFFFFFFF", "18446744073709551615", "hex then decimal"],
+    ["hexadecimal with its prefix, then decimal", "0xA5F3", "42483", "hex then decimal"],
+    ["hexadecimal with its prefix and zeros, then decimal", "0X0000A5F3", "42483", "hex then decimal"],
+    ["hexadecimal with its prefix in both", "0xA5F3", "0xa5f3", "hex then decimal"],
+    ["decimal, then hexadecimal with its prefix", "42483", "0xA5F3", "decimal then hex"],
+    ["hexadecimal with its prefix, then without", "0xA5F3", "a5f3", "decimal then hex"],
+    ["with its prefix in both, as it came", "0xA5F3", "0xa5f3", "same"],
     ["decimal, then hexadecimal", "18446744073709551615", "ffffffffffffffff", "decimal then hex"],
   ];
   for (const [name, answer, receipt, ids] of cases) {
@@ -190,6 +207,15 @@ describe("one id in the spellings of answer and receipt", () => {
   test("an id that no part can be kept under is told", () => {
     for (const id of ["", "a".repeat(65), "a\0b", "a\nb", "unknown:41790000001"]) assert.equal(isUsableId(id), false);
     for (const id of ["0", "a".repeat(64), "f47ac10b-58cc-4372", "a b"]) assert.equal(isUsableId(id), true);
+  });
+
+  test("one that was kept under the wrong rule is found again, with the prefix of hexadecimal digits or without", () => {
+    for (const kept of ["0xA5F3", "A5F3"]) {
+      assert.ok(otherSpellings(idInReceipt("42483", "same")).includes(idInAnswer(kept, "same")), kept);
+      assert.ok(otherSpellings(idInReceipt(kept, "same")).includes(idInAnswer("42483", "same")), kept);
+    }
+    assert.ok(otherSpellings(idInReceipt("0xA5F3", "same")).includes(idInAnswer("A5F3", "same")));
+    assert.ok(otherSpellings(idInReceipt("A5F3", "same")).includes(idInAnswer("0xA5F3", "same")));
   });
 
   test("an id that is no number in the base of its carrier is left as it is", () => {

@@ -74,6 +74,7 @@ import { isDestination, isSender, plainPhone, plainSender, senderType } from "..
 import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from "../../../src/sms/alphabets.ts";
 import { beginsWithHeader, readHex } from "../../../src/sms/binary.ts";
 import { countOctets } from "../../../src/sms/body.ts";
+import { textOfCodePage949 } from "../../../src/sms/code-page-949.ts";
 import { countryOf, countryPrefixOf } from "../../../src/sms/countries.ts";
 import { ENCODINGS, type Encoding, LANGUAGE_CHOICES } from "../../../src/sms/encodings.ts";
 import { readHeader, withoutConcatenation } from "../../../src/sms/header.ts";
@@ -414,6 +415,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     preview(text, {}),
     ...LANGUAGE_CHOICES.map((languageCode) => preview(text, { languageCode })),
   ],
+  "src/sms/code-page-949.ts textOfCodePage949": (_, octets) => textOfCodePage949(octets),
   "src/sms/septets.ts pack": (_, octets) => pack(NO_HEAD, octets),
   "src/sms/septets.ts unpack": (_, octets) => [unpack(octets, 0, octets.length), unpack(octets, 0)],
   "src/sms/text.ts prepareText": (text) => {

@@ -13,7 +13,7 @@
  * with its octets, while a text that lost its end would look as if it were whole. What is put right is a copy, which is then read strictly:
  * nothing outside the PDU is looked at, and each reading is one pass over the parameters.
  */
-import { TLVS } from "./tlvs.ts";
+import { KNOWN_TAGS } from "./tlvs.ts";
 
 /** What was wrong, for the log. */
 export type Mending =
@@ -38,7 +38,6 @@ const LENGTH_SHIFTS = [-1, 1, 2, 3];
 /** 5.0 §4.8.1: no parameter has a tag above 0x3fff. Octets behind the message that begin with one above are the message's. */
 const MIN_UNUSED_TAG_OCTET = 0x40;
 const VENDOR_TAGS = { min: 0x1400, max: 0x3fff };
-const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TLVS).map(({ tag }) => tag));
 
 /**
  * The PDU from its first octet on, as its sender must have meant it; null when that cannot be told. `tail` is where its fixed fields end:

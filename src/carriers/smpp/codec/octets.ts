@@ -78,13 +78,18 @@ export class Reader {
 
   /** A view, not a copy. */
   take(length: number, fault: CommandStatus): Buffer | null {
+    const start = this.offset;
+    return this.skip(length, fault) ? this.octets.subarray(start, this.offset) : null;
+  }
+
+  /** Goes past them; false when they are not there. */
+  skip(length: number, fault: CommandStatus): boolean {
     if (length > this.left) {
       this.fail(fault);
-      return null;
+      return false;
     }
-    const start = this.offset;
-    this.offset = start + length;
-    return this.octets.subarray(start, this.offset);
+    this.offset += length;
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Optional parameters, called TLVs for their tag, length and value. Every one is kept as it came, known or not, in its order and
- * as often as it came; the known ones can be read and made by their names of SMPP 3.4 §5.3.2 and 5.0 §4.8.4.
+ * Optional parameters, called TLVs for their tag, length and value. They are kept as they came, known or not, in their order and
+ * as often as they came, up to `MAX_TLVS`; behind these only the first of each that is known. The known ones can be read and made by their
+ * names of SMPP 3.4 §5.3.2 and 5.0 §4.8.4.
  */
 import type { Reader, Writer } from "./octets.ts";
 
@@ -79,6 +80,8 @@ export const TLVS = {
   its_session_info: { tag: 0x1383, kind: "octets" },
 } as const satisfies Record<string, { readonly tag: number; readonly kind: Kind }>;
 
+export const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TLVS).map(({ tag }) => tag));
+
 export type TlvName = keyof typeof TLVS;
 export type TlvValue<Name extends TlvName> = Values[(typeof TLVS)[Name]["kind"]];
 
@@ -144,6 +147,9 @@ const MAKE: { readonly [K in Kind]: (value: Values[K]) => Uint8Array } = {
 
 const HEADER_OCTETS = 4;
 
+/** An honest PDU has a dozen. One of 64 KiB has room for 16,000, and each would be an object that waits with it for its turn. */
+export const MAX_TLVS = 64;
+
 /** All that is left of a PDU after its mandatory fields. */
 export function readTlvs(reader: Reader): readonly Tlv[] {
   if (reader.left === 0) return NO_TLVS;
@@ -156,10 +162,18 @@ export function readTlvs(reader: Reader): readonly Tlv[] {
     const tag = reader.octets.readUInt16BE(reader.offset);
     const length = reader.octets.readUInt16BE(reader.offset + 2);
     reader.offset += HEADER_OCTETS;
+    if (tlvs.length >= MAX_TLVS && !isFirstOfKnown(tlvs, tag)) {
+      reader.skip(length, "ESME_RINVPARLEN");
+      continue;
+    }
     const value = reader.take(length, "ESME_RINVPARLEN");
     if (value !== null) tlvs.push({ tag, value });
   }
   return tlvs;
+}
+
+function isFirstOfKnown(tlvs: readonly Tlv[], tag: number): boolean {
+  return KNOWN_TAGS.has(tag) && find(tlvs, tag) === undefined;
 }
 
 export function writeTlvs(writer: Writer, tlvs: readonly Tlv[]): void {
