@@ -60,7 +60,14 @@ import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
 import { parseLinkDomains } from "../../../src/runtime/link-domains.ts";
 import { liveText } from "../../../src/runtime/live-events.ts";
 import { didYouMean } from "../../../src/runtime/near.ts";
-import { parseNetwork, parseNetworks, plainAddress, siteOf, storedNetwork } from "../../../src/runtime/networks.ts";
+import {
+  networkOf,
+  parseNetwork,
+  parseNetworks,
+  plainAddress,
+  siteOf,
+  storedNetwork,
+} from "../../../src/runtime/networks.ts";
 import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { decoded, looksSecret, shownUrl } from "../../../src/runtime/shown-url.ts";
@@ -352,6 +359,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/networks.ts parseNetwork": (text) => [parseNetwork(text), parseNetwork(`${text}/1`)],
   "src/runtime/networks.ts parseNetworks": parseNetworks,
   "src/runtime/networks.ts storedNetwork": (text) => [storedNetwork(text), storedNetwork(`${text}/1`)],
+  "src/runtime/networks.ts networkOf": networkOf,
   "src/runtime/networks.ts siteOf": siteOf,
   "src/runtime/roles.ts parseRoles": parseRoles,
   "src/runtime/urls.ts hostOf": (text) => hostOf(`http://${text}`.slice(0, MAX_URL_LENGTH)),
