@@ -29,6 +29,8 @@ function plant(t: TestContext, names: readonly string[], limitMs = 60_000): Plan
     TMPDIR: directory,
     PLANTED_MARK: join(directory, "mark"),
     TEST_LIMIT_MS: String(limitMs),
+    // It is no child of this file's own run.
+    NODE_TEST_CONTEXT: undefined,
   };
   const child = spawn(process.execPath, [RUN, ...files], { env, stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
