@@ -26,6 +26,7 @@ export interface CommonOptions {
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;
+  readonly allowHost?: readonly string[];
   readonly roles?: string;
 }
 
@@ -38,8 +39,12 @@ export function withStoreOptions(command: Command): Command {
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
-  const { data, store: url, storeFile: urlFile, config, host, port, roles } = options;
-  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
+  const { data, store: url, storeFile: urlFile, config, host, port, allowHost, roles } = options;
+  const server = {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: readPort(port) }),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost.join(",") }),
+  };
   return readSettings({
     configFile: config,
     environment: process.env,

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
-import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
+import { rawCall, rawRequestText } from "../support/raw-http.ts";
+import { basic, callService, DEMO, eventually, temporaryDirectory } from "../support/service.ts";
 
 test("it says where it listens, in one line, and can be used at once with the accounts that it names", async (t) => {
   const data = await temporaryDirectory(t);
@@ -77,10 +78,23 @@ test("it listens where others can reach it only when told so in as many words", 
   assert.equal((await callService(`http://127.0.0.1:${port}`, "GET", "/healthz")).status, 200);
 });
 
-test("localhost is this machine too", async (t) => {
+test("localhost is this machine too, and --allow-host names others", async (t) => {
   const data = await temporaryDirectory(t);
-  const { url } = await startChild(t, ["sandbox", "--port", "0", "--host", "localhost", "--data", data]);
-  assert.equal((await callService(url, "GET", "/healthz")).status, 200);
+  const args = ["sandbox", "--port", "0", "--host", "localhost", "--data", data];
+  const child = await startChild(t, [...args, "--allow-host", "sms.example", "--allow-host", "SMS.team.example"]);
+  assert.equal((await callService(child.url, "GET", "/healthz")).status, 200);
+  await eventually(async () =>
+    child.output().includes("--allow-host sms.example --allow-host SMS.team.example --fresh"),
+  );
+  const under = async (host: string) =>
+    (await rawCall(child.url, rawRequestText("GET", "/account/1/balance", { authorization: DEMO, host }))).status;
+  assert.deepEqual(
+    [await under("sms.example:8080"), await under("sms.team.example"), await under("x.example")],
+    [200, 200, 403],
+  );
+  const wrong = await runProgram([...args, "--allow-host", "https://sms.example"]);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /allowHosts must be names such as sandbox\.example\.com, without scheme and port/);
 });
 
 test("it refuses the data of a real service, to which it would add known passwords", async (t) => {

@@ -57,6 +57,7 @@ import { refusal } from "../../../src/reports/pushing/guard.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
+import { parseHostNames } from "../../../src/runtime/host-names.ts";
 import { parseLinkDomains } from "../../../src/runtime/link-domains.ts";
 import { liveText } from "../../../src/runtime/live-events.ts";
 import { didYouMean } from "../../../src/runtime/near.ts";
@@ -309,6 +310,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     findLinks(`http://( ${text}`.repeat(2)),
   ],
   "src/api/devices.ts deviceOf": (text) => [deviceOf(text), deviceOf(`Android 13; ${text}`)],
+  "src/runtime/host-names.ts parseHostNames": (text) => parseHostNames(text),
   "src/runtime/link-domains.ts parseLinkDomains": (text) => parseLinkDomains(text),
   "src/intake/content.ts clipAddress": clipAddress,
   "src/intake/content.ts prepareContent": (text) => {
