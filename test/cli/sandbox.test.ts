@@ -29,6 +29,14 @@ test("it says where it listens, in one line, and can be used at once with the ac
   const { json } = await callService(child.url, "POST", "/sms/1/text/single", { body });
   assert.equal(json.messages[0].status.name, "PENDING_ENROUTE");
 
+  await t.test("a message without a sender of its own is delivered, as Heliograph", async () => {
+    const { from: _, ...nameless } = body;
+    await callService(child.url, "POST", "/sms/1/text/single", { body: nameless });
+    const sent = (from: string, to: string) => `accepted  to ${to} from ${from} `;
+    await eventually(async () => child.output().split(sent("Heliograph", body.to)).length === 3);
+    await eventually(async () => child.output().split(`delivered to ${body.to}`).length === 3);
+  });
+
   await t.test("a second one on the same data is refused, and told what to do", async () => {
     const says = `another Heliograph already runs on ${data}: stop it first, or name another directory with --data`;
     assertRefused(await runProgram(["sandbox", "--port", "0", "--data", data]), says);
@@ -43,7 +51,7 @@ test("it says where it listens, in one line, and can be used at once with the ac
   await t.test("however it ends, the next one goes on with its data", async () => {
     assert.equal(await child.end("SIGKILL"), "SIGKILL");
     const next = await startChild(t, ["sandbox", "--port", "0", "--data", data]);
-    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.99);
+    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.98);
     assert.equal(await next.end("SIGTERM"), 0);
   });
 
