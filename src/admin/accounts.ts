@@ -6,6 +6,7 @@ import type { AccountChange, AccountKind, ManagedAccount, NewAccount } from "../
 import type { Store } from "../store/port/store.ts";
 import { checkedSettlement, type RetireOrder, settlementRefused } from "./account-funds.ts";
 import { type AccountSettings, checkedSettings } from "./account-settings.ts";
+import { boundedCaller, checkGivesCredentials, checkNoWider, givesCredentials } from "./bounds.ts";
 import { amountIn, checkText, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { passwordFrom } from "./passwords.ts";
 import { conflict, forbidden, invalid, outdated, unknownAccount } from "./refusal.ts";
@@ -36,7 +37,7 @@ export interface AccountOrder extends AccountSettings {
 
 export interface CreatedAccount {
   readonly account: ManagedAccount;
-  /** Null where it was given. */
+  /** Null where it was given, and where whoever made the account may not know it. */
   readonly madeUpPassword: string | null;
   readonly callbackSecret: string;
 }
@@ -65,7 +66,10 @@ export async function createAccount(
   const { limits } = checkedSettings(order);
   checkLimits(manager, parts.settings, limits);
   if (kind === "operator") checkNotByKey(manager);
-  if (order.password !== undefined) checkMayResell(manager, parts.settings, "clientPasswords");
+  if (order.password !== undefined) {
+    checkMayResell(manager, parts.settings, "clientPasswords");
+    checkGivesCredentials(manager, "password");
+  }
   const parentKey = await parentOf(parts.store, manager, kind, order.parent ?? null);
   const planCurrency = await checkedPlan(parts, ratePlan, currency);
   return made(parts, manager, order, { parentKey, currency: planCurrency });
@@ -107,7 +111,9 @@ async function made(
   });
   if (creation.kind !== "created") throw await creationRefused(store, manager, creation, { key, username });
   const account = await managedAccount(store, manager, key);
-  return { account, madeUpPassword: password.madeUp ? password.text : null, callbackSecret };
+  // Whoever may give nobody a password is not told this one either: nobody is, and another one is set when it is needed.
+  const isTold = password.madeUp && givesCredentials(manager);
+  return { account, madeUpPassword: isTold ? password.text : null, callbackSecret };
 }
 
 function checkKey(key: string | undefined, kind: AccountKind): void {
@@ -123,8 +129,9 @@ function checkUsername(username: string): void {
 }
 
 /** Whoever has an operator's password may do more than any API key, and for longer. */
-function checkNotByKey({ account }: Manager): void {
-  if (account !== null && account.apiKey !== null) throw forbidden("an API key makes no operators");
+function checkNotByKey(manager: Manager): void {
+  const caller = boundedCaller(manager);
+  if (caller !== null) throw forbidden(`${caller} makes no operators`);
 }
 
 /** Under whom a new account stands. A reseller makes clients, of its own. */
@@ -197,7 +204,8 @@ export async function changeAccount(
   const { ratePlan, suspended, allowedAddresses = null } = order;
   const settings = checkedSettings(order);
   checkNotOwnKey(manager, key);
-  const { currency, limits } = await livingAccount(parts.store, manager, key);
+  const { currency, limits, allowedAddresses: networks } = await livingAccount(parts.store, manager, key);
+  if (settings.allowedAddresses !== undefined) checkNoWider(manager, networks, settings.allowedAddresses);
   checkLimits(manager, parts.settings, settings.limits, limits);
   if (ratePlan !== undefined) await checkedPlan(parts, ratePlan, currency);
   if (suspended === true) checkNotSelf(manager, key);
@@ -261,9 +269,10 @@ function checkNotSelf({ account }: Manager, key: string): void {
 }
 
 /** What an API key may do ends with it, and with its scopes. What it did to its own account would not. */
-function checkNotOwnKey({ account }: Manager, key: string): void {
-  if (account?.key === key && account.apiKey !== null)
-    throw forbidden("an API key does not change the account that it is of");
+function checkNotOwnKey(manager: Manager, key: string): void {
+  const caller = boundedCaller(manager);
+  if (caller !== null && manager.account!.key === key)
+    throw forbidden(`${caller} does not change the account that it is of`);
 }
 
 function checkStillHere({ account, by: { address } }: Manager, key: string, addresses: readonly string[]): void {

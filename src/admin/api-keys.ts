@@ -57,6 +57,9 @@ export async function makeApiKey(
 ): Promise<CreatedApiKey> {
   const { name = null } = order;
   if (name !== null) checkName(name);
+  // A token ends within an hour, and no key would end with it.
+  if (manager.account !== null && manager.account.apiKey === null && manager.account.scopes !== null)
+    throw forbidden("a token with scopes makes no API keys");
   const bounds = {
     scopes: scopesFor(manager, order.scopes, withoutMessages),
     expiresAtMs: expiryFor(manager, order.expiresAt),
@@ -80,11 +83,19 @@ function checkName(name: string): void {
     throw invalid("name", `must be 1 to ${MAX_KEY_NAME} characters that can be printed`);
 }
 
+/** What a key has that names no scopes. */
+const WITHOUT_NAMING: readonly Scope[] = SCOPES.filter((scope) => scope !== "credentials");
+
 /** What a key is good for. Unless given it is all that the maker has, spelled out where that is not everything. */
 function scopesFor({ account }: Manager, wanted: readonly Scope[] | undefined, withoutMessages: Error | null) {
   const own = account?.scopes ?? null;
-  const most = (own ?? SCOPES).filter((scope) => scope !== "track" || withoutMessages === null);
-  if (wanted === undefined) return most.length === SCOPES.length && own === null ? null : most;
+  // Of a password or a session: all there are, of a key without scopes all but one.
+  const all = account !== null && account.apiKey !== null ? WITHOUT_NAMING : SCOPES;
+  const most = (own ?? all).filter((scope) => scope !== "track" || withoutMessages === null);
+  if (wanted === undefined) {
+    if (own !== null) return most;
+    return withoutMessages === null ? null : most.filter((scope) => WITHOUT_NAMING.includes(scope));
+  }
   if (wanted.length > MAX_KEY_SCOPES) throw invalid("scopes", `must have at most ${MAX_KEY_SCOPES} items`);
   const strange = wanted.find((scope) => !SCOPES.includes(scope));
   if (wanted.length === 0 || strange !== undefined)

@@ -3,6 +3,7 @@ import { isTooLong } from "../auth/passwords.ts";
 import { secret } from "../runtime/random.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
+import { boundedCaller, checkGivesCredentials } from "./bounds.ts";
 import { checkText, livingAccount, type Manager, managedAccount, signed, tenantOf } from "./manager.ts";
 import { conflict, forbidden, invalid, unknown, unknownAccount } from "./refusal.ts";
 import { checkMayResell, type ResellerSettings } from "./reselling.ts";
@@ -50,6 +51,7 @@ export async function setPassword(
   checkMayResell(manager, settings, "clientPasswords");
   const account = await livingAccount(store, manager, accountKey);
   checkNotByKey(manager, account);
+  checkGivesCredentials(manager);
   if (!account.usernames.includes(username)) throw unknownUser();
   const passwordHash = await hashPassword(password.text);
   const done = await store.setPassword({ ...tenantOf(manager), username, passwordHash, ...signed(manager) });
@@ -68,9 +70,10 @@ export function userIn({ usernames }: Pick<ManagedAccount, "usernames">, wanted:
 const unknownUser = () => unknown("the account has no such user");
 
 /** Whoever has a password may do all that the account may: more than an API key of the same account, and than any of an operator's. */
-function checkNotByKey({ account: caller }: Manager, { id, kind }: ManagedAccount): void {
-  if (caller === null || caller.apiKey === null || (caller.id !== id && kind !== "operator")) return;
-  throw forbidden("an API key sets no password of its own account, and none of an operator");
+function checkNotByKey(manager: Manager, { id, kind }: ManagedAccount): void {
+  const caller = boundedCaller(manager);
+  if (caller === null || (manager.account!.id !== id && kind !== "operator")) return;
+  throw forbidden(`${caller} sets no password of its own account, and none of an operator`);
 }
 
 /** Takes a user's second factor away, for one who has lost the phone and the recovery codes; the user's sessions end. */

@@ -3,6 +3,7 @@
  * do. A request that passes is counted as under way (`RequestProgress`) until it is answered.
  */
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
+import { parseHostNames } from "../runtime/host-names.ts";
 import type { Networks } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
@@ -44,6 +45,10 @@ export type AdmitNamed = (request: FastifyRequest, pair: NamedPassword) => Promi
 
 export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
   const { auth: authParts, settings, rateLimits, connections, paths, trustedProxies } = parts;
+  const ownHosts: ReadonlySet<string> = new Set([
+    settings.server.host.toLowerCase(),
+    ...parseHostNames(settings.server.allowHosts)!,
+  ]);
 
   /** What is checked of a request whose caller is known, if it has to be. */
   const admit = (request: FastifyRequest, account: Account | null, config: FastifyContextConfig): void => {
@@ -80,7 +85,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
       });
     // Whoever shows who it is has its account's limits.
     if (auth === "none") rateLimits.takeStranger(site.name);
-    if (parts.isSandbox) checkHome(request, settings.server.host);
+    if (parts.isSandbox) checkHome(request, ownHosts);
     // Before its body is read: whatever that is, nobody wants it.
     if (request.is404 || !paths.takes(request)) throw paths.unknown(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1")

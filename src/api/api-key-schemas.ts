@@ -20,7 +20,8 @@ export const ApiKeyRequest = Type.Object(
       Type.Array(Type.Unsafe<Scope>({ type: "string", enum: SCOPES }), {
         minItems: 1,
         maxItems: MAX_KEY_SCOPES,
-        description: "What it is good for; all that its maker may give unless given.",
+        description:
+          "What it is good for; all that its maker may give unless given, but credentials only if it is named.",
       }),
     ),
     expiresAt: Type.Optional(
@@ -44,7 +45,7 @@ const shown = {
   id: Type.String({ description: "What stands in the key between the first two underscores." }),
   name: TextOrNull("What it is for."),
   scopes: Type.Union([Scopes, Type.Null()], {
-    description: "What it is good for; null for all that the account may do.",
+    description: "What it is good for; null for all that the account may do, but credentials.",
   }),
   expiresAt: TextOrNull("From when on it is good for nothing; null for never."),
   allowedAddresses: Type.Union([Type.Array(Type.String()), Type.Null()], {

@@ -31,6 +31,7 @@ import { sendingOperations } from "./sending.ts";
 import { sessionOperations } from "./session.ts";
 import { textQueryOperations } from "./text-query.ts";
 import { tokenOperations } from "./tokens.ts";
+import { tellingUncalled, uncalledBy } from "./uncalled.ts";
 import { sendingOperationsV3 } from "./v3/sending.ts";
 
 export interface ClientParts
@@ -74,7 +75,8 @@ export interface ClientParts
 /** All that clients, resellers and operators ask for, and the page that says how. */
 export async function clientOperations(api: Api, parts: ClientParts): Promise<void> {
   await documentApi(api, { clock: parts.clock, isSandbox: parts.sandbox !== null });
-  const intake = parts.rateLimits.before(parts.intake);
+  const uncalled = uncalledBy(parts.settings, parts.sandbox !== null);
+  const intake = parts.rateLimits.before(tellingUncalled(parts.intake, uncalled));
   sendingOperations(api, intake);
   textQueryOperations(api, intake);
   pinApplicationOperations(api, parts);
@@ -90,7 +92,7 @@ export async function clientOperations(api: Api, parts: ClientParts): Promise<vo
   bulkOperations(api, parts);
   reportOperations(api, fetchReports);
   logOperations(api, parts, logs);
-  oneApiOperations(api, { ...parts, intake, fetchIncoming, fetchReports, logs });
+  oneApiOperations(api, { ...parts, intake, uncalled, fetchIncoming, fetchReports, logs });
   linkOperations(api, parts);
   conversionOperations(api, parts);
   deadLetterOperations(api, parts);

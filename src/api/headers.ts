@@ -1,6 +1,7 @@
 /** What every answer says to browsers, and in the sandbox which web pages may ask at all. */
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { LOOPBACK } from "../runtime/networks.ts";
 import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
 import { ApiError } from "./errors.ts";
 
@@ -26,24 +27,54 @@ export function addHeaders(reply: FastifyReply, headers: Readonly<Record<string,
   if (!reply.hasHeader("cache-control")) reply.header("cache-control", "no-store");
 }
 
+/** Ends of names that nobody can register: RFC 6761 and RFC 6762 keep them, and ICANN has set .internal aside for networks of one's own. */
+const UNREGISTERED = [".internal", ".local", ".localhost", ".test"] as const;
+
 /**
  * The sandbox has accounts with known passwords and runs where a browser runs. A page of another site could have its name point to this machine and
- * then ask as if it were at home: so a request must name this machine, and a page that asks must have come from here. A name without a dot
- * ("localhost", a container's name) or an address is nobody's site.
+ * then ask as if it were at home: so a request must name this machine, and a page that asks must have come from this machine. A name without a dot
+ * ("localhost", a container's name), one that nobody can register, or an address is nobody's site. `ownHosts` are names that the operator vouches for.
  */
-export function checkHome({ headers }: FastifyRequest, ownHost: string): void {
+export function checkHome({ headers }: FastifyRequest, ownHosts: ReadonlySet<string>): void {
   const { host = "", origin } = headers;
-  const name = host
+  const name = hostName(host);
+  if (!isNobodysSite(name) && !ownHosts.has(name))
+    throw new ApiError("forbidden", {
+      description:
+        `The sandbox answers under an address, a name without a dot, and names under ${UNREGISTERED.join(", ")}: ` +
+        `to have it answer under ${name}, start it with --allow-host ${name}.`,
+    });
+  if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return;
+  const page = pageName(origin);
+  if (page === null || !(isThisMachine(page) || ownHosts.has(page)))
+    throw new ApiError("forbidden", {
+      description:
+        "The sandbox does not answer the pages of other sites. It answers those of this machine (http://localhost and any port), " +
+        "and of a site that it is started with --allow-host NAME for.",
+    });
+}
+
+/** "[::1]:8080" → "::1" */
+function hostName(host: string): string {
+  return host
     .replace(/:\d{1,5}$/, "")
     .replace(/^\[|\]$/g, "")
     .toLowerCase();
-  const isHome = !name.includes(".") || isIP(name) !== 0 || name.endsWith(".localhost") || name === ownHost;
-  if (!isHome)
-    throw new ApiError("forbidden", {
-      description: "The sandbox answers under the name localhost, a name without a dot, or an address.",
-    });
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-    throw new ApiError("forbidden", { description: "The sandbox does not answer the pages of other sites." });
+}
+
+function isNobodysSite(name: string): boolean {
+  return !name.includes(".") || isIP(name) !== 0 || UNREGISTERED.some((end) => name.endsWith(end));
+}
+
+/** Browsers ask nobody where these are (RFC 6761, 6.3). */
+function isThisMachine(name: string): boolean {
+  return LOOPBACK.test(name) || name.endsWith(".localhost");
+}
+
+/** Of the site that a page came from; null where that is none, as for "null", which a page in a frame has. */
+function pageName(origin: string): string | null {
+  const url = URL.parse(origin);
+  return url !== null && url.origin === origin && /^https?:$/.test(url.protocol) ? hostName(url.host) : null;
 }
 
 /** A name or an address, and a port. It comes back in URLs that the service gives. */

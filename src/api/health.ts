@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { CarrierFacts } from "../carriers/facts.ts";
 import { networksOf, type Settings } from "../runtime/settings.ts";
+import { storeMark } from "../runtime/store-mark.ts";
 import { type TSchema, Type } from "../runtime/type.ts";
 import { carrierFindings } from "./console/carrier-findings.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
@@ -24,6 +25,7 @@ const MAX_FINDINGS = 100;
 
 export function healthOperations(api: Api, parts: HealthParts): void {
   const { ready, isLeaving, metrics, carrierFacts, settings } = parts;
+  const mark = storeMark(settings.store);
   const readers = networksOf(settings, "metricsNetworks");
   const forReaders = (what: string) => async (request: FastifyRequest) => {
     if (!readers.has(request.ip)) throw new ApiError("forbidden", { description: `${what} not for this address.` });
@@ -63,7 +65,7 @@ export function healthOperations(api: Api, parts: HealthParts): void {
       const findings = carrierFindings(await carrierFacts())
         .slice(0, MAX_FINDINGS)
         .map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? "" }));
-      return { status: isReady ? "ready" : "the store does not answer", findings };
+      return { status: isReady ? "ready" : "the store does not answer", store: mark, findings };
     },
   );
 

@@ -372,6 +372,7 @@ export const HealthResponse = Type.Object({ status: Type.String() }, { title: "H
 export const StatusResponse = Type.Object(
   {
     status: Type.String({ description: "ready, or why it is not." }),
+    store: Type.String({ description: "Which store it works on: the same for services on one store." }),
     findings: Type.Array(
       Type.Object({
         area: Type.String(),

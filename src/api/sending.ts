@@ -61,8 +61,14 @@ export function accepted(request: FastifyRequest, answer: SendAnswer): Accepted 
   if (answer.kind === "conflict") throw keyReused();
   if (answer.kind === "wrong") throw badFields(answer.problems);
   request.rejections = rejectionsIn(answer);
-  request.odd = nationalIn(answer);
+  request.odd = oddIn(answer);
   return answer;
+}
+
+function oddIn(answer: Accepted): readonly string[] | null {
+  const national = nationalIn(answer);
+  const { warnings } = answer;
+  return national === null || warnings === undefined ? (national ?? warnings ?? null) : [...national, ...warnings];
 }
 
 const ZERO = 0x30;

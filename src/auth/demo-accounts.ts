@@ -1,6 +1,9 @@
 /** The accounts that every sandbox has, with passwords that everybody knows. */
 import type { AccountKind } from "../store/port/accounts.ts";
 
+/** Of a message without a "from": a first one need not have it. */
+export const DEMO_SENDER = "Heliograph";
+
 interface DemoAccount {
   readonly key: string;
   readonly kind: AccountKind;

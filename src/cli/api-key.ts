@@ -26,10 +26,11 @@ export function apiKeyCommand(): Command {
     withStoreOptions(new Command("create").description("Make a key. It is printed once and kept only as a hash.")),
     'heliograph api-key create --account ACME --name "the shop" --scopes send,track',
     "heliograph api-key create --account ACME --expires 90d --networks 192.0.2.0/24",
+    'heliograph api-key create --account OPERATOR1 --name "password desk" --scopes manage,credentials',
   )
     .requiredOption("--account <key>", "the account that it speaks for")
     .option("--name <name>", "what it is for")
-    .option("--scopes <list>", `what it may be used for: some of ${SCOPES.join(",")} (default: all)`)
+    .option("--scopes <list>", `what it may be used for: some of ${SCOPES.join(",")} (default: all but credentials)`)
     .option("--expires <when>", "when it ends: days from now such as 90d, or a date (default: never)")
     .option(
       "--networks <list>",

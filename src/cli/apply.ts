@@ -31,7 +31,7 @@ export function applyCommand(): Command {
     "heliograph apply catalogue.toml",
     "heliograph apply catalogue.toml --dry-run",
   )
-    .argument("<file>", "TOML; sandbox.catalogue.toml shows the form")
+    .argument("<file>", "TOML; example.catalogue.toml shows the form")
     .option("--yes", "do not ask")
     .option("--dry-run", "show what would change, and change nothing")
     .action(apply);

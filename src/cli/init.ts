@@ -44,7 +44,7 @@ export function initCommand(): Command {
       });
       say(`
 Next:
-  heliograph apply FILE        carriers, routes and prices; sandbox.catalogue.toml shows the form
+  heliograph apply FILE        carriers, routes and prices; example.catalogue.toml shows the form
   heliograph account create    clients and resellers
   heliograph serve             run it`);
     });

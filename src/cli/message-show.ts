@@ -50,8 +50,11 @@ async function find(
   const routes = new Snapshot(await store.catalogue());
   const carriers = await liveCarrierStates(store, settings);
   const found: TrackedMessage[] = [];
-  for await (const account of accounts)
-    found.push(...(await trackMessages(store, { account, messageId, nowMs: systemClock.now(), routes, carriers })));
+  const pushing = { settings: settings.reports, sandbox: (await store.purpose()) === "sandbox" };
+  for await (const account of accounts) {
+    const nowMs = systemClock.now();
+    found.push(...(await trackMessages(store, { account, messageId, nowMs, routes, carriers, pushing })));
+  }
   return found;
 }
 
@@ -100,6 +103,7 @@ function fieldsOf(one: TrackedMessage): Record<string, Cell> {
     ...(one.waitsFor === null ? {} : { "Waits for": awaitedLine(one.waitsFor) }),
     Route: one.route?.why ?? "none",
     "Report to": one.notifyUrl === null ? fetchedWords(one) : `${one.notifyUrl} (${one.notifyContentType})`,
+    ...(one.notCalled === null ? {} : { "Not called": one.notCalled }),
     ...reportFields(one),
     "Next try": one.nextTryAt ?? "none",
     "Dead letters":

@@ -87,10 +87,12 @@ async function waitingOf(store: Store, { account, url, host }: FilterOptions): P
   const waiting = hosts.filter((one) => one.nextTryAtMs !== null && (wanted === null || one.host === wanted));
   if (waiting.length === 0) return "";
   const count = waiting.reduce((sum, one) => sum + one.waiting, 0);
-  const next = formatDateTime(Math.min(...waiting.map((one) => one.nextTryAtMs!)));
+  const first = waiting.reduce((one, other) => (other.nextTryAtMs! < one.nextTryAtMs! ? other : one));
+  const next = formatDateTime(first.nextTryAtMs!);
+  const why = first.last === null ? "" : ` The last one to ${first.host}: ${first.last.reason}.`;
   return count === 1
-    ? ` One report waits for its next try, at ${next}.`
-    : ` ${count} reports wait for their next try, the first at ${next}.`;
+    ? ` One report waits for its next try, at ${next}.${why}`
+    : ` ${count} reports wait for their next try, the first at ${next}.${why}`;
 }
 
 function chunksOf(ids: readonly string[], size: number): string[][] {

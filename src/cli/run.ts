@@ -39,7 +39,8 @@ function runCommand(name: string, description: string, ...examples: readonly str
 /** What the sandbox was told of where it is, as it would be typed again. */
 function givenOptions(options: CommonOptions): string {
   const given = (["config", "data", "host", "port"] as const).filter((name) => options[name] !== undefined);
-  return given.map((name) => ` --${name} ${shellWord(options[name]!)}`).join("");
+  const allowed = (options.allowHost ?? []).map((name) => ` --allow-host ${shellWord(name)}`);
+  return [...given.map((name) => ` --${name} ${shellWord(options[name]!)}`), ...allowed].join("");
 }
 
 export function sandboxCommand(): Command {
@@ -51,6 +52,11 @@ export function sandboxCommand(): Command {
     .option(
       "--dangerous-expose-sandbox",
       "listen on an address that others can reach, with passwords that everybody knows",
+    )
+    .option(
+      "--allow-host <name>",
+      "a name under which it is reached, and whose pages may ask it; can be given several times",
+      (name: string, before: readonly string[] = []) => [...before, name],
     )
     .option(
       "--fresh",

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { storedForm } from "../auth/api-keys.ts";
-import { DEMO_ACCOUNTS } from "../auth/demo-accounts.ts";
+import { DEMO_ACCOUNTS, DEMO_SENDER } from "../auth/demo-accounts.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
 import { deleteDatabase, lockDirectory } from "../drivers/sqlite/database.ts";
@@ -47,7 +47,7 @@ export async function prepareSandbox(store: Store, hash = hashPassword): Promise
       parentKey,
       currency: "EUR",
       ratePlanId: "standard",
-      defaultSender: null,
+      defaultSender: DEMO_SENDER,
       creditLimitMicros: 0n,
       openingBalanceMicros: parseMicros(balance)!,
       callbackSecret: webhookSecret(),

@@ -13,6 +13,7 @@ import { storeName } from "../store/open.ts";
 import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { Store } from "../store/port/store.ts";
+import { complain } from "./console.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
 
 export { allAccounts } from "../admin/all-accounts.ts";
@@ -26,6 +27,7 @@ export interface CommonOptions {
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;
+  readonly allowHost?: readonly string[];
   readonly roles?: string;
 }
 
@@ -38,8 +40,12 @@ export function withStoreOptions(command: Command): Command {
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
-  const { data, store: url, storeFile: urlFile, config, host, port, roles } = options;
-  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: readPort(port) }) };
+  const { data, store: url, storeFile: urlFile, config, host, port, allowHost, roles } = options;
+  const server = {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: readPort(port) }),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost.join(",") }),
+  };
   return readSettings({
     configFile: config,
     environment: process.env,
@@ -109,7 +115,21 @@ export function onStore<Result>(
 ): Promise<Result> {
   const settings = settingsOf(options);
   requireData(settings);
-  return withStore(settings, (store) => work(store, settings));
+  return withStore(settings, async (store) => {
+    await tellSandbox(options, settings, store);
+    return work(store, settings);
+  });
+}
+
+const DEFAULT_DATA = "./data";
+
+/** Whoever names no data has the sandbox's where one was started, and may have meant the service beside it. */
+async function tellSandbox(options: CommonOptions, { store: place }: Settings, store: Store): Promise<void> {
+  if (options.data !== undefined || place.url !== "" || place.data !== DEFAULT_DATA) return;
+  if ((await store.purpose()) === "sandbox")
+    complain(
+      `heliograph: this is the sandbox in ${DEFAULT_DATA}; --data or HELIOGRAPH_STORE_DATA names another service\n`,
+    );
 }
 
 /** For commands on a service that was set up before. Whether a database was is seen when it is looked into. Whoever makes data needs none (`orNone`). */

@@ -5,6 +5,7 @@ import type {
   AccountChange,
   AccountCreation,
   AccountKind,
+  Actor,
   ManagedAccount,
   NewAccount,
   Tenant,
@@ -148,7 +149,8 @@ export function accountCommands(parts: CommandParts) {
       const { id } = (await insertAccount.get(...names, ...settingValues(settings)))!;
       await insertLogin.run(input.username, id, passwordHash, input.byReseller === true ? 1 : 0);
       await openWallet.run(id, key, currency);
-      await note({ by, atMs, action: "create", kind: "account", subject: key, resellerId, before: null, after: shown });
+      const made = { ...shown, ...madeWith(by) };
+      await note({ by, atMs, action: "create", kind: "account", subject: key, resellerId, before: null, after: made });
       const { openingBalanceMicros: amountMicros } = input;
       if (amountMicros > 0n) {
         await tables.load({ wallets: [id] });
@@ -199,7 +201,7 @@ export function accountCommands(parts: CommandParts) {
       }
       const action = change.retired === true ? "retire" : "change";
       const about = { kind: "account", subject: key, resellerId: before.parentId } as const;
-      await note({ by, atMs, action, ...about, before: shown(before), after: shown(after) });
+      await note({ by, atMs, action, ...about, before: shown(before), after: { ...shown(after), ...madeWith(by) } });
       await noteChange();
       await tables.flush();
       return { kind: "changed", account: (await find(key, { resellerId }))! };
@@ -212,7 +214,14 @@ export function accountCommands(parts: CommandParts) {
       await setHash.run(passwordHash, resellerId === null ? 0 : 1, username);
       await endSessions.run(user.accountId);
       const about = { kind: "password", subject: username, resellerId: account.parentId } as const;
-      await note({ by, atMs, action: "change", ...about, before: null, after: { account: account.key } });
+      await note({
+        by,
+        atMs,
+        action: "change",
+        ...about,
+        before: null,
+        after: { account: account.key, ...madeWith(by) },
+      });
       await noteChange();
       return "done";
     },
@@ -238,6 +247,11 @@ function applied(before: ManagedAccount, change: AccountChange, atMs: number): M
   const after = { ...before, ...rest };
   // Without credit: what another node still charges, before it has heard of this, makes no debt.
   return retired === true ? { ...after, creditLimitMicros: 0n, suspended: true, retiredAtMs: atMs } : after;
+}
+
+/** With which API key it was done, if with one: what that did is looked for when the key has leaked. */
+function madeWith(by: Actor | undefined): { readonly madeWith?: string } {
+  return by?.apiKey === undefined ? {} : { madeWith: by.apiKey };
 }
 
 /** What the audit keeps of an account: what can be changed, and nothing that changes by itself. */

@@ -1,5 +1,6 @@
 /** The doctor on those whom reports go to, and on what came back that belongs to nobody. */
 import { systemClock } from "../runtime/clock.ts";
+import { isAllowable, isRefusedAddress, PRIVATE_CALLBACKS } from "../runtime/refused-address.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
 import { counted, shellWord } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
@@ -83,9 +84,19 @@ async function lookAtFailingHost(host: ReportHost, connect: boolean, found: Find
         : `, the next at ${formatDateTime(nextTryAtMs)}`;
   const says = `it does not take the reports of ${accountKey}${since}; ${most}${counted(waiting, "report waits", "reports wait")} for another try${next}. Its last answer${answer === "" ? " is not known" : answer}`;
   const mend = `tell the client ${accountKey}; the reports are kept and tried again by themselves, and none is lost`;
+  if (last !== null && isRefusedAddress(last.reason)) {
+    found.wrong(host.host, `${says}. Nothing is pushed there`, mendRefused(last.reason, accountKey));
+    return;
+  }
   const problem = connect ? await problemOf(host.host) : null;
   if (problem === null) found.warn(host.host, says, mend);
   else found.wrong(host.host, `${says}. It cannot be reached from here: ${problem}`, mend);
+}
+
+/** It was never called, so whether it can be reached says nothing. */
+function mendRefused(reason: string, accounts: string): string {
+  const other = `have ${accounts} name an address that is open to all`;
+  return isAllowable(reason) ? `set ${PRIVATE_CALLBACKS} if every client is trusted, or ${other}` : other;
 }
 
 function answerOf({ reason, excerpt }: NonNullable<ReportHost["last"]>): string {
@@ -134,6 +145,10 @@ async function lookAtReceiver(
   const replay = `"heliograph report replay --host ${shellWord(origin)}" sends them again`;
   if (URL.parse(origin) === null) {
     found.warn(shownUrl(origin), told, '"heliograph report dead" shows them; tell the client');
+    return;
+  }
+  if (isRefusedAddress(newest.reason)) {
+    found.wrong(origin, `${told}. Nothing is pushed there`, `${mendRefused(newest.reason, accounts)}; then ${replay}`);
     return;
   }
   if (!connect) {

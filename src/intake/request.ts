@@ -111,6 +111,13 @@ export interface MessageResult {
 }
 
 export type SendAnswer =
-  | { kind: "accepted"; bulkId: string; trackingProcessKey: string; results: MessageResult[] }
+  | {
+      kind: "accepted";
+      bulkId: string;
+      trackingProcessKey: string;
+      results: MessageResult[];
+      /** What looks odd about the request, a sentence each. */
+      warnings?: readonly string[];
+    }
   | { kind: "wrong"; problems: Problem[] }
   | { kind: "conflict" };

@@ -3,6 +3,7 @@
  * default, stand in heliograph.default.toml.
  */
 
+import { parseHostNames } from "./host-names.ts";
 import { parseLinkDomains } from "./link-domains.ts";
 import { parseNetworks } from "./networks.ts";
 import { parseRoles, ROLES } from "./roles.ts";
@@ -54,6 +55,12 @@ export const SettingsSchema = Type.Object({
     tlsKey: TextOrNone,
     trustedProxies: NetworkList,
     metricsNetworks: NetworkList,
+    allowHosts: Type.Refine(
+      Type.String(),
+      (text) => parseHostNames(text) !== null,
+      (text) =>
+        `must be names such as sandbox.example.com, without scheme and port, separated by commas, not "${text}"`,
+    ),
   }),
   store: section({
     data: Text,

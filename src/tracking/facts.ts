@@ -2,6 +2,7 @@
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { carriedOf } from "../message/carried.ts";
 import { formatMicros } from "../money/amounts.ts";
+import { type AddressPolicy, urlRefusal } from "../reports/pushing/guard.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
 import type { TraceDetails } from "../runtime/trace.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
@@ -24,6 +25,7 @@ export interface FactParts extends EventParts {
   readonly logged: LoggedMessage;
   /** Dead letters of its account from after it was sent. */
   readonly deadLetters: number;
+  readonly callbacks: AddressPolicy;
   /** How the nodes that run stand with the carriers. */
   readonly carriers: readonly NodeCarrierState[];
   readonly nowMs: number;
@@ -78,6 +80,7 @@ export function trackedMessage(parts: FactParts) {
     notifyUrl: life.notifyUrl === null ? null : shownUrl(life.notifyUrl),
     notifyContentType: life.notifyUrl === null ? null : life.notifyContentType,
     toFetch: life.pull === 0,
+    notCalled: notCalledOf(parts, reports),
     reports: reports satisfies TrackedReport[],
     nextTryAt: nextTryOf(life, reports),
     deadLetters: parts.deadLetters,
@@ -161,6 +164,14 @@ function carrierIdsOf({ parts, trace, later }: MessageLife): { carrier: string; 
   const after = later.map(({ carrierId: carrier, carrierMessageId: id }) => ({ carrier, id }));
   const all = [...noted, ...waiting, ...after].filter(({ id }) => id !== "");
   return [...new Map(all.map((each) => [`${each.carrier} ${each.id}`, each])).values()];
+}
+
+/** Why nothing will be pushed to its URL, before that was tried: from then on the tries say it, by the settings of whoever tried. */
+function notCalledOf({ life, callbacks }: FactParts, reports: readonly TrackedReport[]): string | null {
+  const { notifyUrl, statusId } = life;
+  // One that was taken at the first try has left no mark.
+  const isTried = reports.length === 0 ? statusById(statusId).final : reports.some(({ tries }) => tries > 0);
+  return notifyUrl === null || isTried ? null : urlRefusal(notifyUrl, callbacks);
 }
 
 /** When something is tried next: its report, or the message itself. */

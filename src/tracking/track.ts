@@ -1,6 +1,8 @@
 /** Where is my message? What the store knows of the messages of a name, joined. */
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { messagesNamed } from "../admin/messages.ts";
+import { pushRules } from "../reports/pushing/push-settings.ts";
+import type { Settings } from "../runtime/settings.ts";
 import type { TraceDetails } from "../runtime/trace.ts";
 import type { MessageLife } from "../store/port/message-life.ts";
 import type { Store } from "../store/port/store.ts";
@@ -15,13 +17,16 @@ export interface TrackedName {
   readonly nowMs: number;
   readonly routes: Routes;
   readonly carriers: readonly NodeCarrierState[];
+  /** By which reports are pushed. */
+  readonly pushing: { readonly settings: Settings["reports"]; readonly sandbox: boolean };
 }
 
 const MAX_LETTERS = 1_000;
 
 /** An account's messages of a name: one, and rejected ones beside it, because a rejected message leaves its name to others. */
 export async function trackMessages(store: TrackingStore, name: TrackedName): Promise<TrackedMessage[]> {
-  const { account, messageId, nowMs, routes, carriers } = name;
+  const { account, messageId, nowMs, routes, carriers, pushing } = name;
+  const { policy: callbacks } = pushRules(pushing.settings, pushing.sandbox);
   const found = await messagesNamed(store, { accountId: account.id, messageId, nowMs });
   if (found.length === 0) return [];
   const letters = await store.deadLetters({ accountKey: account.key, url: null, beforeId: null, limit: MAX_LETTERS });
@@ -31,7 +36,7 @@ export async function trackMessages(store: TrackingStore, name: TrackedName): Pr
     if (life === null) continue;
     const deadLetters = letters.filter(({ deadAtMs }) => deadAtMs >= message.sentAtMs).length;
     const keyNames = await keyNamesOf(store, life);
-    tracked.push(trackedMessage({ life, logged: message, keyNames, routes, deadLetters, carriers, nowMs }));
+    tracked.push(trackedMessage({ life, logged: message, keyNames, routes, deadLetters, carriers, callbacks, nowMs }));
   }
   return tracked;
 }

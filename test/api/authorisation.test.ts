@@ -414,7 +414,7 @@ const MATRIX: Readonly<Record<string, Row>> = {
     statuses: managers(),
     scope: "manage",
     call: (caller) => ({
-      body: { username: `${ACCOUNTS[caller]?.key}-${fresh()}`, password: "long enough", ratePlan: "standard" },
+      body: { username: `${ACCOUNTS[caller]?.key}-${fresh()}`, ratePlan: "standard" },
     }),
   },
   "GET /operator/1/accounts": { statuses: managers(), scope: "manage" },
@@ -436,7 +436,8 @@ const MATRIX: Readonly<Record<string, Row>> = {
   },
   "PUT /operator/1/accounts/{key}/users/{username}/password": {
     statuses: manager(),
-    scope: "manage",
+    scope: "credentials",
+    by: "password",
     call: async () => ({ names: await freshAccount(), body: { password: "long enough" } }),
   },
   "DELETE /operator/1/accounts/{key}/sessions": { statuses: manager(), scope: "manage", call: () => ofClient },
@@ -733,7 +734,7 @@ test("a key is good for its scopes and for nothing else, in every operation", as
   }
   for (const [name, row] of Object.entries(MATRIX)) {
     if (row.scope === null) continue;
-    const caller = row.scope === "manage" ? "operator" : "client";
+    const caller = row.scope === "manage" || row.scope === "credentials" ? "operator" : "client";
     const accountKey = caller.toUpperCase();
     const others = SCOPES.filter((other) => other !== row.scope).join(", ");
     const { answer: refused, changed } = await callRow(name, row, caller, keys.get(`${accountKey} not ${row.scope}`)!);

@@ -47,6 +47,8 @@ rate = "1.1"
 
 const service = await startTestService({ after }, { catalogue: CATALOGUE });
 await addAccount(service.store, { key: "STRICT", allowedSenders: ["Shop"], defaultSender: "Acme" });
+const unnamed = { change: { defaultSender: null }, by: { name: "test", address: null }, atMs: Date.now() };
+await service.store.changeAccount({ resellerId: null, key: "DEMO0001", version: null, ...unnamed });
 await addAccount(service.store, { key: "FOREIGN", parentKey: null });
 await addAccount(service.store, { key: "DOLLARS", currency: "USD" });
 

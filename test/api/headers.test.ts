@@ -40,7 +40,19 @@ test("the sandbox answers under names that are nobody's site", async () => {
   for (const host of ["localhost", `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, "heliograph:8080"]) {
     assert.equal(await status(sandbox.url, { host }), 200, host);
   }
+  for (const host of ["host.docker.internal:8080", "Laptop.local", "sms.test", "sms.localhost:8080"]) {
+    assert.equal(await status(sandbox.url, { host }), 200, host);
+  }
   for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example"]) {
+    assert.equal(await status(sandbox.url, { host }), 403, host);
+  }
+  for (const host of [
+    "internal.evil.example",
+    "evil-internal.example",
+    "notlocal.eviltest",
+    "evil.example.",
+    "x.test.evil.example",
+  ]) {
     assert.equal(await status(sandbox.url, { host }), 403, host);
   }
 });
@@ -48,9 +60,51 @@ test("the sandbox answers under names that are nobody's site", async () => {
 test("the sandbox does not answer the pages of other sites, and answers its own", async () => {
   const host = `localhost:${port}`;
   assert.equal(await status(sandbox.url, { host, origin: `http://${host}` }), 200);
-  for (const origin of ["https://evil.example", "null", "http://localhost:1", "http://localhost"]) {
+  for (const origin of [
+    "http://localhost:3000",
+    "https://localhost",
+    "http://127.0.0.1:5173",
+    "http://[::1]:1",
+    "http://app.localhost",
+  ]) {
+    assert.equal(await status(sandbox.url, { host, origin }), 200, origin);
+  }
+  for (const origin of [
+    "https://evil.example",
+    "null",
+    "http://localhost.evil.example",
+    "http://127.0.0.1.evil.example",
+  ]) {
     assert.equal(await status(sandbox.url, { host, origin }), 403, origin);
   }
+  for (const origin of [
+    "http://evil.local",
+    "http://evil.test",
+    "http://heliograph",
+    "http://10.0.0.1",
+    "file://localhost",
+    "http://a@localhost",
+  ]) {
+    assert.equal(await status(sandbox.url, { host, origin }), 403, origin);
+  }
+});
+
+test("a name that the sandbox does not answer under is added as the refusal says", async (t) => {
+  const host = "Sandbox.Team.Example:8080";
+  const refused = await rawCall(sandbox.url, rawRequestText("GET", BALANCE, { authorization: DEMO, host }));
+  assert.equal(refused.status, 403);
+  assert.match(refused.body, /start it with --allow-host sandbox\.team\.example\./);
+  const told = await startTestService(t, {
+    settings: { server: { allowHosts: "other.example, sandbox.team.example" } },
+  });
+  assert.equal(await status(told.url, { host }), 200);
+  assert.equal(
+    await status(told.url, { host: "localhost", origin: "https://sandbox.team.example" }),
+    200,
+    "its pages too",
+  );
+  assert.equal(await status(told.url, { host: "evil.sandbox.team.example" }), 403);
+  assert.equal(await status(told.url, { host, origin: "https://evil.example" }), 403);
 });
 
 test("a real installation is called by whatever name its proxy gives it", async (t) => {

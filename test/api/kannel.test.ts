@@ -106,7 +106,8 @@ test("numbers that are none are denied, and named where others were taken", asyn
 
 test("the sender: a name, a number with its plus sign, and the account's own", async () => {
   assert.equal((await sent(`${LOGIN}&from=%2B41790000000&to=${TO}&text=x`)).from, "41790000000");
-  const missing = await ask(`${LOGIN}&to=${TO}&text=x`);
+  await addAccount(service.store, { key: "NAMELESS", balanceMicros: 1_000_000n });
+  const missing = await ask(`username=NAMELESS&password=password&to=${TO}&text=x`);
   assert.equal(says(missing), "400 Sender missing and no global set, rejected");
   await addAccount(service.store, { key: "NAMED", defaultSender: "Ours", balanceMicros: 1_000_000n });
   assert.equal((await sent(`username=NAMED&password=password&to=${TO}&text=x`)).from, "Ours");

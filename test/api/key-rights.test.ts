@@ -99,8 +99,8 @@ test("what cannot be of a key is refused with the field", async () => {
 const END = later(HOUR);
 
 /** An operator's key that may manage and send, for an hour, from here. */
-async function boundKey(): Promise<string> {
-  const bounds = { scopes: ["manage", "send"], expiresAt: END, allowedAddresses: ["127.0.0.0/8", "192.0.2.0/24"] };
+async function boundKey(scopes = ["manage", "send"]): Promise<string> {
+  const bounds = { scopes, expiresAt: END, allowedAddresses: ["127.0.0.0/8", "192.0.2.0/24"] };
   return `App ${good(await call("POST", "/accounts/OPERATOR1/api-keys", bounds)).key}`;
 }
 
@@ -145,8 +145,8 @@ test("a key without bounds, a password and a session make any key", async () => 
 test("a key gives no password to its own account or to an operator, makes no operator, and does not change its own account", async () => {
   await addAccount(service.store, { key: "OPERATOR2", kind: "operator" });
   await addAccount(service.store, { key: "SOMEBODY" });
-  const { key } = good(await call("POST", "/accounts/OPERATOR1/api-keys", {}));
-  for (const authorization of [await boundKey(), `App ${key}`]) {
+  const { key } = good(await call("POST", "/accounts/OPERATOR1/api-keys", { scopes: ["manage", "credentials"] }));
+  for (const authorization of [await boundKey(["manage", "credentials"]), `App ${key}`]) {
     const ask = (method: string, path: string, body?: unknown) => call(method, path, body, { authorization });
     const noPassword = [403, null, "An API key sets no password of its own account, and none of an operator."];
     assert.deepEqual(refusal(await ask("PUT", "/accounts/OPERATOR1/users/operator/password", {})), noPassword);
@@ -162,6 +162,95 @@ test("a key gives no password to its own account or to an operator, makes no ope
   }
   const { password } = good(await call("PUT", "/accounts/OPERATOR2/users/OPERATOR2/password", {}));
   assert.equal((await service.call("GET", BALANCE, { authorization: basic("OPERATOR2", password) })).status, 200);
+});
+
+test("a key without the scope credentials becomes nobody: it gives no password, learns none, and opens no networks", async () => {
+  await addAccount(service.store, { key: "HELD", allowedAddresses: ["192.0.2.0/24", "127.0.0.0/8"] });
+  const { key: whole } = good(await call("POST", "/accounts/OPERATOR1/api-keys", {}));
+  const login = await service.call("POST", "/auth/1/oauth2/token", {
+    authorization: null,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "grant_type=client_credentials&client_id=operator&client_secret=operator-password&scope=manage",
+  });
+  const token = `Bearer ${good(login).access_token}`;
+  for (const [index, authorization] of [await boundKey(), `App ${whole}`, token].entries()) {
+    const headers = { "if-match": "*" };
+    const ask = (method: string, path: string, body?: unknown) => call(method, path, body, { authorization, headers });
+    const who = index === 2 ? "A token with scopes" : "An API key";
+    const refused = refusal(
+      await ask("PUT", "/accounts/HELD/users/HELD/password", { password: "of-the-key's-choice" }),
+    );
+    assert.equal(refused[0], 403);
+    assert.match(refused[2] as string, /the scope credentials\.$/);
+
+    const order = { key: `MADE${index}`, username: `made${index}`, ratePlan: "standard" };
+    const given = refusal(await ask("POST", "/accounts", { ...order, password: "of-the-key's-choice" }));
+    assert.deepEqual(given, [403, ["password"], `${who} gives nobody a password without the scope credentials.`]);
+    const made = good(await ask("POST", "/accounts", order));
+    assert.deepEqual(
+      [made.key, made.password],
+      [order.key, undefined],
+      "made as before, and nobody is told its password",
+    );
+
+    for (const allowedAddresses of [null, ["0.0.0.0/0"], ["192.0.2.0/24", "198.51.100.1"]]) {
+      const wider = refusal(await ask("PATCH", "/accounts/HELD", { allowedAddresses }));
+      const says = `${who} lets an account be used from no other networks without the scope credentials.`;
+      assert.deepEqual(wider, [403, ["allowedAddresses"], says]);
+    }
+    good(
+      await ask("PATCH", "/accounts/HELD", { allowedAddresses: ["192.0.2.0/24", "127.0.0.1"], defaultSender: "Held" }),
+    );
+    if (index < 2) {
+      const beyond = refusal(await ask("POST", "/accounts/HELD/api-keys", { scopes: ["manage", "credentials"] }));
+      assert.deepEqual(beyond.slice(0, 2), [403, ["scopes"]], "nor does it make a key that does");
+    }
+  }
+  assert.equal((await service.call("GET", BALANCE, { authorization: basic("HELD", "password") })).status, 200);
+});
+
+test("a token with scopes sets no password of its own account, and makes no operator and no key", async () => {
+  const login = await service.call("POST", "/auth/1/oauth2/token", {
+    authorization: null,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "grant_type=client_credentials&client_id=operator&client_secret=operator-password&scope=manage+credentials",
+  });
+  const authorization = `Bearer ${good(login).access_token}`;
+  const ask = (method: string, path: string, body?: unknown) => call(method, path, body, { authorization });
+  const refused = async (method: string, path: string, body: object) => refusal(await ask(method, path, body))[2];
+  assert.deepEqual(
+    [
+      await refused("PUT", "/accounts/OPERATOR1/users/operator/password", {}),
+      await refused("POST", "/accounts", { username: "fourth", kind: "operator", ratePlan: "standard" }),
+      await refused("POST", "/accounts/DEMO0001/api-keys", {}),
+    ],
+    [
+      "A token with scopes sets no password of its own account, and none of an operator.",
+      "A token with scopes makes no operators.",
+      "A token with scopes makes no API keys.",
+    ],
+  );
+});
+
+test("with the scope credentials, which is named, a key gives passwords, and the audit names the key", async () => {
+  await addAccount(service.store, { key: "FORGETFUL" });
+  const maker = good(await call("POST", "/accounts/OPERATOR1/api-keys", { scopes: ["manage", "credentials"] }));
+  const authorization = `App ${maker.key}`;
+  const path = "/accounts/FORGETFUL/users/FORGETFUL/password";
+  const { password } = good(await call("PUT", path, {}, { authorization }));
+  assert.equal((await service.call("GET", BALANCE, { authorization: basic("FORGETFUL", password) })).status, 200);
+  const order = { key: "FRESH", username: "fresh", ratePlan: "standard" };
+  assert.match(good(await call("POST", "/accounts", order, { authorization })).password, /\S{20}/);
+  for (const [kind, subject] of [
+    ["password", "FORGETFUL"],
+    ["account", "FRESH"],
+  ] as const) {
+    const [entry] = good(await call("GET", `/audit?kind=${kind}&subject=${subject}`)).results;
+    assert.deepEqual([entry.actor, entry.after.madeWith], ["OPERATOR1", maker.id], kind);
+  }
+  const desk = good(await call("POST", "/accounts/OPERATOR1/api-keys", { scopes: ["credentials"] }));
+  good(await call("PUT", path, {}, { authorization: `App ${desk.key}` }));
+  assert.equal((await call("GET", "/accounts/FORGETFUL", undefined, { authorization: `App ${desk.key}` })).status, 403);
 });
 
 test("the audit says with which key a key was made", async () => {

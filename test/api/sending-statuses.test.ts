@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { hashPassword } from "../../src/auth/passwords.ts";
+import { addAccount } from "../support/accounts.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ADVANCED, accepted, balanceOf, ENROUTE, ID, MULTI, REJECTED, SINGLE } from "../support/sending.ts";
 import { basic, startTestService } from "../support/service.ts";
@@ -115,9 +116,14 @@ test("the shortest and the longest of both kinds of from are taken", async () =>
 });
 
 test("no from, on an account without a default sender, is REJECTED_SOURCE", async () => {
-  const results = await sendInVain({ destinations: [{ to: "41793026727" }], text: "Hello" });
+  await addAccount(service.store, { key: "NAMELESS", balanceMicros: 1_000_000n });
+  const before = service.handedOn.length;
+  const body = { messages: [{ destinations: [{ to: "41793026727" }], text: "Hello" }] };
+  const authorization = basic("NAMELESS", "password");
+  const { messages } = accepted(await service.call("POST", ADVANCED, { body, authorization }));
 
-  assert.deepEqual(results, [{ to: "41793026727", status: REJECTED.source, smsCount: 1, messageId: ID }]);
+  assert.equal(service.handedOn.length, before);
+  assert.deepEqual(messages, [{ to: "41793026727", status: REJECTED.source, smsCount: 1, messageId: ID }]);
 });
 
 test("no from, on an account with a default sender, is sent from that one; a from of its own still counts", async () => {

@@ -21,7 +21,13 @@ const OLD_NODE = `data:text/javascript,${encodeURIComponent('Object.defineProper
 
 const installed = join(await temporaryDirectory({ after }), "node_modules/heliograph-sms");
 mkdirSync(installed, { recursive: true });
-for (const name of ["bin", "package.json", "heliograph.default.toml", "sandbox.catalogue.toml"])
+for (const name of [
+  "bin",
+  "package.json",
+  "heliograph.default.toml",
+  "example.catalogue.toml",
+  "sandbox.catalogue.toml",
+])
   cpSync(join(ROOT, name), join(installed, name), { recursive: true });
 await run(process.execPath, [join(ROOT, "scripts/build-package.ts"), join(installed, "lib")]);
 symlinkSync(join(ROOT, "node_modules"), join(installed, "node_modules"));

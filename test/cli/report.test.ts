@@ -75,8 +75,10 @@ test("where there is no dead letter, what failed and is still tried is told", as
     attempt,
   }));
   await onData(data, (store) => store.reportsFailed({ failures }));
-  const some = "3 reports wait for their next try, the first at 2100-01-01T00:00:00.000+0000.";
-  const one = "One report waits for its next try, at 2100-01-01T00:00:02.000+0000.";
+  const some =
+    "3 reports wait for their next try, the first at 2100-01-01T00:00:00.000+0000. The last one to http://a.test: answered 500.";
+  const one =
+    "One report waits for its next try, at 2100-01-01T00:00:02.000+0000. The last one to http://b.test: answered 500.";
   assert.equal((await report("dead")).stdout, `There are no dead letters. ${some}\n`);
   assert.equal((await report("dead", "--host", "http://b.test")).stdout, `There are no dead letters. ${one}\n`);
   assert.equal((await report("replay", "--all")).stdout, `0 reports go out again. ${some}\n`);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
-import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";
+import { rawCall, rawRequestText } from "../support/raw-http.ts";
+import { basic, callService, DEMO, eventually, temporaryDirectory } from "../support/service.ts";
 
 test("it says where it listens, in one line, and can be used at once with the accounts that it names", async (t) => {
   const data = await temporaryDirectory(t);
@@ -28,6 +29,14 @@ test("it says where it listens, in one line, and can be used at once with the ac
   const { json } = await callService(child.url, "POST", "/sms/1/text/single", { body });
   assert.equal(json.messages[0].status.name, "PENDING_ENROUTE");
 
+  await t.test("a message without a sender of its own is delivered, as Heliograph", async () => {
+    const { from: _, ...nameless } = body;
+    await callService(child.url, "POST", "/sms/1/text/single", { body: nameless });
+    const sent = (from: string, to: string) => `accepted  to ${to} from ${from} `;
+    await eventually(async () => child.output().split(sent("Heliograph", body.to)).length === 3);
+    await eventually(async () => child.output().split(`delivered to ${body.to}`).length === 3);
+  });
+
   await t.test("a second one on the same data is refused, and told what to do", async () => {
     const says = `another Heliograph already runs on ${data}: stop it first, or name another directory with --data`;
     assertRefused(await runProgram(["sandbox", "--port", "0", "--data", data]), says);
@@ -42,7 +51,7 @@ test("it says where it listens, in one line, and can be used at once with the ac
   await t.test("however it ends, the next one goes on with its data", async () => {
     assert.equal(await child.end("SIGKILL"), "SIGKILL");
     const next = await startChild(t, ["sandbox", "--port", "0", "--data", data]);
-    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.99);
+    assert.equal((await callService(next.url, "GET", "/account/1/balance")).json.balance, 99.98);
     assert.equal(await next.end("SIGTERM"), 0);
   });
 
@@ -77,10 +86,23 @@ test("it listens where others can reach it only when told so in as many words", 
   assert.equal((await callService(`http://127.0.0.1:${port}`, "GET", "/healthz")).status, 200);
 });
 
-test("localhost is this machine too", async (t) => {
+test("localhost is this machine too, and --allow-host names others", async (t) => {
   const data = await temporaryDirectory(t);
-  const { url } = await startChild(t, ["sandbox", "--port", "0", "--host", "localhost", "--data", data]);
-  assert.equal((await callService(url, "GET", "/healthz")).status, 200);
+  const args = ["sandbox", "--port", "0", "--host", "localhost", "--data", data];
+  const child = await startChild(t, [...args, "--allow-host", "sms.example", "--allow-host", "SMS.team.example"]);
+  assert.equal((await callService(child.url, "GET", "/healthz")).status, 200);
+  await eventually(async () =>
+    child.output().includes("--allow-host sms.example --allow-host SMS.team.example --fresh"),
+  );
+  const under = async (host: string) =>
+    (await rawCall(child.url, rawRequestText("GET", "/account/1/balance", { authorization: DEMO, host }))).status;
+  assert.deepEqual(
+    [await under("sms.example:8080"), await under("sms.team.example"), await under("x.example")],
+    [200, 200, 403],
+  );
+  const wrong = await runProgram([...args, "--allow-host", "https://sms.example"]);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /allowHosts must be names such as sandbox\.example\.com, without scheme and port/);
 });
 
 test("it refuses the data of a real service, to which it would add known passwords", async (t) => {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startChild } from "../support/child.ts";
+import { closedPort } from "../support/ports.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,11 +16,12 @@ const WITH_NODE = { ...process.env, PATH: `${join(ROOT, "node_modules/.bin")}:${
 function run(
   t: TestContext,
   script: string,
+  more: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
   // A group of its own, so that what the shell started ends with it.
   const child = spawn("sh", ["-ec", script], {
     cwd: ROOT,
-    env: WITH_NODE,
+    env: { ...WITH_NODE, ...more },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -69,20 +71,33 @@ test("the first steps work as pasted: a delivered report arrives, the balance go
   assert.deepEqual(JSON.parse(await paste(balance!)), { balance: 124.98, currency: "EUR" });
 });
 
-test("the steps to a real service work as pasted, down to a sent message", { timeout: 180_000 }, async (t) => {
-  const real = BLOCKS.find((block) => block.includes("heliograph init"))!;
-  const data = join(await temporaryDirectory(t), "heliograph");
-  const script = real.replaceAll("/var/lib/heliograph", data).replace(/serve .*/, "$& --port 0");
-  const service = run(t, script);
-  const url = await eventually(async () => /listens on (\S+)/.exec(service.output())?.[1]);
-  const password = /Log in as acme with this password[^\n]*\n(\S+)/.exec(service.output())?.[1];
-  const response = await fetch(`${url}/sms/1/text/single`, {
-    method: "POST",
-    headers: { "content-type": "application/json", authorization: `Basic ${btoa(`acme:${password}`)}` },
-    body: JSON.stringify({ from: "Acme", to: "41793026727", text: "For real" }),
+test("the steps to a real service work as pasted beside the sandbox, down to a delivered message and a doctor who is content", {
+  timeout: 180_000,
+}, async (t) => {
+  const [serve, send, look] = BLOCKS.slice(BLOCKS.findIndex((block) => block.includes("heliograph init")));
+  const home = await temporaryDirectory(t);
+  const sandbox = await startChild(t, ["sandbox", "--port", "0", "--data", join(home, "data")]);
+  const port = await closedPort();
+  const paste = (block: string) => run(t, block.replaceAll("8090", String(port)), { HOME: home });
+  const service = paste(serve!);
+  await eventually(async () => service.output().includes(`listens on http://127.0.0.1:${port}`));
+
+  const sending = paste(send!.replaceAll("curl ", "curl -sS --fail-with-body "));
+  assert.equal(await sending.ended, 0, sending.output());
+  assert.equal(JSON.parse(sending.output()).messages[0].status.name, "PENDING_ENROUTE");
+  const exported = send!.split("\n")[0]!;
+  const looking = async (): Promise<string> => {
+    const { output, ended } = paste(`${exported}\n${look}`);
+    assert.equal(await ended, 0, output());
+    return output();
+  };
+  const said = await eventually(async () => {
+    const output = await looking();
+    return output.includes("DELIVERED_TO_HANDSET") && output;
   });
-  const { messages } = (await response.json()) as { messages: { status: { id: number } }[] };
-  assert.equal(messages[0]?.status.id, 7);
+  assert.match(said, /it runs, and its store answers/);
+  assert.doesNotMatch(said, /^\S* +(wrong|warning) /m);
+  assert.equal((await fetch(`${sandbox.url}/readyz`)).status, 200, "the sandbox was not in the way");
 });
 
 test("every page that the README and the docs link to is there", () => {

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
 import { guardedLookup, resolveName } from "../../src/reports/pushing/connector.ts";
+import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
 import { CERTIFICATE } from "../support/certificate.ts";
 import { until } from "../support/patience.ts";
 import { batchFor, startPush, startReceiver } from "./fixtures.ts";
@@ -66,7 +67,7 @@ test("a name that leads to a private address is refused, and its reason does not
   const { store, send } = startPush(t, { policy: sandbox, resolve: async () => [{ address: "10.1.2.3", family: 4 }] });
   send(batchFor("http://inside.example/"));
   await until(() => store.failures.length === 1, "the try has failed");
-  assert.equal(store.failures[0]?.reason, "address not allowed: private network");
+  assert.equal(store.failures[0]?.reason, `address not allowed: private network (${PRIVATE_CALLBACKS} allows it)`);
 });
 
 test("one private address among public ones is enough to refuse the name", async (t) => {
@@ -115,7 +116,7 @@ test("a name that moves to a private address on the second look-up is refused on
   await until(() => store.failures.length === 2, "the second try has failed");
   assert.deepEqual(
     store.failures.map(({ reason }) => reason),
-    ["answered 500", "address not allowed: private network"],
+    ["answered 500", `address not allowed: private network (${PRIVATE_CALLBACKS} allows it)`],
   );
   assert.equal(receiver.requests.length, 1);
 });

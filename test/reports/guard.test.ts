@@ -1,7 +1,8 @@
 /** Which addresses a report may be sent to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal } from "../../src/reports/pushing/guard.ts";
+import { refusal, urlRefusal } from "../../src/reports/pushing/guard.ts";
+import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };
 const sandbox = { allowLoopback: true, allowPrivate: false };
@@ -145,8 +146,35 @@ for (const [kind, addresses, allowedBy] of TABLE) {
   });
 }
 
-test("a refusal says what kind of address it was", () => {
-  assert.equal(refusal("10.1.2.3", strict), "private network");
-  assert.equal(refusal("::ffff:169.254.169.254", strict), "link-local or cloud metadata");
-  assert.equal(refusal("4000::1", strict), "not a global address");
+test("a refusal says what kind of address it was, and which setting allows it", () => {
+  assert.equal(refusal("10.1.2.3", strict), `address not allowed: private network (${PRIVATE_CALLBACKS} allows it)`);
+  assert.equal(refusal("::ffff:169.254.169.254", strict), "address not allowed: link-local or cloud metadata");
+  assert.equal(refusal("4000::1", strict), "address not allowed: not a global address");
+});
+
+test("a URL is judged without asking for its name, in every spelling of an address and of this machine", () => {
+  const open = { allowLoopback: true, allowPrivate: true };
+  const inner = [
+    ...["127.0.0.1:9000", "127.1", "2130706433", "0x7f.1", "[::1]:80", "localhost", "LOCALHOST.", "app.localhost:3000"],
+    ...["10.0.0.1", "192.168.1.1:8080", "[fd00::1]", "name:word@127.0.0.1", "sms.example:80@127.0.0.1:9"],
+  ];
+  for (const host of inner) {
+    assert.match(
+      urlRefusal(`http://${host}/reports`, strict) ?? "",
+      /dangerousAllowPrivateCallbacks = true allows it/,
+      host,
+    );
+    assert.equal(urlRefusal(`http://${host}/reports`, open), null, host);
+  }
+  for (const host of ["169.254.169.254", "0.0.0.0", "[fe80::1]"])
+    assert.match(urlRefusal(`https://${host}`, open) ?? "", /^address not allowed: [^(]+$/, host);
+  for (const host of [
+    "sms.example",
+    "localhost.example:8080",
+    "8.8.8.8",
+    "[2606:4700::1111]",
+    "inside",
+    "bücher.example",
+  ])
+    assert.equal(urlRefusal(`https://${host}/?a=127.0.0.1`, strict), null, host);
 });

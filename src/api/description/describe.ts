@@ -41,7 +41,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 
 const WARNINGS: Header = {
   description:
-    "There where the request has fields that nobody knows here and that look like one that is known: notifyURL is not known here; did you mean notifyUrl? Such fields are left aside. Several warnings are separated by commas.",
+    "There where the request has fields that nobody knows here and that look like one that is known: notifyURL is not known here; did you mean notifyUrl? Such fields are left aside. Also where reports go to an address that is not called, or a number looks like one without its country code. Several warnings are separated by commas.",
   schema: { type: "string", maxLength: 1_000 } as Schema,
 };
 

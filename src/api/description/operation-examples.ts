@@ -399,7 +399,7 @@ export function operationExamples(nowMs: number): Readonly<Record<string, Operat
     consoleSignIn: { body: { username: "demo", password: "demo-password" } },
     getHealth: { answer: { status: "ok" } },
     getReadiness: { answer: { status: "ready" } },
-    getStatus: { answer: { status: "ready", findings: [] } },
+    getStatus: { answer: { status: "ready", store: "directory 1054721", findings: [] } },
     getMetrics: {
       answer: "# TYPE heliograph_messages_accepted_total counter\nheliograph_messages_accepted_total 1\n",
     },

@@ -18,6 +18,7 @@ import { type Api, accountOf, operation } from "../operation.ts";
 import { actorOf, named } from "../operator/managing.ts";
 import { bodyFields, type Fields } from "../parameters.ts";
 import { seenAtOnce } from "../seen-at-once.ts";
+import type { Uncalled } from "../uncalled.ts";
 import {
   bareAddress,
   OTHER_CORRELATOR,
@@ -36,6 +37,7 @@ export interface SubscriptionParts {
   readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly uncalled: Uncalled;
 }
 
 const MAX_CRITERIA = 64;
@@ -109,13 +111,15 @@ function inboundAnswer({ id, address, criteria, notifyUrl, callbackData, format 
 }
 
 export function subscriptionOperations(api: Api, parts: SubscriptionParts): void {
-  const { clock, catalogue, settings } = parts;
+  const { clock, catalogue, settings, uncalled } = parts;
   const store = seenAtOnce(parts.store, catalogue);
 
   const change = async (request: FastifyRequest, wanted: SubscriptionChange): Promise<Subscription> => {
     const account = accountOf(request);
     // Whoever may not read messages may not have them sent elsewhere either: so it is with the scope of reading, too.
     checkScope(account, "track", settings.resellers);
+    const url = wanted.kind === "make" ? wanted.wish.notifyUrl : wanted.kind === "redirect" ? wanted.notifyUrl : null;
+    const warning = url === null ? null : uncalled(url);
     const outcome = await store.changeSubscriptions({
       accountId: account.id,
       change: wanted,
@@ -124,6 +128,7 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
     });
     switch (outcome.kind) {
       case "done":
+        if (warning !== null) request.odd = [warning];
         return outcome.subscription;
       case "unknown":
         throw unknown();

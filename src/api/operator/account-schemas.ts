@@ -92,7 +92,9 @@ export const NewAccountRequest = Type.Object(
     username: Name(
       "For Basic authentication and login. What a reseller chooses begins with its own key and one of - . _",
     ),
-    password: Type.Optional(PasswordText("Made up, and shown this once, unless given.")),
+    password: Type.Optional(
+      PasswordText("Made up, and shown this once, unless given. An API key gives one only with the scope credentials."),
+    ),
   },
   strict,
 );
@@ -136,7 +138,11 @@ const shown = {
 export const AccountAnswer = Type.Object(shown, { title: "Account" });
 export const NewAccountAnswer = Type.Object({
   ...shown,
-  password: Type.Optional(Type.String({ description: "Shown only now, and only if it was made up." })),
+  password: Type.Optional(
+    Type.String({
+      description: "Shown only now, and only if it was made up; to an API key only with the scope credentials.",
+    }),
+  ),
   callbackSecret: Type.String({ description: "With which its reports are signed. Shown only now." }),
 });
 export const AccountQuery = Type.Object({

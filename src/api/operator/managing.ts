@@ -16,8 +16,12 @@ export const OPERATOR = { tag: TAG, auth: "operator", scope: "manage" } as const
 /** For resellers too, each for its own clients. */
 export const MANAGER = { tag: TAG, auth: "manager", scope: "manage" } as const;
 
+/** The same, for what gives somebody a way in. */
+export const GIVER = { tag: TAG, auth: "manager", scope: "credentials" } as const;
+
 export function actorOf(request: FastifyRequest): Actor {
-  return { name: accountOf(request).key, address: request.ip };
+  const { key, apiKey } = accountOf(request);
+  return { name: key, address: request.ip, ...(apiKey === null ? {} : { apiKey: apiKey.id }) };
 }
 
 /** Who asks for a use case of admin/. */

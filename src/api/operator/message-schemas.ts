@@ -116,6 +116,9 @@ const TrackedMessage = Type.Object(
     }),
     route: Type.Union([Route, Type.Null()]),
     notifyUrl: TextOrNull("Where its reports are pushed, without the password that may stand in it."),
+    notCalled: TextOrNull(
+      "Why nothing will be pushed there, known before it is tried: an address of the own network. Null where nobody knows of a reason.",
+    ),
     notifyContentType: TextOrNull("In which form."),
     toFetch: Type.Boolean({ description: "Its report waits to be fetched." }),
     reports: Type.Array(Report, {

@@ -3,6 +3,7 @@ import { carrierStates } from "../../admin/carriers.ts";
 import { messagesNamed } from "../../admin/messages.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Settings } from "../../runtime/settings.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -16,6 +17,9 @@ export interface MessageParts {
   readonly store: TrackingStore & Pick<Store, "account" | "carrierNotes">;
   readonly catalogue: Catalogue;
   readonly clock: Clock;
+  readonly settings: Pick<Settings, "reports">;
+  /** Null outside the sandbox. */
+  readonly sandbox: object | null;
 }
 
 const LaterAnswer = Type.Object({
@@ -30,7 +34,8 @@ const LaterAnswer = Type.Object({
   ),
 });
 
-export function messageOperations(api: Api, { store, clock, catalogue }: MessageParts): void {
+export function messageOperations(api: Api, { store, clock, catalogue, settings, sandbox }: MessageParts): void {
+  const pushing = { settings: settings.reports, sandbox: sandbox !== null };
   api.get(
     "/operator/1/accounts/:key/messages/:messageId",
     operation({
@@ -45,7 +50,8 @@ export function messageOperations(api: Api, { store, clock, catalogue }: Message
       const messageId = named(request, "messageId");
       const routes = catalogue.current;
       const carriers = await carrierStates(store);
-      const results = await trackMessages(store, { account, messageId, nowMs: clock.now(), routes, carriers });
+      const nowMs = clock.now();
+      const results = await trackMessages(store, { account, messageId, nowMs, routes, carriers, pushing });
       if (results.length === 0) throw new ApiError("notFound");
       return { results };
     },

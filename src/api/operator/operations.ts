@@ -15,7 +15,9 @@ import { planOperations } from "./plans.ts";
 import { type StatementParts, statementOperations } from "./statements.ts";
 import { type UnmatchedParts, unmatchedOperations } from "./unmatched.ts";
 
-export interface OperatorParts extends Omit<AccountParts, "store" | "passwords"> {
+export interface OperatorParts extends Omit<AccountParts, "store" | "passwords" | "settings"> {
+  readonly settings: AccountParts["settings"] & MessageParts["settings"];
+  readonly sandbox: MessageParts["sandbox"];
   readonly store: AccountParts["store"] &
     ApiKeyParts["store"] &
     AuditParts["store"] &

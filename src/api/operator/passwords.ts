@@ -12,7 +12,7 @@ import { Type } from "../../runtime/type.ts";
 import type { Store } from "../../store/port/store.ts";
 import { Mutex } from "../mutex.ts";
 import { type Api, operation } from "../operation.ts";
-import { MANAGER, managerOf, named } from "./managing.ts";
+import { GIVER, MANAGER, managerOf, named } from "./managing.ts";
 
 export interface PasswordParts extends Pick<PasswordRuleParts, "settings"> {
   readonly store: PasswordRuleParts["store"] & Pick<Store, "endSessions">;
@@ -46,7 +46,7 @@ export function passwordOperations(api: Api, { store, clock, passwords, settings
   api.put(
     "/operator/1/accounts/:key/users/:username/password",
     operation({
-      ...MANAGER,
+      ...GIVER,
       id: "setUserPassword",
       summary: "Give a user another password; the account's sessions end",
       schema: { body: PasswordRequest },

@@ -4,7 +4,10 @@ import { get as getTls } from "node:https";
 import { createServer } from "node:net";
 import { isEncrypted } from "../../doctor/exposure.ts";
 import { AREAS, type Finding, Findings } from "../../doctor/finding.ts";
+import { isServed } from "../../drivers/sqlite/database.ts";
 import type { Settings } from "../../runtime/settings.ts";
+import { storeMark } from "../../runtime/store-mark.ts";
+import { storeName } from "../../store/open.ts";
 
 const ANSWER_TIMEOUT_MS = 3_000;
 const MAX_ANSWER_BYTES = 1_000_000;
@@ -49,15 +52,27 @@ async function lookAtListener(settings: Settings, place: string): Promise<Servic
     found.wrong("port", `${place} is taken by another program`, "stop that program, or set [server] port");
     return { findings: found.all, answers: false };
   }
+  const answer = await ask(settings, "/statusz");
+  const status = answer.kind === "answered" ? readStatus(answer.body) : null;
+  if (status !== null && status.store !== null && status.store !== storeMark(settings.store)) {
+    toldOther(settings, place, found);
+    return { findings: found.all, answers: false };
+  }
   found.ok("port", `Heliograph answers on ${place}`);
-  return { findings: [...found.all, ...(await statusOf(settings, place))], answers: true };
+  return { findings: [...found.all, ...toldStatus(answer, status, place)], answers: true };
+}
+
+/** Another service, such as the sandbox: what it says of itself says nothing of this one. */
+function toldOther({ store }: Settings, place: string, found: Findings): void {
+  const says = `another Heliograph answers on ${place}, on other data than ${storeName({ store })}: the sandbox, perhaps`;
+  const name = "name this service's own port with HELIOGRAPH_SERVER_PORT, or its settings with --config";
+  if (store.url === "" && isServed(store.data)) found.warn("port", says, name);
+  else found.wrong("port", says, `stop that one, or give this one another port; then ${name}`);
 }
 
 /** What the service says of itself. */
-async function statusOf(settings: Settings, place: string): Promise<readonly Finding[]> {
+function toldStatus(answer: Answer, status: Status | null, place: string): readonly Finding[] {
   const found = new Findings("settings");
-  const answer = await ask(settings, "/statusz");
-  const status = answer.kind === "answered" ? readStatus(answer.body) : null;
   if (answer.kind === "answered" && answer.status === 403) {
     found.warn(
       "service",
@@ -83,6 +98,8 @@ async function statusOf(settings: Settings, place: string): Promise<readonly Fin
 }
 
 interface Status {
+  /** Null of a version before this one, which does not say it. */
+  readonly store: string | null;
   readonly ready: boolean;
   readonly findings: readonly Finding[];
 }
@@ -90,9 +107,13 @@ interface Status {
 /** Null for what is none. */
 function readStatus(body: string): Status | null {
   try {
-    const { status, findings } = JSON.parse(body) as { status?: unknown; findings?: unknown };
+    const { status, store, findings } = JSON.parse(body) as Record<string, unknown>;
     if (typeof status !== "string" || !Array.isArray(findings)) return null;
-    return { ready: status === "ready", findings: findings.filter(isFinding) };
+    return {
+      ready: status === "ready",
+      store: typeof store === "string" ? store : null,
+      findings: findings.filter(isFinding),
+    };
   } catch {
     return null;
   }

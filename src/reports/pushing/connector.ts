@@ -20,11 +20,7 @@ export interface ConnectorOptions {
 }
 
 /** Says which kind of address it was, never which: the client who reads it should not learn our inner names. */
-class AddressRefused extends Error {
-  constructor(why: string) {
-    super(`address not allowed: ${why}`);
-  }
-}
+class AddressRefused extends Error {}
 
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connector = once(() => undici().buildConnector({ timeout: options.timeoutMs, lookup: guardedLookup(options) }));

@@ -3,6 +3,8 @@
  * the URL is hostile until its address has been looked at. Pure: names are resolved in connector.ts.
  */
 import { isIPv4, isIPv6 } from "node:net";
+import { refusedAddress } from "../../runtime/refused-address.ts";
+import { parseHttpUrl } from "../../runtime/urls.ts";
 
 export interface AddressPolicy {
   /** This machine itself: for the sandbox. */
@@ -62,16 +64,30 @@ const GLOBAL_IPV6 = readRange("2000::/3");
 
 const rows = RANGES.map(([range, reach, name]) => ({ range: readRange(range), reach, name }));
 
-/** Why this address may not be connected to, in a few words, or null when it may. */
+/** Why this address may not be connected to, in words that name the setting that would allow it; null when it may. */
 export function refusal(address: string, policy: AddressPolicy): string | null {
   const bytes = readAddress(address);
-  if (bytes === null) return "not an address";
+  if (bytes === null) return refusedAddress("not an address", false);
   const judged = CARRIERS_OF_IPV4.some((range) => holds(range, bytes)) ? bytes.slice(-4) : bytes;
   const row = rows.find(({ range }) => holds(range, judged));
-  if (row === undefined) return judged.length === 4 || holds(GLOBAL_IPV6, judged) ? null : "not a global address";
+  if (row === undefined)
+    return judged.length === 4 || holds(GLOBAL_IPV6, judged) ? null : refusedAddress("not a global address", false);
   if (row.reach === "loopback" && policy.allowLoopback) return null;
   if (row.reach === "private" && policy.allowPrivate) return null;
-  return row.name;
+  return refusedAddress(row.name, row.reach !== "never");
+}
+
+/** A name by the usual rules, which is no address: one of those ends in a number. Nearly all URLs have one, and need no parser to be told by. */
+const PLAIN_NAME = /^https?:\/\/[a-z\d.-]{1,253}\.(?!localhost\b)[a-z]{2,63}(?:$|[/?#]|:\d{0,5}(?:$|[/?#]))/i;
+
+/** The same of a URL, as far as can be said without asking for a name: addresses, and the names of this machine. */
+export function urlRefusal(url: string, policy: AddressPolicy): string | null {
+  if (PLAIN_NAME.test(url)) return null;
+  const hostname = parseHttpUrl(url)?.hostname.replace(/\.$/, "");
+  if (hostname === undefined) return null;
+  if (hostname === "localhost" || hostname.endsWith(".localhost")) return refusal("127.0.0.1", policy);
+  const address = hostname.replace(/^\[|\]$/g, "");
+  return isIPv4(address) || isIPv6(address) ? refusal(address, policy) : null;
 }
 
 interface Range {

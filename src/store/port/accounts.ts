@@ -14,7 +14,8 @@ export interface AccountLimits {
 }
 
 /** What an API key may be used for. */
-export const SCOPES = ["send", "track", "balance", "manage", "pins"] as const;
+/** "credentials": giving somebody a way in that does not end with the key. A key has it only if it was named. */
+export const SCOPES = ["send", "track", "balance", "manage", "pins", "credentials"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
@@ -110,6 +111,8 @@ export interface Actor {
   readonly name: string;
   /** Where the request came from. */
   readonly address: string | null;
+  /** The id of the API key that it came with. */
+  readonly apiKey?: string;
 }
 
 /** A change, for the audit. */

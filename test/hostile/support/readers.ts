@@ -53,10 +53,11 @@ import { parseMicros } from "../../../src/money/amounts.ts";
 import { maskOf } from "../../../src/pins/pin.ts";
 import { parseRate, parseSpan } from "../../../src/pins/rate.ts";
 import { filledIn, textFault, valuesFault } from "../../../src/pins/text.ts";
-import { refusal } from "../../../src/reports/pushing/guard.ts";
+import { refusal, urlRefusal } from "../../../src/reports/pushing/guard.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
+import { parseHostNames } from "../../../src/runtime/host-names.ts";
 import { parseLinkDomains } from "../../../src/runtime/link-domains.ts";
 import { liveText } from "../../../src/runtime/live-events.ts";
 import { didYouMean } from "../../../src/runtime/near.ts";
@@ -317,6 +318,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     findLinks(`http://( ${text}`.repeat(2)),
   ],
   "src/api/devices.ts deviceOf": (text) => [deviceOf(text), deviceOf(`Android 13; ${text}`)],
+  "src/runtime/host-names.ts parseHostNames": (text) => parseHostNames(text),
   "src/runtime/link-domains.ts parseLinkDomains": (text) => parseLinkDomains(text),
   "src/intake/content.ts clipAddress": clipAddress,
   "src/intake/content.ts prepareContent": (text) => {
@@ -342,6 +344,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/message/incoming.ts firstWord": firstWord,
   "src/message/incoming.ts readKeyword": (text) => [readKeyword(text, RULE), readKeyword(`STOP ${text}`, RULE)],
   "src/message/incoming.ts withoutKeyword": (text) => [withoutKeyword(text), withoutKeyword(`STOP ${text}`)],
+  "src/reports/pushing/guard.ts urlRefusal": (text) => [
+    urlRefusal(`http://${text}`, { allowLoopback: false, allowPrivate: false }),
+    urlRefusal(`http://a.${text}:1@x`, { allowLoopback: false, allowPrivate: false }),
+  ],
   "src/reports/pushing/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
   "src/reports/rendering/dlr-url.ts isDlrUrl": (text) => [isDlrUrl(text), isDlrUrl(`http://a/%d${text}`)],
   "src/reports/rendering/dlr-url.ts dlrPath": (text) => dlrPath(`http://a/%${text}`.slice(0, MAX_URL_LENGTH), 1, FACTS),
@@ -466,6 +472,9 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/money/currencies.ts currencyNumber": "takes the currency of an account",
   "src/money/currencies.ts currencySymbol": "takes the currency of an account",
   "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
+  "src/runtime/refused-address.ts refusedAddress": OWN_WORDS,
+  "src/runtime/refused-address.ts isRefusedAddress": OWN_WORDS,
+  "src/runtime/refused-address.ts isAllowable": OWN_WORDS,
   "src/admin/refusal.ts invalid": OWN_WORDS,
   "src/admin/refusal.ts unknown": OWN_WORDS,
   "src/admin/refusal.ts unknownAccount": OWN_WORDS,

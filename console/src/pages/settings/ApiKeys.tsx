@@ -28,6 +28,7 @@ const SCOPES: Readonly<Record<string, string>> = {
   track: "read reports, logs and messages from phones",
   balance: "read the balance and the statement",
   manage: "manage accounts, for resellers and operators",
+  credentials: "give passwords to accounts that it manages",
 };
 
 /** `path` is where keys are made and listed: one's own, or those of an account that one manages. */
