@@ -331,7 +331,7 @@ test("me says who is signed in, with its money, and follows it", async () => {
       currency: "EUR",
       balance: "100",
       creditLimit: "0",
-      scopes: ["send", "track", "balance", "manage", "pins"],
+      scopes: ["send", "track", "balance", "manage", "pins", "credentials"],
       sandbox: true,
       version: "",
       secondFactor: { enabled: false, required: false },
