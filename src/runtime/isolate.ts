@@ -92,12 +92,12 @@ async function writeAlone<Item>(
 }
 
 /** Items of one kind that may be set aside in a row, and how soon there may be one more. */
-export const MAX_SET_ASIDE = 100;
+export const MAX_SET_ASIDE = 500;
 export const SET_ASIDE_EVERY_MS = 60_000;
 
 /**
- * How many items may be set aside. A store that refuses one after the other is ill, whatever it says: then the items are not at fault, and
- * there is no room for all of them where they would be set aside.
+ * How many items may be set aside: each that goes well makes up for one. A store that refuses one after the other, and takes none, is ill, whatever it
+ * says: then the items are not at fault, and there is no room for all of them where they would be set aside.
  */
 export class SetAsideLimit {
   readonly #clock: Clock;
@@ -117,8 +117,9 @@ export class SetAsideLimit {
     return true;
   }
 
-  /** It was not set aside after all. */
-  giveBack(kind: string): void {
-    this.#fullAtMs.set(kind, this.#fullAtMs.get(kind)! - SET_ASIDE_EVERY_MS);
+  /** So many were not set aside after all, or others of the kind went well. */
+  giveBack(kind: string, count = 1): void {
+    const fullAtMs = this.#fullAtMs.get(kind);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(kind, fullAtMs - count * SET_ASIDE_EVERY_MS);
   }
 }

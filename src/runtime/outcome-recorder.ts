@@ -80,7 +80,10 @@ export class OutcomeRecorder {
   /** Gives what adds an item of this kind. Kinds are written in the order in which they were named here. */
   kind<Item>(kind: OutcomeKind<Item>): (item: Item) => void {
     const isolation = (batch: Batch): Isolation<Item> => ({
-      write: (items) => this.call(() => kind.write(items, batch)),
+      write: async (items) => {
+        await this.call(() => kind.write(items, batch));
+        this.#asideLimit.giveBack(kind.name, items.length);
+      },
       isPassing: this.#parts.isStoreAway,
       pause: (error, refusals) => this.#pause(kind.name, error, refusals),
       setAside: (item, error) => this.#refused(kind, batch, item, error),

@@ -132,4 +132,8 @@ test("so many items of a kind are set aside in a row, and then one a minute", as
   assert.equal(takeAll("one"), 1);
   await clock.advance(3 * SET_ASIDE_EVERY_MS);
   assert.equal(takeAll("one"), 3);
+  limit.giveBack("one", 7);
+  assert.equal(takeAll("one"), 7, "what goes well makes up for what did not");
+  limit.giveBack("one", 10 * MAX_SET_ASIDE);
+  assert.equal(takeAll("one"), MAX_SET_ASIDE, "but nothing is saved up");
 });
