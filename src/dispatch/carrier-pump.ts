@@ -19,6 +19,7 @@ import type { MessageLines } from "./message-lines.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
+import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface PumpCounts {
@@ -50,6 +51,7 @@ const HELD_MS = 1_000;
 
 export class CarrierPump {
   readonly #parts: CarrierPumpParts;
+  readonly #references = new References();
   readonly #putOffs: PutOffs;
   /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
   readonly #aside = new Set<Timer>();
@@ -107,7 +109,7 @@ export class CarrierPump {
       if (waiting === undefined) break;
       if (!this.#mayGo(queue, waiting.message)) continue;
       const { message } = waiting;
-      const submitting = queue.submitting(message, this.#putOffs);
+      const submitting = queue.submitting(message, this.#references, this.#putOffs);
       const { free } = queue;
       if (submitting.missing > free && this.#mayWait(queue)) {
         queue.begun.set(message.key, submitting);
@@ -334,7 +336,8 @@ export class CarrierPump {
 
   /** A message of which the carrier has a part ends with that part. */
   giveUp(queue: CarrierQueue, message: QueuedMessage, errorId: number): void {
-    const begun = queue.begun.get(message.key) ?? new Submitting(message, queue.carrier, this.#putOffs);
+    const begun =
+      queue.begun.get(message.key) ?? new Submitting(message, queue.carrier, this.#references, this.#putOffs);
     queue.begun.delete(message.key);
     const { parts, refusedErrorId } = begun.giveUp(errorId);
     const { key, to } = message;

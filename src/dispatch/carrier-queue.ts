@@ -7,6 +7,7 @@ import { CarrierHealth } from "./carrier-health.ts";
 import { LaneRing } from "./lane.ts";
 import { MissedSlots } from "./missed-slots.ts";
 import type { PutOffs } from "./put-off.ts";
+import type { References } from "./references.ts";
 import { Submitting } from "./submitting.ts";
 
 /** What counts in a carrier's window. It outlives a queue: a carrier that is taken away and set up again has what it had. */
@@ -106,9 +107,10 @@ export class CarrierQueue {
   }
 
   /** The message on its way: as it was left, unless nothing of it went and its carrier has another profile by now. */
-  submitting(message: QueuedMessage, putOffs: PutOffs): Submitting {
+  submitting(message: QueuedMessage, references: References, putOffs: PutOffs): Submitting {
     const begun = this.begun.get(message.key);
-    if (begun?.suits(this.carrier) !== true) return new Submitting(begun?.asItIs ?? message, this.carrier, putOffs);
+    if (begun?.suits(this.carrier) !== true)
+      return new Submitting(begun?.asItIs ?? message, this.carrier, references, putOffs);
     begun.moveTo(this.carrier);
     return begun;
   }

@@ -1,19 +1,61 @@
 /**
- * References of long messages: the number by which a phone knows that parts belong together.
+ * References of long messages: the number by which a phone knows that parts belong together. Two messages to one phone with the same
+ * number are spliced into each other when their parts mix, so a number must not come back to a phone soon.
  *
- * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits.
+ * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits:
+ * therefore the lower octets of a phone's last `MAX_OCTETS` references differ, and the last `MAX_OF_PHONE` references as a whole.
  *
- * It follows from the message's key and from nothing else. So a message that is sent again has the number that it had before, also after a kill or
- * by another node, and a phone that has some of its parts joins the others with them. What a process remembers of other messages may not come into it:
- * after a kill it remembers none. The price is chance: two long messages that are on their way to one phone at the same time have the same lower octet
- * once in 256 times, and the same reference once in 65,536 times.
+ * It is a hash of the message's key, moved on to the next number that is free. So a message that is sent again, after a crash or by another
+ * node, nearly always has the number that it had before; while it is remembered here, always.
  */
 
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import { sizedCache } from "../runtime/cache.ts";
+import { plainPhone } from "../sms/addresses.ts";
 
-/** Of a message of which a carrier has parts, what those went out with. */
-export function referenceOf({ key, taken }: Pick<QueuedMessage, "key" | "taken">): number {
-  return taken?.reference ?? hashOf(key) & 0xffff;
+/** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
+const MAX_OCTETS = 224;
+/** A lower octet has 256 references, and at most five of these have the same. */
+const MAX_OF_PHONE = 1_024;
+/** References of all phones; past it the phone that was written to longest ago is forgotten. */
+const MAX_REFERENCES = 50_000;
+
+interface Used {
+  readonly key: MessageKey;
+  readonly reference: number;
+}
+
+export class References {
+  /** By phone; of each the newest at the end. */
+  readonly #phones = sizedCache<string, readonly Used[]>(MAX_REFERENCES, (used) => used.length);
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#phones.calculatedSize;
+  }
+
+  /** Only for a message of several parts. The same one gets the same again, also if the first was given by another process. */
+  of({ key, to, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
+    const phone = plainPhone(to);
+    const used = this.#phones.get(phone) ?? [];
+    const before = used.findLast((one) => one.key === key);
+    // What went out counts, whatever was meant for it here.
+    const given = taken === null || taken === undefined ? before : { key, reference: taken.reference };
+    const one = given ?? { key, reference: freeReference(hashOf(key), used) };
+    const others = before === undefined ? used : used.filter((other) => other !== before);
+    this.#phones.set(phone, [...others.slice(1 - MAX_OF_PHONE), one]);
+    return one.reference;
+  }
+}
+
+function freeReference(hash: number, used: readonly Used[]): number {
+  const octets = new Set(used.slice(-MAX_OCTETS).map(({ reference }) => reference & 0xff));
+  let low = hash & 0xff;
+  while (octets.has(low)) low = (low + 1) & 0xff;
+  let high = (hash >>> 8) & 0xff;
+  const isUsed = () => used.some(({ reference }) => reference === ((high << 8) | low));
+  while (isUsed()) high = (high + 1) & 0xff;
+  return (high << 8) | low;
 }
 
 /** FNV-1a, then the last steps of MurmurHash3: keys that follow each other have nothing in common after it. */

@@ -7,7 +7,7 @@ import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
 import type { CarrierHealth } from "./carrier-health.ts";
 import type { PutOffs } from "./put-off.ts";
-import { referenceOf } from "./references.ts";
+import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const MAX_UNKNOWN_COUNT = 3;
@@ -46,7 +46,7 @@ export class Submitting {
   #toldCount: number;
   #recordedCount: number;
 
-  constructor(message: QueuedMessage, carrier: Carrier, putOffs: PutOffs) {
+  constructor(message: QueuedMessage, carrier: Carrier, references: References, putOffs: PutOffs) {
     const { taken } = message;
     this.message = message;
     this.#carrier = carrier;
@@ -54,7 +54,7 @@ export class Submitting {
     const partsWith = (reference: number) => carrier.partsOf({ ...message, reference });
     const alone = message.partCount === 1 ? partsWith(0) : null;
     // In a carrier's alphabet, what was counted as one part may be several.
-    this.#reference = alone?.length === 1 ? 0 : referenceOf(message);
+    this.#reference = alone?.length === 1 ? 0 : references.of(message);
     this.#parts = alone?.length === 1 ? alone : partsWith(this.#reference);
     // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
     const goesOn = taken?.ids.length === this.#parts.length && taken.cut === this.#cut;

@@ -5,7 +5,7 @@ import type { OutgoingMessage, PartToSubmit, Submission } from "../../src/carrie
 import { partsOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { LaneRing } from "../../src/dispatch/lane.ts";
-import { referenceOf } from "../../src/dispatch/references.ts";
+import { References } from "../../src/dispatch/references.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -238,10 +238,12 @@ test("what a carrier that is gone has part of ends with that part, also for who 
 });
 
 test("what goes on has the reference that its first parts have, whatever was meant for it here before", () => {
-  const message = { key: "4711000000000000000", taken: null };
-  const meant = referenceOf(message);
+  const references = new References();
+  const message = { key: "4711000000000000000", to: "41790000001" };
+  const meant = references.of(message);
   const taken = { reference: (meant + 2) % 65_536, cut: "", ids: ["c1", null] };
-  assert.equal(referenceOf({ ...message, taken }), taken.reference);
+  assert.equal(references.of({ ...message, taken }), taken.reference);
+  assert.equal(references.of(message), taken.reference);
 });
 
 test("what was on the wire when a carrier's profile changed goes on over the new connections", async (t) => {

@@ -7,7 +7,7 @@ import { submitOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { readSar } from "../../src/carriers/smpp/sar.ts";
 import { PutOffs } from "../../src/dispatch/put-off.ts";
-import { referenceOf } from "../../src/dispatch/references.ts";
+import { References } from "../../src/dispatch/references.ts";
 import { Submitting } from "../../src/dispatch/submitting.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
@@ -106,8 +106,6 @@ class Phone {
   }
 }
 
-const octetOf = (message: QueuedMessage): number => referenceOf(message) & 0xff;
-
 const WAYS: readonly Partial<SmppProfile>[] = [{}, { referenceBits: 16 }, { longMessages: "sar" }];
 
 const longMessages = fc.array(
@@ -124,6 +122,7 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
   const keys = await keysOf(150);
   await fc.assert(
     fc.asyncProperty(longMessages, fc.infiniteStream(fc.nat()), async (messages, chances) => {
+      const references = new References();
       const carriers = WAYS.map((way) => new WritingCarrier(way));
       const sent = messages.map(({ phone, length, letter }, index) => {
         // Every part is unlike those of all others.
@@ -131,7 +130,7 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
         return queued(keys[index]!, `${PHONE}${phone}`, text);
       });
       for (const [index, message] of sent.entries())
-        await new Submitting(message, carriers[messages[index]!.way]!, new PutOffs(100)).submit(ALL);
+        await new Submitting(message, carriers[messages[index]!.way]!, references, new PutOffs(100)).submit(ALL);
       const phones = new Map<string, Phone>();
       const mixed = carriers
         .flatMap(({ written }) => written)
@@ -143,61 +142,74 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
         phones.get(to)!.receive(pdu);
       }
       for (const [to, phone] of phones) {
-        const there = sent.filter((message) => message.to === to);
-        const octets = there.map(octetOf);
-        // Those that share theirs by chance may be spliced; the others are whole.
-        const alone = there.filter((_, index) => octets.filter((octet) => octet === octets[index]).length === 1);
-        assert.deepEqual(
-          alone.map(({ text }) => text).filter((text) => !phone.shown.includes(text)),
-          [],
-        );
+        const expected = sent.filter((message) => message.to === to).map(({ text }) => text);
+        assert.deepEqual(phone.shown.toSorted(), expected.toSorted());
       }
     }),
     { numRuns: cases(30) },
   );
 });
 
-test("a message that goes again after a kill has the reference that it had, whatever else its phone gets and got", async () => {
-  const keys = await keysOf(400);
-  const sentWith = async (sent: readonly string[]): Promise<Map<string, number>> => {
-    const carrier = new WritingCarrier({ longMessages: "sar" });
-    for (const key of sent)
-      await new Submitting(queued(key, PHONE, `${key} `.repeat(20)), carrier, new PutOffs(100)).submit(ALL);
-    return new Map(carrier.submitted.map(({ message }) => [message.text.split(" ")[0]!, message.reference]));
-  };
-  const before = await sentWith(keys);
-  // The last of them were not recorded: another process has them, knows nothing of those before, and takes them in another order.
-  const again = await sentWith(keys.slice(-20).toReversed());
-  assert.equal(again.size, 20);
-  for (const [key, reference] of again) assert.equal(reference, before.get(key));
+test("a phone's last 224 references differ in their lower octet, and its last 1024 as a whole", async () => {
+  const references = new References();
+  const given = (await keysOf(3_000)).map((key) => references.of({ key, to: PHONE }));
+  for (const [window, mask] of [
+    [224, 0xff],
+    [1_024, 0xffff],
+  ] as const) {
+    const lastAt = new Map<number, number>();
+    for (const [at, reference] of given.entries()) {
+      const before = lastAt.get(reference & mask) ?? Number.NEGATIVE_INFINITY;
+      assert.ok(at - before >= window, `${reference} came back after ${at - before}`);
+      lastAt.set(reference & mask, at);
+    }
+  }
+  assert.ok(given.every((reference) => reference >= 0 && reference <= 0xffff));
 });
 
-test("messages to one phone share a reference no more often than by chance, however close they come", async () => {
-  const references = (await keysOf(4_000)).map((key) => referenceOf({ key, taken: null }));
-  assert.ok(references.every((reference) => reference >= 0 && reference <= 0xffff));
-  const sharing = (apart: number, mask: number): number =>
-    references.filter((one, index) => ((one ^ (references[index + apart] ?? ~one)) & mask) === 0).length;
-  for (let apart = 1; apart <= 64; apart++) {
-    // Of 4,000 pairs 16 share an octet by chance, give or take 4; and a reference one in 16 times.
-    assert.ok(sharing(apart, 0xff) <= 40, `${sharing(apart, 0xff)} of those that are ${apart} apart share an octet`);
-    assert.ok(sharing(apart, 0xffff) <= 4, `${sharing(apart, 0xffff)} of those that are ${apart} apart share all`);
+test("a message that is sent again has the reference that it had, also after a crash or on another node", async () => {
+  const keys = await keysOf(40);
+  const before = new References();
+  const given = keys.map((key) => before.of({ key, to: PHONE }));
+  assert.deepEqual(
+    keys.toReversed().map((key) => before.of({ key, to: `+${PHONE}` })),
+    given.toReversed(),
+  );
+  const after = new References();
+  const again = keys.toReversed().map((key) => after.of({ key, to: PHONE }));
+  const same = again.toReversed().filter((reference, index) => reference === given[index]);
+  assert.ok(same.length >= 30, `${same.length} of 40 are the same, when 40 wait for one phone`);
+  for (const [index, key] of keys.entries()) {
+    const [one, other] = [new References(), new References()].map((node) => node.of({ key, to: `${PHONE}${index}` }));
+    assert.equal(one, other);
   }
+});
+
+test("what is remembered is bounded, for a phone and for all of them", async () => {
+  const [key] = await keysOf(1);
+  const references = new References();
+  for (let phone = 0; phone < 60_000; phone++) references.of({ key: `${key}${phone}`, to: `${PHONE}${phone}` });
+  assert.equal(references.size, 50_000);
+  for (let count = 0; count < 3_000; count++) references.of({ key: `${key}${count}`, to: PHONE });
+  assert.ok(references.size <= 50_000);
+  const alone = new References();
+  for (let count = 0; count < 3_000; count++) alone.of({ key: `${key}${count}`, to: PHONE });
+  assert.equal(alone.size, 1_024);
 });
 
 test("what only the carrier's alphabet makes several parts of has a reference of its own too", async () => {
+  const references = new References();
   const carrier = new WritingCarrier({ alphabet: "latin1" });
-  const keys = await keysOf(20);
-  const messages = keys.map((key) => queued(key, PHONE, "€ ".repeat(50)));
-  for (const message of messages) {
+  for (const key of await keysOf(20)) {
+    const message = queued(key, PHONE, "€ ".repeat(50));
     assert.equal(message.partCount, 1);
-    await new Submitting(message, carrier, new PutOffs(100)).submit(ALL);
+    await new Submitting(message, carrier, references, new PutOffs(100)).submit(ALL);
   }
-  assert.deepEqual(
-    carrier.written.map(({ shortMessage }) => shortMessage![3]),
-    messages.flatMap((message) => [octetOf(message), octetOf(message)]),
-  );
-  await new Submitting(queued("1", PHONE, "short"), carrier, new PutOffs(100)).submit(ALL);
-  assert.equal(carrier.submitted.at(-1)!.message.reference, 0, "a short message has none");
+  assert.equal(carrier.submitted.length, 40);
+  assert.equal(new Set(carrier.written.map(({ shortMessage }) => shortMessage![3])).size, 20);
+  const before = references.size;
+  await new Submitting(queued("1", PHONE, "short"), carrier, references, new PutOffs(100)).submit(ALL);
+  assert.equal(references.size, before, "a short message takes none");
 });
 
 test("a long message that is put off, and then goes by another carrier, keeps its reference", async (t) => {
