@@ -47,29 +47,20 @@ const MAX_SHARED = 500;
 const MAX_ROOM_STEPS = 8;
 const MAX_DEFERRALS = 20;
 
-/** They may look at very many rows, for clients and for delivery. */
+/** What clients ask for that may look at very many rows. What changes bulks, and what delivery asks for, stays in its order. */
 const SEARCHES: ReadonlySet<CommandName> = new Set([
-  "bulk",
-  "claimDue",
-  "claimLane",
-  "countBulk",
   "countMessages",
   "deadLetters",
   "fetchIncoming",
   "fetchReports",
   "findMessages",
-  "handBack",
   "listedBulks",
   "listedIncoming",
   "logs",
-  "lookThroughBulk",
   "messageLife",
-  "moveBulk",
   "postings",
   "searchReports",
   "sentCosts",
-  "setBulkStatus",
-  "sweep",
   "turnover",
   "turnoverSteps",
 ]);

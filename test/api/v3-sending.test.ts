@@ -1,6 +1,7 @@
 /** POST /sms/3/messages and GET /sms/3/text/query: every field of the request, every field of the answer, and the errors in version 3's own body. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { DEMO_SENDER } from "../../src/auth/demo-accounts.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { ReportReceiver } from "../support/report-receiver.ts";
 import { ACCEPTED, accepted, balanceOf, ID, REJECTED } from "../support/sending.ts";
@@ -140,7 +141,8 @@ test("a sender may be called from; an empty one is none", async () => {
   assert.equal((await send([{ ...nameless, from: "Courier" }])).json.messages[0].status.id, 26);
   assert.equal(service.handedOn[before]!.from, "Courier");
   assert.equal((await send([{ ...nameless, sender: "", from: "Courier" }])).json.messages[0].status.id, 26);
-  assert.equal((await send([{ ...nameless, sender: "" }])).json.messages[0].status.id, 11);
+  assert.equal((await send([{ ...nameless, sender: "" }])).json.messages[0].status.id, 26);
+  assert.equal(service.handedOn.at(-1)!.from, DEMO_SENDER, "the account's own stands in for it");
 });
 
 test("binary messages have their coding; Go sends both numbers always", async () => {

@@ -137,7 +137,7 @@ test("keys have scopes, and what they are not made for is told at once", async (
   assert.deepEqual([key.scopes, key.name, key.usedAt], [["send", "track"], "shop", null]);
   assert.deepEqual(await refused("api-key", "create", "--account", "ACME", "--scopes", "send,fly"), [
     2,
-    '--scopes must be some of send,track,balance,manage,pins, not "send,fly"',
+    '--scopes must be some of send,track,balance,manage,pins,credentials, not "send,fly"',
   ]);
   await done("api-key", "revoke", key.id);
   assert.deepEqual(await json("api-key", "list", "--account", "ACME"), []);
