@@ -64,7 +64,8 @@ test("fields that an operation does not know are few, or the body is refused bef
     return service.call("POST", path, { body: Buffer.from(`{"messages": [${messages.join()}]}`) });
   };
   for (const path of ["/sms/1/text/advanced", "/sms/2/text/advanced", "/sms/3/messages"]) {
-    const { status, text } = await send(path, 50_100);
+    // Some of the names look like known ones, by chance.
+    const { status, text } = await send(path, 70_000);
     assert.equal(status, 400, text);
     assert.match(text, /has more than 50000 fields that this operation does not know/, path);
   }
