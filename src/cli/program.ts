@@ -119,6 +119,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./receipt.ts")).receiptCommand(),
   },
   {
+    name: "quarantine",
+    summary: "what the store refused, and messages in doubt for it",
+    load: async () => (await import("./quarantine.ts")).quarantineCommand(),
+  },
+  {
     name: "incoming",
     summary: "messages from phones that no account gets",
     load: async () => (await import("./incoming.ts")).incomingCommand(),

@@ -3,6 +3,7 @@ import { step } from "../message/life.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { BulkName } from "../store/port/bulks.ts";
+import { IS_NOT_HELD } from "../store/quarantine.ts";
 import { queuedMessage } from "../store/rows.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
@@ -31,7 +32,8 @@ export function claimingCommands(
   const nextDue = sql.prepare<[], { at: number | null }>("SELECT min(due_at_ms) AS at FROM message WHERE state = 0");
   const unowned = sql.prepare<[string, number, number], MessageRow>(
     `SELECT ${MESSAGE.list} FROM message
-     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? ORDER BY message.key LIMIT ? ${dialect.lockFree()}`,
+     WHERE state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND ${IS_NOT_HELD}
+     ORDER BY message.key LIMIT ? ${dialect.lockFree("message")}`,
   );
   const owned = sql.prepare<[number, number], MessageRow>(
     `SELECT ${MESSAGE.list} FROM message WHERE state = 1 AND owner = ? LIMIT ? ${dialect.lockFree()}`,

@@ -9,8 +9,9 @@ import { commands } from "./entry.ts";
 const ROW: Readonly<Record<AsideKind, string>> = {
   receipt: "parked_receipt WHERE id = ? AND repeated = 0",
   incoming: "incoming_message WHERE key = ? AND account_id IS NULL",
-  quarantine: "quarantine WHERE id = ?",
+  quarantine: "quarantine WHERE id = ? AND held_key IS NULL",
 };
+const HELD_ROW = "quarantine WHERE id = ?";
 /** Ids that are named in the audit. */
 const NAMED = 20;
 
@@ -20,10 +21,12 @@ export function discardingCommands(parts: CommandParts) {
   const drop = Object.fromEntries(
     Object.entries(ROW).map(([kind, row]) => [kind, sql.prepare<[bigint]>(`DELETE FROM ${row}`)]),
   ) as Record<AsideKind, ReturnType<typeof sql.prepare<[bigint]>>>;
+  const dropHeld = sql.prepare<[bigint]>(`DELETE FROM ${HELD_ROW}`);
   return commands({
-    async discard({ kind, ids, by, atMs }) {
+    async discard({ kind, ids, held = false, by, atMs }) {
       const gone: string[] = [];
-      for (const id of new Set(ids)) if ((await drop[kind].run(BigInt(id))) > 0) gone.push(id);
+      const statement = held && kind === "quarantine" ? dropHeld : drop[kind];
+      for (const id of new Set(ids)) if ((await statement.run(BigInt(id))) > 0) gone.push(id);
       if (gone.length > 0) {
         const subject = gone.length === 1 ? gone[0]! : `${gone.length} items`;
         const before = { ids: gone.slice(0, NAMED), count: gone.length };

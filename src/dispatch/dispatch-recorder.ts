@@ -1,6 +1,7 @@
 /**
  * The recorder of dispatch. What the store refuses, whatever it is, is recorded as far as can be, and kept in the table `quarantine`.
  */
+import type { MessageKey } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { MAX_TRIES } from "../runtime/isolate.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
@@ -30,6 +31,8 @@ export interface DispatchKind<Item> {
   readonly reduced?: (item: Item) => Item;
   /** Records the least that must be known of an item that is to be kept aside. */
   readonly leastOf?: (item: Item) => Promise<unknown>;
+  /** The message whose outcome it is: where not even the least of it is recorded, it is not handed over again before somebody says so. */
+  readonly holds?: (item: Item) => MessageKey;
   /** Told when an item is kept aside. */
   readonly isAside?: (item: Item) => void;
 }
@@ -57,17 +60,24 @@ export class DispatchRecorder extends OutcomeRecorder {
     return this.kind({
       ...kind,
       name: kind.command,
-      setAside: async (item, error) =>
-        (await this.#recordLeast(kind, item)) && (await this.#quarantine(kind, item, error)),
+      setAside: async (item, error) => {
+        const least = await this.#recordLeast(kind, item);
+        if (least === "later") return false;
+        return this.#quarantine(kind, item, error, least === "recorded" ? null : (kind.holds?.(item) ?? null));
+      },
     });
   }
 
-  /** Gives false if that may work later. */
-  async #recordLeast<Item>({ command, subject, leastOf }: DispatchKind<Item>, item: Item): Promise<boolean> {
+  async #recordLeast<Item>(
+    { command, subject, leastOf }: DispatchKind<Item>,
+    item: Item,
+  ): Promise<"recorded" | "not recorded" | "later"> {
+    if (leastOf === undefined) return "not recorded";
     try {
-      if (leastOf !== undefined) await this.call(() => leastOf(item));
+      await this.call(() => leastOf(item));
+      return "recorded";
     } catch (error) {
-      if (isStoreAway(error)) return false;
+      if (isStoreAway(error)) return "later";
       const told = { command, subject: subject(item) };
       this.#limiter.write(`least ${command}`, (more) =>
         this.#parts.log.error(
@@ -75,20 +85,21 @@ export class DispatchRecorder extends OutcomeRecorder {
           "the store refuses even the least that must be recorded",
         ),
       );
+      return "not recorded";
     }
-    return true;
   }
 
   async #quarantine<Item>(
     { command, subject, isAside }: DispatchKind<Item>,
     item: Item,
     error: unknown,
+    heldKey: MessageKey | null,
   ): Promise<boolean> {
     const { store, log, clock, counts } = this.#parts;
     const reason = error instanceof Error ? error.message : String(error);
     const told = { command, subject: subject(item) };
     try {
-      const aside = { ...told, atMs: clock.now(), reason, detail: JSON.stringify(item) };
+      const aside = { ...told, atMs: clock.now(), reason, detail: JSON.stringify(item), heldKey };
       await this.call(() => store.quarantine({ items: [aside] }));
     } catch (failure) {
       this.#limiter.write("quarantine", (more) =>

@@ -89,7 +89,7 @@ export class MessageOutcomes {
         const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
         return { item: { ...item, parts }, to, recorded };
       },
-      // A message that is still ours goes out again with the next start. What became of it is not known, and its charge stays.
+      // What became of it is not known, and its charge stays.
       leastOf: ({ item: { key } }) =>
         store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] }),
     });
@@ -206,6 +206,8 @@ function ofHanded<Item extends { key: MessageKey }>(
       for (const { recorded } of all) recorded(true);
     },
     subject: ({ item }) => item.key,
+    // A message that only has another carrier was handed over to nobody.
+    ...(command === "reroute" ? {} : { holds: ({ item }: OfHanded<Item>) => item.key }),
     isAside: ({ recorded }) => recorded(false),
   };
 }

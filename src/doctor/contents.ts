@@ -70,7 +70,7 @@ export async function lookAtWallets(store: Pick<Store, "checkWallets">, found: F
 
 /** What the store refused, and somebody should look at. What it had promised weighs more: a client relies on it. */
 export async function lookAtQuarantine(store: Pick<Store, "quarantined">, found: Findings): Promise<void> {
-  const { count, promised, items } = await store.quarantined({ limit: TOLD });
+  const { count, promised, held, items } = await store.quarantined({ limit: TOLD });
   if (count === 0) {
     found.ok("quarantine", "the store has refused nothing");
     return;
@@ -78,8 +78,9 @@ export async function lookAtQuarantine(store: Pick<Store, "quarantined">, found:
   const told = items.map(({ atMs, command, subject, reason }) => {
     return `${formatDateTime(atMs)} ${command} ${subject}: ${reason}`;
   });
-  const says = `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}`;
-  if (promised === 0) found.warn("quarantine", says, "look into the table quarantine, and report them");
+  const says = `the store has refused ${counted(count, "thing")} that carriers said or that it had promised, the newest: ${told.join("; ")}${held === 0 ? "" : `. ${counted(held, "message is", "messages are")} in doubt, and held`}`;
+  if (promised === 0)
+    found.warn("quarantine", says, "look at them with heliograph quarantine list, report them, and retry or drop them");
   else
     found.wrong(
       "quarantine",

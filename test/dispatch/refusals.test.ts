@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
 import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { retryHeld } from "../../src/admin/quarantine.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
@@ -150,4 +151,29 @@ test("a message that a carrier took and whose record the store refuses is never 
   const { claimed } = await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
   assert.equal(claimed, 0);
   assert.equal(await bench.balance(), balance);
+});
+
+test("a message whose outcome could not be recorded at all is in doubt, and is not handed over again after a start", async (t) => {
+  const carrierQueue = await startDispatch(t);
+  const { bench, outcomes } = carrierQueue;
+  await bench.accept([bench.message({ to: "41790000001" }), bench.message({ to: "41790000002" })]);
+  const [bad, good] = bench.takeMessages();
+  carrierQueue.refuses = (command, input) =>
+    ["submitted", "finish"].includes(command) && JSON.stringify(input).includes(bad!.key);
+  for (const { key, to } of [bad!, good!]) {
+    const parts = [{ carrierMessageId: `c-${key}`, counts: true }];
+    outcomes.submitted({ key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: bench.clock.now() }, to);
+  }
+  await untilLater(carrierQueue, () => carrierQueue.counts.quarantined === 1);
+  const { held, items } = await bench.store.quarantined({ limit: 10 });
+  assert.deepEqual([held, items[0]!.heldKey], [1, bad!.key]);
+  await bench.restart();
+  const claimed = async (): Promise<string[]> => {
+    await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+    return bench.takeMessages().map(({ key }) => key);
+  };
+  assert.deepEqual(await claimed(), []);
+  const decision = { ids: items.map(({ id }) => id), by: { name: "OPERATOR", address: null }, atMs: bench.clock.now() };
+  assert.equal(await retryHeld(bench.store, decision), 1);
+  assert.deepEqual(await claimed(), [bad!.key]);
 });

@@ -48,7 +48,7 @@ test("a node that does not lead does no maintenance; when it comes to lead, or t
         made.push("unmatched");
         return { count: 2, more: false };
       },
-      quarantined: async () => ({ count: 3, promised: 0, items: [] }),
+      quarantined: async () => ({ count: 3, promised: 0, held: 0, items: [] }),
       purgeListedBulks: async () => ({ more: false }),
       fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),
@@ -95,7 +95,7 @@ test("a chore that fails keeps none of the others from being done", async () => 
         made.push("purgeMessages");
         return { cursor: PURGE_START, more: false };
       },
-      quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      quarantined: async () => ({ count: 0, promised: 0, held: 0, items: [] }),
       purgeListedBulks: async () => ({ more: false }),
       fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),
@@ -132,7 +132,7 @@ test("messages older than the operator says are deleted, page after page, and lo
         return { cursor: more ? { message: String(asked.length), incoming: "0" } : PURGE_START, more };
       },
       dropUnmatched: async () => ({ count: 0, more: false }),
-      quarantined: async () => ({ count: 0, promised: 0, items: [] }),
+      quarantined: async () => ({ count: 0, promised: 0, held: 0, items: [] }),
       purgeListedBulks: async () => ({ more: false }),
       fillIn: async () => ({ more: false }),
       purgeExpired: async () => ({ more: false }),

@@ -18,6 +18,31 @@ export function quarantineContract(engine: string, make: MakeDatabase): void {
       assert.ok(items[0]!.reason.length <= 300 && items[0]!.detail.length <= 4_000);
     });
 
+    test("a message that is held goes to nobody, also after a start, until somebody lets it; too many do not push it out", async (t) => {
+      const bench = await Bench.start(t, make);
+      const { store } = bench;
+      await bench.accept([bench.message({ to: "41790000001" }), bench.message({ to: "41790000002" })]);
+      const { key } = bench.takeMessages().find(({ to }) => to === "41790000001")!;
+      const item = { atMs: NOW, command: "submitted", reason: "r", detail: "{}" };
+      await store.quarantine({ items: [{ ...item, subject: key, heldKey: key }] });
+      const others = Array.from({ length: MAX_QUARANTINED + 5 }, (_, index) => ({ ...item, subject: String(index) }));
+      await store.quarantine({ items: others });
+      await bench.restart();
+      const claimed = async (): Promise<string[]> => {
+        await bench.store.claimLane({ accountId: bench.accountId, carrierId: CARRIER, limit: 10 });
+        return bench.takeMessages().map(({ to }) => to);
+      };
+      assert.deepEqual(await claimed(), ["41790000002"]);
+      const { held, items } = await bench.store.quarantined({ limit: 2 * MAX_QUARANTINED });
+      assert.equal(held, 1);
+      const row = items.find(({ heldKey }) => heldKey === key)!;
+      const made = { by: { name: "OPERATOR", address: null }, atMs: NOW, kind: "quarantine" as const };
+      assert.deepEqual(await bench.store.discard({ ...made, ids: [String(row.id)] }), { discarded: 0 });
+      assert.deepEqual(await claimed(), []);
+      assert.deepEqual(await bench.store.discard({ ...made, ids: [String(row.id)], held: true }), { discarded: 1 });
+      assert.deepEqual(await claimed(), ["41790000001"]);
+    });
+
     test("of too many the oldest go", async (t) => {
       const bench = await Bench.start(t, make);
       const item = { atMs: NOW, command: "received", reason: "r", detail: "{}" };

@@ -1,5 +1,7 @@
 /** What could not be recorded as it was said. */
 
+import type { MessageKey } from "../../message/message.ts";
+
 /** What waits for somebody to look at it: a receipt or a message from a phone that matched nothing, or what the store refused. */
 export type AsideKind = "receipt" | "incoming" | "quarantine";
 
@@ -14,4 +16,9 @@ export interface Quarantined {
   readonly reason: string;
   /** JSON, cut off at a bound; what was in the journal is whole. */
   readonly detail: string;
+  /** The message whose outcome it is, if that is in doubt: it is handed over to nobody as long as this is kept. */
+  readonly heldKey: MessageKey | null;
 }
+
+/** One that is to be kept. */
+export type NewQuarantined = Omit<Quarantined, "id" | "heldKey"> & Partial<Pick<Quarantined, "heldKey">>;

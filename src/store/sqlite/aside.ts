@@ -15,7 +15,7 @@ export class Aside {
   readonly #onFault: (error: unknown) => void;
 
   constructor(db: Db, onFault: (error: unknown) => void) {
-    this.#insert = db.prepare<Value[]>(`INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?)`);
+    this.#insert = db.prepare<Value[]>(`INSERT INTO quarantine (${QUARANTINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#now = db.prepare<[], number>("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)").pluck();
     this.#onFault = onFault;
   }

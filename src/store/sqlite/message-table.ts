@@ -2,6 +2,7 @@
 import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { LaneName } from "../port/delivery.ts";
+import { IS_NOT_HELD } from "../quarantine.ts";
 import { IS_NOT_REJECTED, isRejected } from "../rows.ts";
 import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow, STATE_NUMBER } from "../schema/message.ts";
 import type { MessageTable } from "../tables.ts";
@@ -28,7 +29,7 @@ export class SqliteMessages implements MessageTable {
       this.#freeName(row);
     });
     this.#waiting = this.#rows.statements.select<[string, number, string, number]>(
-      `state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND message.key > CAST(? AS INTEGER)
+      `state = 1 AND owner IS NULL AND carrier_id = ? AND account_id = ? AND message.key > CAST(? AS INTEGER) AND ${IS_NOT_HELD}
        ORDER BY message.key LIMIT ?`,
     );
     this.#named = db
