@@ -1,9 +1,9 @@
 /** A store that refuses what carriers said: nothing good waits for it, and nothing is acknowledged that is not safe. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { retryHeld } from "../../src/admin/quarantine.ts";
 import { RULES } from "../../src/commands/table.ts";
 import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
-import { retryHeld } from "../../src/admin/quarantine.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/isolate.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { STATUS } from "../../src/sms/statuses.ts";

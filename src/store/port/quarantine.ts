@@ -22,3 +22,11 @@ export interface Quarantined {
 
 /** One that is to be kept. */
 export type NewQuarantined = Omit<Quarantined, "id" | "heldKey"> & Partial<Pick<Quarantined, "heldKey">>;
+
+export interface QuarantineCounts {
+  readonly count: number;
+  /** Those that were in the journal. */
+  readonly promised: number;
+  /** Those that hold a message. */
+  readonly held: number;
+}

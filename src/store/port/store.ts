@@ -57,7 +57,7 @@ import type { Acceptance, AcceptanceOutcome } from "./messages.ts";
 import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome, LedgerFault } from "./money.ts";
 import type { Backlog, BindClaim, BindShare, Cluster, ClusterFacts } from "./nodes.ts";
 import type { OptedOut } from "./opt-outs.ts";
-import type { AsideKind, NewQuarantined, Quarantined } from "./quarantine.ts";
+import type { AsideKind, NewQuarantined, QuarantineCounts, Quarantined } from "./quarantine.ts";
 import type { LaterReceipt, OutstandingRow, ParkedReceipt, PartName, ReceivedReceipts } from "./receipts.ts";
 import type {
   DeadLetter,
@@ -437,10 +437,8 @@ export interface Store extends CarrierStore, PinStore {
 
   /** Keeps aside what no other command takes. The oldest go when there are too many. */
   quarantine(input: { items: readonly NewQuarantined[] }): Promise<void>;
-  /** What is kept aside, newest first, and how much there is; `promised` are those of them that were in the journal. */
-  quarantined(input: {
-    limit: number;
-  }): Promise<{ count: number; promised: number; held: number; items: Quarantined[] }>;
+  /** What is kept aside, newest first, and how much there is. */
+  quarantined(input: { limit: number }): Promise<{ items: Quarantined[] } & QuarantineCounts>;
   /** Deletes what somebody has looked at: receipts and messages from phones that matched nothing, or what is kept aside. What holds a message only if `held` says so: it goes again then. */
   discard(input: Made & { kind: AsideKind; ids: readonly string[]; held?: boolean }): Promise<{ discarded: number }>;
 }
