@@ -6,7 +6,7 @@ import type { Actor } from "../store/port/accounts.ts";
 import type { Quarantined } from "../store/port/quarantine.ts";
 import type { Store } from "../store/port/store.ts";
 
-export type QuarantineStore = Pick<Store, "quarantined" | "discard" | "finish">;
+export type QuarantineStore = Pick<Store, "quarantined" | "discard">;
 
 export interface Decision {
   readonly ids: readonly number[];
@@ -27,15 +27,10 @@ export async function retryHeld(store: QuarantineStore, { ids, by, atMs }: Decis
   const held = (await chosen(store, ids)).filter(({ heldKey }) => heldKey !== null);
   const named = held.map(({ id }) => String(id));
   if (named.length === 0) return 0;
-  return (await store.discard({ kind: "quarantine", ids: named, held: true, by, atMs })).discarded;
+  return (await store.discard({ kind: "quarantine", ids: named, held: "goes again", by, atMs })).discarded;
 }
 
 /** Deletes what was kept aside, and ends the messages that it held: what became of them is not known, and their charge stays. */
 export async function dropQuarantined(store: QuarantineStore, { ids, by, atMs }: Decision): Promise<number> {
-  const found = await chosen(store, ids);
-  for (const { heldKey } of found)
-    if (heldKey !== null) await store.finish({ endings: [{ key: heldKey, event: "gave up", errorId: 0, atMs }] });
-  const named = found.map(({ id }) => String(id));
-  if (named.length === 0) return 0;
-  return (await store.discard({ kind: "quarantine", ids: named, held: true, by, atMs })).discarded;
+  return (await store.discard({ kind: "quarantine", ids: ids.map(String), held: "ends", by, atMs })).discarded;
 }

@@ -1,8 +1,12 @@
 /** Deletes what matched nothing, or was kept aside, when somebody has looked at it. Who did so is in the audit. */
 
+import { step } from "../message/life.ts";
+import type { MessageKey } from "../message/message.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { AsideKind } from "../store/port/quarantine.ts";
+import { STATE_NUMBER } from "../store/schema/message.ts";
 import { auditWriter } from "./audit.ts";
+import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 
 /** Which row an id names. Nothing that has a message or an account is among them. */
@@ -15,17 +19,30 @@ const HELD_ROW = "quarantine WHERE id = ?";
 /** Ids that are named in the audit. */
 const NAMED = 20;
 
-export function discardingCommands(parts: CommandParts) {
-  const { sql } = parts;
+export function discardingCommands(parts: CommandParts, { conclude }: Endings) {
+  const { sql, tables } = parts;
   const audit = auditWriter(parts);
   const drop = Object.fromEntries(
     Object.entries(ROW).map(([kind, row]) => [kind, sql.prepare<[bigint]>(`DELETE FROM ${row}`)]),
   ) as Record<AsideKind, ReturnType<typeof sql.prepare<[bigint]>>>;
   const dropHeld = sql.prepare<[bigint]>(`DELETE FROM ${HELD_ROW}`);
+  const heldKey = sql.prepare<[bigint], { key: MessageKey | null }>(
+    `SELECT CAST(held_key AS TEXT) AS key FROM ${HELD_ROW}`,
+  );
+  /** What became of a message that nobody can tell of, if it waits for that. */
+  const end = async (id: string, atMs: number): Promise<void> => {
+    const key = (await heldKey.get(BigInt(id)))?.key ?? null;
+    if (key === null) return;
+    await tables.load({ messages: [key], refunds: true });
+    const row = tables.messages.get(key);
+    if (row?.state === STATE_NUMBER.queued) conclude(row, step("submitting", "gave up")!, 0, atMs, null);
+  };
   return commands({
-    async discard({ kind, ids, held = false, by, atMs }) {
+    async discard({ kind, ids, held, by, atMs }) {
       const gone: string[] = [];
-      const statement = held && kind === "quarantine" ? dropHeld : drop[kind];
+      const isHeld = kind === "quarantine" && held !== undefined;
+      if (isHeld && held === "ends") for (const id of new Set(ids)) await end(id, atMs);
+      const statement = isHeld ? dropHeld : drop[kind];
       for (const id of new Set(ids)) if ((await statement.run(BigInt(id))) > 0) gone.push(id);
       if (gone.length > 0) {
         const subject = gone.length === 1 ? gone[0]! : `${gone.length} items`;

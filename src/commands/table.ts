@@ -106,7 +106,7 @@ function commandTable(
     ...secretCommands(parts),
     ...quarantineCommands(parts),
     ...unmatchedCommands(parts),
-    ...discardingCommands(parts),
+    ...discardingCommands(parts, ends),
     ...backlogCommands(parts),
     ...own,
   };

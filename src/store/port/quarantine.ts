@@ -5,6 +5,9 @@ import type { MessageKey } from "../../message/message.ts";
 /** What waits for somebody to look at it: a receipt or a message from a phone that matched nothing, or what the store refused. */
 export type AsideKind = "receipt" | "incoming" | "quarantine";
 
+/** What becomes of a message that is held, when somebody has decided. */
+export type HeldFate = "goes again" | "ends";
+
 /** Something that could not be recorded as it was said, kept aside. */
 export interface Quarantined {
   readonly id: number;

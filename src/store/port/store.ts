@@ -57,7 +57,7 @@ import type { Acceptance, AcceptanceOutcome } from "./messages.ts";
 import type { Balance, Funding, FundingOutcome, FundsMove, FundsMoveOutcome, LedgerFault } from "./money.ts";
 import type { Backlog, BindClaim, BindShare, Cluster, ClusterFacts } from "./nodes.ts";
 import type { OptedOut } from "./opt-outs.ts";
-import type { AsideKind, NewQuarantined, QuarantineCounts, Quarantined } from "./quarantine.ts";
+import type { AsideKind, HeldFate, NewQuarantined, QuarantineCounts, Quarantined } from "./quarantine.ts";
 import type { LaterReceipt, OutstandingRow, ParkedReceipt, PartName, ReceivedReceipts } from "./receipts.ts";
 import type {
   DeadLetter,
@@ -439,8 +439,8 @@ export interface Store extends CarrierStore, PinStore {
   quarantine(input: { items: readonly NewQuarantined[] }): Promise<void>;
   /** What is kept aside, newest first, and how much there is. */
   quarantined(input: { limit: number }): Promise<{ items: Quarantined[] } & QuarantineCounts>;
-  /** Deletes what somebody has looked at: receipts and messages from phones that matched nothing, or what is kept aside. What holds a message only if `held` says so: it goes again then. */
-  discard(input: Made & { kind: AsideKind; ids: readonly string[]; held?: boolean }): Promise<{ discarded: number }>;
+  /** Deletes what somebody has looked at: what matched nothing, or is kept aside. What holds a message only if it is said what becomes of that. */
+  discard(input: Made & { kind: AsideKind; ids: readonly string[]; held?: HeldFate }): Promise<{ discarded: number }>;
 }
 
 export type CommandName = keyof Store;
