@@ -80,9 +80,10 @@ function errorsOf(path: string, { operationId = "", tags, security = [], paramet
   const isWatched = tags?.includes("Health") === true;
   const hasQuery = parameters.some((parameter) => "in" in parameter && parameter.in === "query");
   const rules: readonly (readonly [applies: boolean, errors: readonly ErrorName[]])[] = [
-    [!isWatched, ["badRequest"]],
+    // The sandbox answers no pages of other sites, whatever they ask for.
+    [!isWatched, ["badRequest", "forbidden"]],
     [tags?.includes("Console") === true && hasQuery, ["notFound"]],
-    [isGuarded, ["unauthorized", "forbidden"]],
+    [isGuarded, ["unauthorized"]],
     [path.includes("{"), [path.includes("/accounts/{key}") ? "accountNotFound" : "notFound"]],
     [requestBody !== undefined, ["requestTooLarge", "unsupportedMediaType"]],
     [!isWatched, ["tooManyRequests"]],
