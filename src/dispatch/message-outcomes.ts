@@ -206,10 +206,13 @@ function ofHanded<Item extends { key: MessageKey }>(
       for (const { recorded } of all) recorded(true);
     },
     subject: ({ item }) => item.key,
-    // A message that only has another carrier was handed over to nobody.
-    ...(command === "reroute" ? {} : { holds: ({ item }: OfHanded<Item>) => item.key }),
+    // What is not its end is told again, or the message goes again as it would have.
+    ...(ENDINGS.has(command) ? { holds: ({ item }: OfHanded<Item>) => item.key } : {}),
     isAside: ({ recorded }) => recorded(false),
   };
 }
+
+/** After these a carrier has the message, or nobody gets it. */
+const ENDINGS: ReadonlySet<CommandName> = new Set(["submitted", "finish"]);
 
 const nobody = (): void => undefined;
