@@ -45,7 +45,7 @@ const MAX_GROUP = 2_000;
 const MAX_SHARED = 500;
 /** How often room is made for a request of many messages before what nobody waits for has its turn; and how often that may be, then it goes. */
 const MAX_ROOM_STEPS = 8;
-const MAX_DEFERRALS = 20;
+const MAX_DEFERRALS = 40;
 
 /** What clients ask for that may look at very many rows. What changes bulks, and what delivery asks for, stays in its order. */
 const SEARCHES: ReadonlySet<CommandName> = new Set([
@@ -155,15 +155,15 @@ export class GroupCommit {
     this.#onIdle();
   }
 
-  /** For a large request, as long as nobody waits for anything else. */
+  /** For a large request: a step, and more as long as nobody waits for anything else. */
   async #makeRoom(): Promise<void> {
     this.#hasRoom = true;
     const large = this.#large.first;
     if (large === undefined || this.#engine.makeRoom === undefined) return;
     for (let step = 0; step < MAX_ROOM_STEPS; step++) {
-      if (this.#awaited > this.#awaitedLarge) break;
       if (!this.#engine.makeRoom(large.call)) return;
       await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.#awaited > this.#awaitedLarge) break;
     }
     this.#hasRoom = ++this.#deferrals > MAX_DEFERRALS;
   }

@@ -179,3 +179,18 @@ test("room for a request of many messages is made in steps, between which others
   assert.equal(left, -1);
   assert.equal(committed.length, 2);
 });
+
+test("room is made also while others never cease to wait, a step between two of their groups", async () => {
+  let steps = 0;
+  const { send, committed } = committing(() => ++steps <= 12);
+  let isDone = false;
+  const large = send(acceptance(1, 10_000)).then(() => {
+    isDone = true;
+  });
+  const small = async (): Promise<void> => {
+    while (!isDone) await send(acceptance(2, 1));
+  };
+  await Promise.all([large, small(), small()]);
+  assert.ok(steps > 12, `${steps} steps`);
+  assert.ok(committed.length > 5, "others were answered meanwhile");
+});
