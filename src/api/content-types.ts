@@ -79,13 +79,14 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
     };
   const known = new Map<string, KnownNames | null>();
   /** What a body may name, once for each operation. */
-  const knownTo = ({ routeOptions }: FastifyRequest): KnownNames | null => {
-    const { url = "", schema, config } = routeOptions;
-    const before = known.get(url);
+  const knownTo = ({ method, routeOptions }: FastifyRequest): KnownNames | null => {
+    const { url, schema, config } = routeOptions;
+    const operation = `${method} ${url}`;
+    const before = known.get(operation);
     if (before !== undefined) return before;
     const names = namesIn(schema?.body, config.alsoTakes);
     const found = names === null ? null : knownNames(names);
-    known.set(url, found);
+    known.set(operation, found);
     return found;
   };
   const json = parsedBy((body, request) => parseJson(body, body.length > LARGE_OCTETS ? knownTo(request) : null));
