@@ -82,7 +82,7 @@ export function quarantineCommand(): Command {
     .addCommand(
       deciding(
         "retry",
-        "Hand the messages over again that these hold. A phone whose carrier had it gets it twice. It goes within seconds where nodes share PostgreSQL, and else with the next start of the service.",
+        "Hand the messages over again that these hold. A phone whose carrier had it gets it twice. It goes with the next start of the service that had it.",
         retryHeld,
         (count) => `${counted(count, "message goes", "messages go")} again.`,
       ),
