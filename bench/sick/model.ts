@@ -231,5 +231,6 @@ function messageTo(to: string, nowMs: number): QueuedMessage {
     unknownCount: 0,
     taken: null,
     regional: null,
+    reference: null,
   };
 }

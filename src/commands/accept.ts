@@ -9,6 +9,7 @@ import { nthId } from "../runtime/ids.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../store/port/messages.ts";
+import { References } from "../store/references.ts";
 import { serializeEncoding } from "../store/rows.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
 import type { Awaitable } from "../store/sql.ts";
@@ -55,6 +56,7 @@ export function acceptCommands(
   { finished, news }: Hearers,
 ) {
   const linksOf = linkWriter({ sql });
+  const references = new References();
   const accept = (input: Acceptance): Awaitable<AcceptanceOutcome> => {
     const { accountId, bulkId, receivedAtMs, speedLimit } = input;
     const names = replayNames(accountId, input.replay, bulkId);
@@ -131,6 +133,7 @@ export function acceptCommands(
         charged += cost;
         chargedParts += content.partCount;
       } else finished.add(unit(), statusId);
+      const reference = accepted && content.partCount > 1 ? references.of({ key, to: message.to }) : null;
       const firstAtMs = content.dueAtMs ?? receivedAtMs;
       const dueAtMs = place?.dueAtMs ?? firstAtMs;
       const expiresAtMs = content.expiresAtMs + dueAtMs - firstAtMs;
@@ -159,6 +162,7 @@ export function acceptCommands(
             unknownCount: 0,
             taken: null,
             regional: content.regional,
+            reference,
           });
         } else {
           unit().overflow(lane);
@@ -174,6 +178,7 @@ export function acceptCommands(
         status_id: statusId,
         error_id: errorId,
         owner: owned ? epoch : null,
+        reference,
         // Only a rejected message has none, and nobody asks for that of such.
         carrier_id: message.carrierId as string,
         sender: content.from,

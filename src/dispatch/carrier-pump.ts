@@ -9,6 +9,7 @@ import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
+import { References } from "../store/references.ts";
 import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { Claims } from "./claims.ts";
 import type { HealthWatch } from "./health-watch.ts";
@@ -19,7 +20,6 @@ import type { MessageLines } from "./message-lines.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
-import { References } from "./references.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
 export interface PumpCounts {

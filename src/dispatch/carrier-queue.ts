@@ -2,12 +2,12 @@
 import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
+import type { References } from "../store/references.ts";
 import { CarrierCounts } from "./carrier-counts.ts";
 import { CarrierHealth } from "./carrier-health.ts";
 import { LaneRing } from "./lane.ts";
 import { MissedSlots } from "./missed-slots.ts";
 import type { PutOffs } from "./put-off.ts";
-import type { References } from "./references.ts";
 import { Submitting } from "./submitting.ts";
 
 /** What counts in a carrier's window. It outlives a queue: a carrier that is taken away and set up again has what it had. */

@@ -5,9 +5,9 @@ import type { PartsTaken, QueuedMessage } from "../message/message.ts";
 import { unknownId } from "../message/receipt.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
+import type { References } from "../store/references.ts";
 import type { CarrierHealth } from "./carrier-health.ts";
 import type { PutOffs } from "./put-off.ts";
-import type { References } from "./references.ts";
 
 /** How often a message whose outcome is unknown is sent again before we give it up. */
 const MAX_UNKNOWN_COUNT = 3;

@@ -57,6 +57,8 @@ export interface QueuedMessage {
   /** What its carrier has of it already; null unless it stopped in the middle. */
   readonly taken: PartsTaken | null;
   readonly regional: Regional | null;
+  /** Of a long one: what its parts have in common (store/references.ts). Null of one that was accepted before references were recorded. */
+  readonly reference: number | null;
 }
 
 /** The parts of a long message that a carrier has taken: the others go on where it stopped, with the same reference. */

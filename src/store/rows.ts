@@ -36,6 +36,7 @@ export function queuedMessage(row: MessageRow): QueuedMessage {
     unknownCount: row.unknown_count,
     taken: takenOf(row),
     regional: row.regional === null ? null : JSON.parse(row.regional),
+    reference: row.reference,
   };
 }
 

@@ -133,6 +133,7 @@ const QUEUED = record<Queued>()([
   "unknownCount",
   "taken",
   "regional",
+  "reference",
 ]);
 
 const REPORT = record<Report>()([

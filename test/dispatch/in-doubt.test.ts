@@ -5,10 +5,10 @@ import type { OutgoingMessage, PartToSubmit, Submission } from "../../src/carrie
 import { partsOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { LaneRing } from "../../src/dispatch/lane.ts";
-import { References } from "../../src/dispatch/references.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { References } from "../../src/store/references.ts";
 import { type Bench, CARRIER, HOUR } from "../store/harness.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";
 import { type CarrierQueue, numbered, settle, startDispatch, URL_A } from "./setup.ts";

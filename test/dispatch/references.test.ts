@@ -7,7 +7,6 @@ import { submitOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { readSar } from "../../src/carriers/smpp/sar.ts";
 import { PutOffs } from "../../src/dispatch/put-off.ts";
-import { References } from "../../src/dispatch/references.ts";
 import { Submitting } from "../../src/dispatch/submitting.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
@@ -15,6 +14,7 @@ import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { decodeUserData, prepareText } from "../../src/sms/text.ts";
+import { References } from "../../src/store/references.ts";
 import { NOW } from "../store/harness.ts";
 import fc, { cases } from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -44,6 +44,7 @@ function queued(key: string, to: string, text: string): QueuedMessage {
     intermediateReport: false,
     taken: null,
     regional: null,
+    reference: null,
   };
   return {
     ...fixed,

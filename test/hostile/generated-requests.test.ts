@@ -22,6 +22,8 @@ const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? (isLong ? 25_000 : 1_500
 /** Well below what the service takes at a time from one address. */
 const CONNECTIONS = 16;
 const GOOD_PERCENT = 30;
+/** Of so few good requests of an operation, all may have been about something that is not there any more. */
+const MIN_GOOD = 5;
 const MAX_ERROR_BYTES = 4_096;
 const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
 const MAX_SHOWN = 3_000;
@@ -254,7 +256,7 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
     .filter(([name]) => !name.includes(" /console/1/"))
     // Whether there is something left to delete is chance.
     .filter(([name]) => !name.startsWith("DELETE "))
-    .filter(([, { good, answeredGood }]) => answeredGood < good * 0.2);
+    .filter(([, { good, answeredGood }]) => good >= MIN_GOOD && answeredGood < good * 0.2);
   if (isLong) {
     assert.deepEqual(poor, [], "operations whose good requests are not good");
     for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);

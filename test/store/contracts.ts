@@ -11,8 +11,8 @@ import { listsContract } from "./contract-lists.ts";
 import { managingContract } from "./contract-managing.ts";
 import { messagesContract } from "./contract-messages.ts";
 import { moneyContract } from "./contract-money.ts";
-import { octetsContract } from "./contract-octets.ts";
 import { pacingContract } from "./contract-pacing.ts";
+import { partsContract } from "./contract-parts.ts";
 import { pinsContract } from "./contract-pins.ts";
 import { quarantineContract } from "./contract-quarantine.ts";
 import { receiptsContract } from "./contract-receipts.ts";
@@ -33,7 +33,7 @@ export const CONTRACTS = {
     pacingContract,
     quarantineContract,
     retentionContract,
-    octetsContract,
+    partsContract,
   ],
   receipts: [idsContract, receiptsContract, sameIdsContract, laterReceiptsContract, trackingContract, incomingContract],
   accounts: [

@@ -54,6 +54,8 @@ export const MESSAGE = new Table("message", ["key"], {
   intermediate: int({ default: 0, seldom: "other" }),
   error_id: int({ default: 0, changes: true, seldom: "other" }),
   owner: long({ null: true, changes: true, seldom: "other" }),
+  /** Of a long one (store/references.ts). */
+  reference: int({ null: true, seldom: "other" }),
   unknown_count: int({ default: 0, later: true, changes: "route", seldom: "later" }),
   parts_pending: int({ default: 0, later: true, changes: true, seldom: "later" }),
   last_report_id: digits({ null: true, later: true, changes: "told", seldom: "later" }),

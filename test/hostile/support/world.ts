@@ -57,15 +57,16 @@ export class World {
     const tokenOf = async (authorization: string): Promise<string> =>
       `IBSSO ${(await call("POST", "/auth/1/session", undefined, authorization)).token}`;
     const resellerToken = await tokenOf(RESELLER);
+    const every = ["manage", "credentials", ...SCOPES, "pins"];
     const scoped = [await keyOf("RESELLER1", ["manage"])];
     for (const scope of SCOPES) scoped.push(await keyOf("DEMO0001", [scope]));
     const world = new World({
       nobody: [],
       client: ["App demo-api-key"],
       clientToken: [await tokenOf(DEMO)],
-      reseller: [await keyOf("RESELLER1")],
+      reseller: [await keyOf("RESELLER1", every)],
       resellerToken: [resellerToken],
-      operator: [await keyOf("OPERATOR1")],
+      operator: [await keyOf("OPERATOR1", every)],
       scoped,
       password: [DEMO, RESELLER, OPERATOR],
     });

@@ -5,8 +5,9 @@
  * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits:
  * therefore the lower octets of a phone's last `MAX_OCTETS` references differ, and the last `MAX_OF_PHONE` references as a whole.
  *
- * It is a hash of the message's key, moved on to the next number that is free. So a message that is sent again, after a crash or by another
- * node, nearly always has the number that it had before; while it is remembered here, always.
+ * It is a hash of the message's key, moved on to the next number that is free. A long message gets it when it is accepted and has it in its row,
+ * so it is the same when the message is sent again, after a crash or by another node. What is long only in the alphabet of its carrier gets it when
+ * it is first sent, and nearly always the same again, because the hash is.
  */
 
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
@@ -35,16 +36,15 @@ export class References {
   }
 
   /** Only for a message of several parts. The same one gets the same again, also if the first was given by another process. */
-  of({ key, to, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
+  of({ key, to, reference, taken }: Pick<QueuedMessage, "key" | "to"> & Partial<QueuedMessage>): number {
     const phone = plainPhone(to);
     const used = this.#phones.get(phone) ?? [];
     const before = used.findLast((one) => one.key === key);
-    // What went out counts, whatever was meant for it here.
-    const given = taken === null || taken === undefined ? before : { key, reference: taken.reference };
-    const one = given ?? { key, reference: freeReference(hashOf(key), used) };
+    // What went out counts, whatever was meant for it.
+    const given = taken?.reference ?? reference ?? before?.reference ?? freeReference(hashOf(key), used);
     const others = before === undefined ? used : used.filter((other) => other !== before);
-    this.#phones.set(phone, [...others.slice(1 - MAX_OF_PHONE), one]);
-    return one.reference;
+    this.#phones.set(phone, [...others.slice(1 - MAX_OF_PHONE), { key, reference: given }]);
+    return given;
   }
 }
 
