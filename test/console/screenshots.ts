@@ -97,7 +97,7 @@ try {
       if (path === "/start") {
         await page.getByRole("button", { name: "Send", exact: true }).click();
         await page
-          .getByText(/Delivered to the handset/)
+          .getByText(/Delivered to the handset|Nothing was sent/)
           .first()
           .waitFor();
       }

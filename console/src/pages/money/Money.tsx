@@ -14,7 +14,7 @@ import { now, Time } from "../../parts/Time.tsx";
 import { setQuery, useLocation } from "../../router.ts";
 import { me } from "../../session.ts";
 import { Bars } from "./Bars.tsx";
-import { Statement } from "./Statement.tsx";
+import { placed, Statement } from "./Statement.tsx";
 import "./money.css";
 
 interface History {
@@ -213,7 +213,7 @@ function NotSent({ costs: { amount, currency }, points }: { costs: Costs; points
   const kept = points.reduce((total, { charged, refunded }) => total + Number(charged) - Number(refunded), 0);
   const more = Number((kept - Number(amount)).toFixed(6));
   if (more === 0) return null;
-  const figure = <Amount of={String(Math.abs(more))} currency={currency} />;
+  const figure = <Amount of={placed(String(Math.abs(more)))} currency={currency} />;
   return (
     <p class="soft money-sum">
       {more > 0 ? (

@@ -255,7 +255,11 @@ function Waiting({ of: { backlog, reports } }: { of: Overview }) {
         <dt>reports</dt>
         <dd>
           <a href="/reports">{upTo(reports.waiting + reports.inMemory)} waiting</a>
-          {reports.failingHosts > 0 && <span class="soft">, {reports.failingHosts} hosts fail</span>}
+          {reports.failingHosts > 0 && (
+            <span class="soft">
+              , {reports.failingHosts} {reports.failingHosts === 1 ? "host fails" : "hosts fail"}
+            </span>
+          )}
         </dd>
         <dt>dead letters</dt>
         <dd>{upTo(reports.dead)}</dd>
