@@ -80,7 +80,8 @@ export function Chart({ label, times, series, height = 180, format = String }: C
           cursor: { y: false, points: { size: 6 } },
           legend: { live: true },
           axes: [
-            { ...axis, grid: { show: false }, values: (_, ticks, __, ___, step) => tickWords(ticks, step) },
+            // A time with seconds is as wide as this, and has room on both sides.
+            { ...axis, space: 72, grid: { show: false }, values: (_, ticks, __, ___, step) => tickWords(ticks, step) },
             { ...axis, size: 56, values: (_, ticks) => ticks.map(format) },
           ],
           scales: {
