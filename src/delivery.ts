@@ -4,9 +4,11 @@
  */
 import { hostname } from "node:os";
 import type { CarrierFacts } from "./carriers/facts.ts";
+import { type CalledBack, callbackUrls } from "./carriers/http/callbacks.ts";
+import { HttpCarrier } from "./carriers/http/carrier.ts";
+import type { SentLog } from "./carriers/pace/sent-log.ts";
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
-import type { SentLog } from "./carriers/smpp/sent-log.ts";
 import type { CarrierProfile } from "./catalogue/carrier-kinds.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
@@ -178,6 +180,12 @@ export class Delivery {
         counts: this.#smppCounts,
         sentLogs: this.#sentLogs,
       });
+    if (profile.kind === "http")
+      return new HttpCarrier(profile, {
+        clock: outsideOf(clock),
+        log,
+        callbacks: callbackUrls(profile, this.#parts.settings.server.publicUrl),
+      });
     // So that a carrier of a kind that is new here does not compile, and is not simulated by mistake.
     const simulated: Extract<CarrierProfile, { readonly kind: "simulator" }> = profile;
     const simulator = new SimulatedCarrier(simulated, clock, random, this.network);
@@ -203,6 +211,11 @@ export class Delivery {
   /** Connections of a carrier that wait for their next try are tried at once. False where this node does not serve it. */
   connectNow(carrierId: string): boolean {
     return this.#dispatching?.dispatcher.connectNow(carrierId) ?? false;
+  }
+
+  /** What a carrier said by calling the service. Resolves when it is safe; false where this node does not serve it. */
+  async heard(carrierId: string, { receipts, incoming }: CalledBack): Promise<boolean> {
+    return (await this.#dispatching?.dispatcher.heard(carrierId, receipts, incoming)) ?? false;
   }
 
   metrics(): Metric[] {

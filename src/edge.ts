@@ -184,6 +184,7 @@ export class Edge {
       carriersUp: async () =>
         Object.fromEntries((await this.#parts.carriers.facts()).map(({ id, isUp }) => [id, isUp])),
       carrierFacts: () => health.carriers(),
+      carrierHeard: (carrierId, said) => this.#parts.carriers.heard(carrierId, said),
       testCallbacks: this.#testCallbacks,
       sandbox: this.#parts.sandbox,
       consoleFolder: this.#parts.consoleFolder ?? CONSOLE_FOLDER,

@@ -2,8 +2,8 @@
  * A carrier that throttles, and the pace in front of it, over simulated time: what is offered waits, goes as the pace allows, is answered
  * after a round trip, and goes again when it was throttled. Nothing is timed, so the same seed gives the same figures everywhere.
  */
-import { CarrierPace } from "../../src/carriers/smpp/carrier-pace.ts";
-import { SentLog } from "../../src/carriers/smpp/sent-log.ts";
+import { CarrierPace } from "../../src/carriers/pace/carrier-pace.ts";
+import { SentLog } from "../../src/carriers/pace/sent-log.ts";
 import { type Random, seededRandom } from "../../src/runtime/random.ts";
 
 /** Whether the carrier throttles what comes now. */

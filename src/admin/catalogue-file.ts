@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { examineCatalogueFile, type ItemFields, writeCatalogueFile } from "../catalogue/file.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { lostPlans, refuseLostPlans, type SignedBy } from "./catalogue.ts";
 import { fieldsOf, type ItemName, KEEP, shownFields } from "./items.ts";
@@ -28,7 +29,7 @@ export async function planCatalogue(
   name: string,
 ): Promise<CataloguePlan> {
   const inForce = await store.catalogue();
-  const file = examineCatalogueFile(text, name, (written, tell) => withKeptPasswords(written, inForce, tell));
+  const file = examineCatalogueFile(text, name, (written, tell) => withKeptSecrets(written, inForce, tell));
   // Beside other faults it is one of them, so that all are told at once.
   if (!file.isRight) for (const says of await lostPlans(store, inForce, file.currencies)) file.tell(says);
   const read = file.items();
@@ -70,22 +71,28 @@ export async function exportCatalogue(
   return writeCatalogueFile(await store.catalogue(), withSecrets ? fieldsOf : shownFields);
 }
 
-/** Carriers whose password is to be kept get that of the catalogue in force. */
-function withKeptPasswords(
+/** Carriers whose secrets are to be kept get those of the catalogue in force. */
+function withKeptSecrets(
   file: ItemFields,
   inForce: readonly CatalogueItem[],
   tell: Parameters<Prepare>[1],
 ): ItemFields {
   if (!Array.isArray(file.carrier)) return file;
   const carrier = (file.carrier as readonly ItemFields[]).map((profile, index) => {
-    if (profile?.password !== KEEP) return profile;
+    const kept = CARRIER_SECRETS.filter((field) => profile?.[field] === KEEP);
+    if (kept.length === 0) return profile;
     const known = inForce.find(({ kind, id }) => kind === "carrier" && id === profile.id);
-    const password = known === undefined ? undefined : fieldsOf(known).password;
-    if (password !== undefined) return { ...profile, password };
-    const says = `has the password "${KEEP}", and there is none in force to keep: write its password in the file`;
-    tell(["carrier", index, "password"], `carrier ${JSON.stringify(profile.id)} ${says}`);
-    // One that is not too long: what is wrong with it has been told.
-    return { ...profile, password: "" };
+    const secrets = known === undefined ? {} : fieldsOf(known);
+    const found = kept.map((field) => {
+      if (secrets[field] !== undefined) return [field, secrets[field]];
+      const says = `has the ${WORDS[field]} "${KEEP}", and there is none in force to keep: write its ${WORDS[field]} in the file`;
+      tell(["carrier", index, field], `carrier ${JSON.stringify(profile.id)} ${says}`);
+      // One that is not too long: what is wrong with it has been told.
+      return [field, field === "password" ? "" : "-"];
+    });
+    return { ...profile, ...Object.fromEntries(found) };
   });
   return { ...file, carrier };
 }
+
+const WORDS = { password: "password", apiKey: "API key", callbackSecret: "callback secret" } as const;

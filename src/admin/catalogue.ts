@@ -9,6 +9,7 @@ import type { IncomingNumber } from "../catalogue/numbers.ts";
 import { didYouMean } from "../runtime/near.ts";
 import type { Actor } from "../store/port/accounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { allAccounts } from "./all-accounts.ts";
 import { fieldsOf, type ItemKind, type ItemName, nameOf } from "./items.ts";
@@ -55,7 +56,7 @@ export interface ItemChange extends ItemName, SignedBy {
 
 type PutStore = Pick<Store, "catalogue" | "putItem" | "account" | "accounts">;
 
-/** Writes an item, new or over the version that was seen, and says what is there now. A carrier's password that is left out stays as it was. */
+/** Writes an item, new or over the version that was seen, and says what is there now. A carrier's secret that is left out stays as it was. */
 export async function putItem(store: PutStore, change: ItemChange): Promise<CatalogueItem> {
   const { kind, id, fields, mayNameFiles, by, atMs } = change;
   const items = await store.catalogue();
@@ -67,9 +68,11 @@ export async function putItem(store: PutStore, change: ItemChange): Promise<Cata
       'names a file, which only the command line may do ("heliograph carrier set"); give the certificate itself in tlsCaPem',
     );
   const schema = kind === "carrier" ? carrierSchema(fields.kind) : null;
-  const mayKeep = schema !== null && Object.hasOwn(schema.properties, "password");
-  const keepsPassword = mayKeep && fields.password === undefined && "password" in known;
-  const item = checkedItem(kind, keepsPassword ? { ...fields, password: known.password } : fields);
+  const kept = CARRIER_SECRETS.filter(
+    (field) =>
+      schema !== null && Object.hasOwn(schema.properties, field) && fields[field] === undefined && field in known,
+  ).map((field) => [field, known[field]]);
+  const item = checkedItem(kind, { ...fields, ...Object.fromEntries(kept) });
   const version = change.version === "any" ? (before?.version ?? 0) : change.version;
   if (version !== (before?.version ?? 0)) throw outdated(nameOf(item), before);
   await checkReferences(store, items, item, before);

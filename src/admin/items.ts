@@ -1,11 +1,12 @@
 /** An item of the catalogue as the operator's rules see it: its name, its fields, and its fields without secrets. */
 import type { ItemFields } from "../catalogue/file.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 
 export type ItemKind = CatalogueItem["kind"];
 export type ItemName = Pick<CatalogueItem, "kind" | "id">;
 
-/** In place of a carrier's password: keep the one that is in force. It is longer than a password of any kind of carrier, so it is never one itself. */
+/** In place of a carrier's secret: keep the one that is in force. So no secret can read so. */
 export const KEEP = "(unchanged)";
 
 const NOUNS: Readonly<Record<ItemKind, string>> = {
@@ -25,8 +26,9 @@ export function fieldsOf<Fields = ItemFields>({ body }: Pick<CatalogueItem, "bod
   return JSON.parse(body);
 }
 
-/** With a word in place of a password, which `heliograph apply` takes for the one in force. */
+/** With a word in place of each secret, which `heliograph apply` takes for the one in force. */
 export function shownFields(item: Pick<CatalogueItem, "body">): ItemFields {
   const fields = fieldsOf(item);
-  return "password" in fields ? { ...fields, password: KEEP } : fields;
+  const secrets = CARRIER_SECRETS.filter((field) => field in fields).map((field) => [field, KEEP]);
+  return { ...fields, ...Object.fromEntries(secrets) };
 }

@@ -4,6 +4,7 @@ import type { Settings } from "../runtime/settings.ts";
 import type { AdmitNamed } from "./admission.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import { type CallbackTestParts, callbackTestOperations } from "./callback-test.ts";
+import { type CarrierCallbackParts, carrierCallbacks } from "./carrier-callbacks.ts";
 import { type ConsoleParts, consoleOperations } from "./console/operations.ts";
 import { consolePages } from "./console/static.ts";
 import { type ConversionParts, conversionOperations } from "./conversions.ts";
@@ -54,6 +55,7 @@ export interface ClientParts
     ReportParts["store"] &
     OneApiParts["store"] &
     LinkParts["store"] &
+    CarrierCallbackParts["store"] &
     ConversionParts["store"] &
     DeadLetterParts["store"] &
     CredentialParts["store"] &
@@ -66,6 +68,8 @@ export interface ClientParts
   readonly rateLimits: RateLimits;
   readonly admitNamed: AdmitNamed;
   readonly liveHub: LiveEventParts["liveHub"];
+  /** Tells delivery what a carrier said by calling us. */
+  readonly carrierHeard: CarrierCallbackParts["heard"];
   /** Null outside the sandbox. */
   readonly sandbox: SandboxPort | null;
   /** Where the console was built. */
@@ -94,6 +98,7 @@ export async function clientOperations(api: Api, parts: ClientParts): Promise<vo
   logOperations(api, parts, logs);
   oneApiOperations(api, { ...parts, intake, uncalled, fetchIncoming, fetchReports, logs });
   linkOperations(api, parts);
+  carrierCallbacks(api, { ...parts, publicUrl: parts.settings.server.publicUrl, heard: parts.carrierHeard });
   conversionOperations(api, parts);
   deadLetterOperations(api, parts);
   operatorOperations(api, parts);

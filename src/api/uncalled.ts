@@ -1,11 +1,12 @@
 /**
- * Addresses that reports are never pushed to (reports/pushing/guard.ts). Whoever gives one is told so with the answer, as of other things that look odd
+ * Addresses that reports are never pushed to (http/guard.ts). Whoever gives one is told so with the answer, as of other things that look odd
  * about a request: the message goes all the same. Names that lead to such an address show at the first try, because nobody is asked for them before.
  */
+
+import type { AddressPolicy } from "../http/guard.ts";
+import { urlRefusal } from "../http/guard.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { SendRequest } from "../intake/request.ts";
-import type { AddressPolicy } from "../reports/pushing/guard.ts";
-import { urlRefusal } from "../reports/pushing/guard.ts";
 import { pushRules } from "../reports/pushing/push-settings.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { hostOf } from "../runtime/urls.ts";

@@ -33,7 +33,7 @@ export interface PartToSubmit {
 }
 
 export type Submission =
-  | { kind: "accepted"; carrierMessageId: string }
+  | { kind: "accepted"; carrierMessageId: string; others?: readonly string[] } // `others`: the ids of further parts, where the carrier cut the message
   | { kind: "later"; retryAfterMs: number; status?: string } // the carrier is busy: nothing goes to it for so long; 0 where `room` says when. With a status if it said so itself
   | { kind: "not now"; retryAfterMs: number; status?: string } // this part alone could not be taken; others may be. So long at first, then longer
   | { kind: "refused"; errorId: number; status?: string } // will never be taken. `status` is the carrier's own word, for people

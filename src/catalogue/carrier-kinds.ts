@@ -1,5 +1,6 @@
 /** The kinds of carriers, each with the schema of its profile. The file, the operator's API and the command line read profiles by this table. */
 
+import { HttpCarrierProfile } from "../carriers/http/profile.ts";
 import { SmppCarrier } from "../carriers/smpp/profile.ts";
 import { type Static, type TObject, Type } from "../runtime/type.ts";
 import { HANDSET_OUTCOMES } from "../simulator/handsets.ts";
@@ -29,8 +30,8 @@ const SimulatorCarrier = Type.Object(
   strict,
 );
 
-/** A profile's secret is its "password": it is sealed in the store, it is never shown, and one that is left out of a change stays as it was. */
-export const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier } as const;
+/** A profile's secrets (CARRIER_SECRETS) are sealed in the store and never shown, and one that is left out of a change stays as it was. */
+export const CARRIER_KINDS = { simulator: SimulatorCarrier, smpp: SmppCarrier, http: HttpCarrierProfile } as const;
 
 export type CarrierProfile = Static<(typeof CARRIER_KINDS)[keyof typeof CARRIER_KINDS]>;
 

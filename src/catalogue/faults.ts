@@ -6,6 +6,7 @@ import { shownPlace, type TomlPath, TomlPlaces } from "../runtime/toml.ts";
 import { Type } from "../runtime/type.ts";
 import { visibleLine } from "../runtime/visible.ts";
 import { ACCOUNT_KEY, ACCOUNT_KEY_SAYS } from "../store/names.ts";
+import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 
 /** Faults that are told of one file. */
 export const MAX_FAULTS = 20;
@@ -37,7 +38,7 @@ export const WORDS: SchemaWords = {
     [PEM_PATTERN, "must be a certificate in PEM, which begins with -----BEGIN CERTIFICATE-----"],
     [ACCOUNT_KEY, ACCOUNT_KEY_SAYS],
   ]),
-  secrets: new Set(["password"]),
+  secrets: new Set(CARRIER_SECRETS),
 };
 
 /** What is wrong with one field. `says` goes on after its name. */

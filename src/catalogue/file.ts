@@ -1,5 +1,6 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
 import { stringify } from "smol-toml";
+import { httpFaults } from "../carriers/http/faults.ts";
 import { tagOfTwo } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { isRight } from "../runtime/check.ts";
@@ -80,6 +81,10 @@ const RULES: { readonly [Name in Kind]: readonly Rule[] } = {
     { reads: ["kind", "tlsCa", "tlsCaPem"], faults: authorityFaults },
     { reads: ["kind", "tlvs"], faults: tagFaults },
     { reads: ["kind", "handset"], faults: phoneFaults },
+    {
+      reads: ["kind", "preset", "url", "send", "receipts"],
+      faults: (profile: CarrierProfile) => (profile.kind === "http" ? httpFaults(profile) : []),
+    },
   ],
   route: [
     {

@@ -159,6 +159,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./smsc.ts")).smscCommand(),
   },
   {
+    name: "provider",
+    summary: "a simulated provider of SMS over HTTP",
+    load: async () => (await import("./provider.ts")).providerCommand(),
+  },
+  {
     name: "completion",
     summary: "print a script for completion by Tab",
     load: async () => (await import("./completion.ts")).completionCommand(() => programWith(() => true)),

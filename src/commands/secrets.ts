@@ -11,7 +11,7 @@ import {
 } from "../runtime/random.ts";
 import { missingKey, type SecretBox, SecretFault, sealedBy } from "../runtime/secrets.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { SecretCursor } from "../store/port/secrets.ts";
+import { CARRIER_SECRETS, type CarrierSecret, type SecretCursor } from "../store/port/secrets.ts";
 import type { Awaitable, Sql } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 
@@ -19,7 +19,7 @@ import { commands } from "./entry.ts";
 export const callbackSecretPlace = (accountKey: string): string => `account/${accountKey}/callback_secret`;
 export const secondFactorPlace = (username: string): string => `login/${username}/second_factor`;
 export const pinSecretPlace = (applicationId: string): string => `pin/${applicationId}/secret`;
-const carrierPlace = (id: string): string => `carrier/${id}/password`;
+const carrierPlace = (id: string, field: CarrierSecret): string => `carrier/${id}/${field}`;
 
 // --- Items of the catalogue --------------------------------------------------------------------------------------------------
 
@@ -29,22 +29,28 @@ interface Item {
   readonly body: string;
 }
 
-/** A carrier's profile with its password; null for items that have none. */
-function profileOf({ kind, body }: Item): { readonly password: string } | null {
-  if (kind !== "carrier") return null;
-  const profile = JSON.parse(body) as { readonly password?: unknown };
-  return typeof profile.password === "string" ? (profile as { password: string }) : null;
+type Profile = { readonly [Field in CarrierSecret]?: unknown };
+
+function secretOf(profile: Profile, field: CarrierSecret): string | null {
+  const secret = profile[field];
+  return typeof secret === "string" ? secret : null;
 }
 
-function withPassword<Some extends Item>(item: Some, change: (place: string, password: string) => string): Some {
-  const profile = profileOf(item);
-  if (profile === null) return item;
-  return { ...item, body: JSON.stringify({ ...profile, password: change(carrierPlace(item.id), profile.password) }) };
+/** A carrier's profile with other secrets; any other item as it is. */
+function withSecrets<Some extends Item>(item: Some, change: (secret: string, field: CarrierSecret) => string): Some {
+  if (item.kind !== "carrier") return item;
+  const profile = JSON.parse(item.body) as Profile;
+  const found = CARRIER_SECRETS.flatMap((field) => {
+    const secret = secretOf(profile, field);
+    return secret === null ? [] : [[field, change(secret, field)] as const];
+  });
+  if (found.length === 0) return item;
+  return { ...item, body: JSON.stringify({ ...profile, ...Object.fromEntries(found) }) };
 }
 
 /** An item of the catalogue as whoever uses it wants it. */
 export function openItem<Some extends Item>(secrets: SecretBox, item: Some): Some {
-  return withPassword(item, (place, password) => secrets.open(place, password));
+  return withSecrets(item, (secret, field) => secrets.open(carrierPlace(item.id, field), secret));
 }
 
 // --- Writing -----------------------------------------------------------------------------------------------------------------
@@ -82,8 +88,8 @@ export function secretWriter({ sql, secrets }: CommandParts): SecretWriter {
       return (await isSealed()) ? secrets.seal(place, text) : text;
     },
     async sealItem(item) {
-      if (profileOf(item) === null || !(await isSealed())) return item;
-      return withPassword(item, (place, password) => secrets.seal(place, password));
+      if (withSecrets(item, () => "") === item || !(await isSealed())) return item;
+      return withSecrets(item, (secret, field) => secrets.seal(carrierPlace(item.id, field), secret));
     },
   };
 }
@@ -126,8 +132,8 @@ function inColumn(
     }));
 }
 
-/** Carriers' passwords. A profile without one counts as an empty one, which needs no sealing. */
-function inCarriers(sql: Sql): Secrets {
+/** One of the secrets of carriers. A profile without it counts as an empty one, which needs no sealing. */
+function inCarriers(sql: Sql, field: CarrierSecret): Secrets {
   const page = sql.prepare<[string, number], Item>(
     "SELECT kind, id, body FROM catalogue_item WHERE kind = 'carrier' AND id > ? ORDER BY id LIMIT ?",
   );
@@ -137,10 +143,11 @@ function inCarriers(sql: Sql): Secrets {
   return async (after, limit) =>
     (await page.all(after, limit)).map((item) => ({
       key: item.id,
-      text: profileOf(item)?.password ?? "",
-      place: carrierPlace(item.id),
+      text: secretOf(JSON.parse(item.body), field) ?? "",
+      place: carrierPlace(item.id, field),
       fresh: () => "",
-      replace: (sealed) => set.run(withPassword(item, () => sealed).body, item.id, item.body),
+      replace: (sealed) =>
+        set.run(withSecrets(item, (secret, each) => (each === field ? sealed : secret)).body, item.id, item.body),
     }));
 }
 
@@ -157,7 +164,7 @@ export function secretCommands({ sql, secrets }: CommandParts) {
     inColumn(sql, { table: "pin_application", key: "id", column: "secret" }, pinSecretPlace, () =>
       randomSecret(PIN_SECRET_OCTETS),
     ),
-    inCarriers(sql),
+    ...CARRIER_SECRETS.map((field) => inCarriers(sql, field)),
   ];
 
   /** A page of one kind; behind the last page of it comes the next kind. */

@@ -21,8 +21,10 @@
  * This file has the dispatcher itself: carriers that come and go, the start and the stop.
  */
 import type { CarrierFacts } from "../carriers/facts.ts";
-import type { Carrier } from "../carriers/port.ts";
+import type { Carrier, ReceiptListener } from "../carriers/port.ts";
 import type { StateFacts } from "../carriers/state.ts";
+import type { IncomingPart } from "../message/incoming.ts";
+import type { Receipt } from "../message/receipt.ts";
 import { AccountNames } from "../runtime/account-names.ts";
 import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
@@ -167,16 +169,8 @@ export class Dispatcher {
   }
 
   async #connect(queue: CarrierQueue, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt, asMessage, raw) => {
-      const safe = this.#outcomes.receipt(carrier.id, receipt, asMessage, raw);
-      queue.counts.received(receipt);
-      if (this.#lines !== null) this.#lines.receipt(carrier, receipt);
-      return safe;
-    });
-    carrier.onIncoming((part) => {
-      this.counts.incomingParts++;
-      return this.#outcomes.incoming(carrier.id, part);
-    });
+    carrier.onReceipt((receipt, asMessage, raw) => this.#receipt(queue, receipt, asMessage, raw));
+    carrier.onIncoming((part) => this.#incoming(queue, part));
     carrier.onChange(() => {
       const isUp = carrier.isUp();
       if (isUp !== queue.wasUp) this.#noteChange(queue, isUp);
@@ -187,6 +181,29 @@ export class Dispatcher {
     await carrier.start();
     if (carrier.isUp() !== queue.wasUp) this.#noteChange(queue, carrier.isUp());
     this.#pump.pump(queue);
+  }
+
+  #receipt(queue: CarrierQueue, ...[receipt, asMessage, raw]: Parameters<ReceiptListener>): Promise<void> {
+    const safe = this.#outcomes.receipt(queue.carrier.id, receipt, asMessage, raw);
+    queue.counts.received(receipt);
+    if (this.#lines !== null) this.#lines.receipt(queue.carrier, receipt);
+    return safe;
+  }
+
+  #incoming(queue: CarrierQueue, part: IncomingPart): Promise<void> {
+    this.counts.incomingParts++;
+    return this.#outcomes.incoming(queue.carrier.id, part);
+  }
+
+  /** What a carrier said by calling us. Resolves when it is safe; false where this node does not serve the carrier. */
+  async heard(carrierId: string, receipts: readonly Receipt[], incoming: readonly IncomingPart[]): Promise<boolean> {
+    const queue = this.#queues.get(carrierId);
+    if (queue === undefined) return false;
+    await Promise.all([
+      ...receipts.map((receipt) => this.#receipt(queue, receipt)),
+      ...incoming.map((part) => this.#incoming(queue, part)),
+    ]);
+    return true;
   }
 
   #noteChange(queue: CarrierQueue, isUp: boolean): void {

@@ -34,6 +34,8 @@ export class Submitting {
   readonly #reference: number;
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
+  /** The ids of further parts, where the carrier cut the message itself. */
+  readonly #others: string[] = [];
   /** How many parts the carrier has. */
   #takenCount: number;
   /** The error of a part that will never be taken. */
@@ -145,6 +147,7 @@ export class Submitting {
       const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
       if (known.kind === "accepted") {
         this.#ids[index] = known.carrierMessageId;
+        if (known.others !== undefined) this.#others.push(...known.others);
         this.#takenCount++;
       }
       return known;
@@ -153,14 +156,14 @@ export class Submitting {
 
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
   #taken(ids: readonly (string | null)[] = this.#ids): SubmittedPart[] {
-    const taken = ids.filter((id) => id !== null);
+    const taken = [...ids.filter((id) => id !== null), ...this.#others];
     const counting = { every: null, first: 0, last: taken.length - 1 }[this.#carrier.partRule];
     return taken.map((id, index) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
   }
 
   #judge(answers: readonly Submission[]): Verdict {
     const taken = this.#taken();
-    if (this.#spoiledBy === null && taken.length === this.#ids.length) {
+    if (this.#spoiledBy === null && this.#takenCount === this.#ids.length) {
       return { kind: "submitted", parts: taken, refusedErrorId: null };
     }
     const kinds = new Set(answers.map((answer) => answer.kind));

@@ -1,5 +1,7 @@
 /** The doctor on carriers, each of which is bound to for a moment, and how others are connected to. */
 import type { Socket } from "node:net";
+import { describe } from "../carriers/http/presets.ts";
+import type { HttpProfile } from "../carriers/http/profile.ts";
 import { authorityName, tlsOf } from "../carriers/smpp/authority.ts";
 import { COMMAND_STATUSES, statusName } from "../carriers/smpp/codec/statuses.ts";
 import type { SmppProfile } from "../carriers/smpp/profile.ts";
@@ -17,11 +19,28 @@ export async function lookAtCarriers(carriers: readonly CarrierProfile[], connec
       const found = new Findings("carriers");
       if (carrier.kind === "simulator") found.ok(carrier.id, "simulated: no phone rings");
       else if (!connect) found.ok(carrier.id, "not connected to, as you wish");
+      else if (carrier.kind === "http") await lookAtUrl(carrier, found);
       else await Promise.all(carrier.hosts.map((host) => lookAtHost(carrier, host, found)));
       return found.all;
     }),
   );
   return all.flat();
+}
+
+/** Only whether it can be reached: most providers have nothing to be asked that costs nothing. */
+async function lookAtUrl(profile: HttpProfile, found: Findings): Promise<void> {
+  const url = new URL(profile.proxy ?? describe(profile).url);
+  const isTls = url.protocol === "https:";
+  const place = `${url.hostname}:${url.port === "" ? (isTls ? 443 : 80) : url.port}`;
+  const about = `${profile.id} ${url.host}`;
+  const ca = profile.tlsCaPem;
+  const connection = await connected(place, () => (isTls ? tlsOf(ca === undefined ? {} : { tlsCaPem: ca }) : null));
+  if ("problem" in connection) {
+    found.wrong(about, `no connection: ${connection.problem}`, "check url, proxy and the firewall");
+    return;
+  }
+  connection.socket.destroy();
+  found.ok(about, 'can be reached; whether it takes messages, "heliograph carrier try" tells');
 }
 
 /** "host:port", the host of IPv6 in brackets. */

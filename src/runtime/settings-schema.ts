@@ -10,6 +10,7 @@ import { parseRoles, ROLES } from "./roles.ts";
 import { parseSecretKeys } from "./secrets.ts";
 import { TRACE_LEVELS } from "./trace.ts";
 import { type Static, type TSchema, Type } from "./type.ts";
+import { urlProblem } from "./urls.ts";
 
 /** Whom a second factor may be required of. */
 const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;
@@ -55,6 +56,11 @@ export const SettingsSchema = Type.Object({
     tlsKey: TextOrNone,
     trustedProxies: NetworkList,
     metricsNetworks: NetworkList,
+    publicUrl: Type.Refine(
+      Type.String(),
+      (text) => text === "" || urlProblem(text) === null,
+      () => 'must be a URL such as "https://sms.example.com"',
+    ),
     allowHosts: Type.Refine(
       Type.String(),
       (text) => parseHostNames(text) !== null,

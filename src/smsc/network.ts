@@ -7,11 +7,11 @@
  *                        └──held──────────┘
  */
 
+import { SentLog } from "../carriers/pace/sent-log.ts";
 import type { Pdu, PduDraft } from "../carriers/smpp/codec/pdu.ts";
 import { type CommandStatus, statusCode } from "../carriers/smpp/codec/statuses.ts";
 import { formatAbsoluteTime } from "../carriers/smpp/codec/times.ts";
 import { NO_TLVS } from "../carriers/smpp/codec/tlvs.ts";
-import { SentLog } from "../carriers/smpp/sent-log.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Random } from "../runtime/random.ts";
 import { Answers } from "../simulator/answers.ts";

@@ -1,5 +1,7 @@
 /** Delivery's thread: dispatch, carriers and report push, fed by the store's thread and steered by the main one. */
+
 import { type MessagePort, workerData } from "node:worker_threads";
+import type { CalledBack } from "../carriers/http/callbacks.ts";
 import { Delivery } from "../delivery.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
@@ -57,6 +59,10 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
   leftInDoubt: async () => delivery.leftInDoubt,
   carriers: async () => delivery.carriers(),
   connectNow: async (carrierId) => delivery.connectNow(carrierId as string),
+  heard: async (input) => {
+    const { carrierId, said } = input as { carrierId: string; said: CalledBack };
+    return delivery.heard(carrierId, said);
+  },
   write: (message) => delivery.write(message as Parameters<Delivery["write"]>[0]),
   network: async (input) => {
     const { name, input: asked } = input as { name: never; input: never };

@@ -1,8 +1,8 @@
 /** All that is known of one message, as plain values with names: what `heliograph message show` prints and the operator's API answers with. */
 import type { NodeCarrierState } from "../admin/carriers.ts";
+import { type AddressPolicy, urlRefusal } from "../http/guard.ts";
 import { carriedOf } from "../message/carried.ts";
 import { formatMicros } from "../money/amounts.ts";
-import { type AddressPolicy, urlRefusal } from "../reports/pushing/guard.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
 import type { TraceDetails } from "../runtime/trace.ts";
 import { formatDateTime } from "../schedule/date-time.ts";

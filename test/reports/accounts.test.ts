@@ -1,8 +1,8 @@
 /** One account's trouble with its receivers is not another's: what push has is shared out by account. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Resolve } from "../../src/http/connector.ts";
 import type { DeliveryBatch } from "../../src/message/message.ts";
-import type { Resolve } from "../../src/reports/pushing/connector.ts";
 import { until } from "../support/patience.ts";
 import { hang, type ReportReceiver, status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, factsOf, startPush, startReceiver } from "./fixtures.ts";

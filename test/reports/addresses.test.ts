@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
-import { guardedLookup, resolveName } from "../../src/reports/pushing/connector.ts";
+import { guardedLookup, resolveName } from "../../src/http/connector.ts";
 import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
 import { CERTIFICATE } from "../support/certificate.ts";
 import { until } from "../support/patience.ts";

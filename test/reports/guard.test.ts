@@ -1,7 +1,7 @@
 /** Which addresses a report may be sent to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal, urlRefusal } from "../../src/reports/pushing/guard.ts";
+import { refusal, urlRefusal } from "../../src/http/guard.ts";
 import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };

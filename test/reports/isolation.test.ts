@@ -1,8 +1,8 @@
 /** One host's trouble is not another's, and everything has a bound. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Answer, Post, Transport } from "../../src/http/transport.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
-import type { Answer, Post, Transport } from "../../src/reports/pushing/transport.ts";
 import { until } from "../support/patience.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { batchesFor, batchFor, factsOf, MINUTE_MS, startPush, startReceiver } from "./fixtures.ts";
@@ -227,7 +227,7 @@ test("100,000 reports to three hosts, one of them dead: the others get theirs on
       }
       const id = headers["webhook-id"]!;
       timesReceived.set(id, (timesReceived.get(id) ?? 0) + 1);
-      return { kind: "answered", status: 200, retryAfter: null, excerpt: "" };
+      return { kind: "answered", status: 200, retryAfter: null, excerpt: "", isWhole: true };
     },
     forget() {},
     async close() {},

@@ -67,7 +67,7 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     files: ["test/hostile/linear.test.ts", "test/sms/linear.test.ts", "test/dispatch/scale.test.ts"],
     alone: true,
   },
-  pace: { about: "rates of carriers, found and kept", files: ["test/carriers/smpp/rate-finder.test.ts"] },
+  pace: { about: "rates of carriers, found and kept", files: ["test/carriers/pace/rate-finder.test.ts"] },
   postgres: {
     about: "the tests of the API once more, on PostgreSQL, and the store's contract there in full size",
     again: ["test/api/*.test.ts", "test/store/postgres-{accounts,messages,pins,receipts}.test.ts"],

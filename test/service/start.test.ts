@@ -174,6 +174,7 @@ test("the schemas of every operation can be compiled", async (t) => {
     metrics: anything,
     liveHub: anything,
     carrierFacts: anything,
+    carrierHeard: anything,
     onAnswer: anything,
   });
   t.after(async () => {

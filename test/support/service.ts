@@ -279,6 +279,7 @@ export async function startTestService(t: Cleanup, options: TestServiceOptions =
     carriers: {
       facts: async () => delivery.carriers(),
       connectNow: async (carrierId) => delivery.connectNow(carrierId),
+      heard: (carrierId, said) => delivery.heard(carrierId, said),
     },
     ...(options.consoleFolder === undefined ? {} : { consoleFolder: options.consoleFolder }),
     reportsInMemory: async () => delivery.reportsInMemory,

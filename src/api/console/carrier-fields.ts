@@ -1,5 +1,6 @@
 /** The fields of each kind of carrier, for the form in which one is set: read from the schemas by which the catalogue checks them. */
 import { CARRIER_KINDS } from "../../catalogue/carrier-kinds.ts";
+import { isCarrierSecret } from "../../store/port/secrets.ts";
 
 interface FieldSchema {
   readonly type?: string;
@@ -22,10 +23,9 @@ export interface CarrierField {
 
 /** Only the command line may name a file; id and kind are said elsewhere. */
 const LEFT_OUT = new Set(["id", "kind", "tlsCa"]);
-const SECRET = "password";
 
 function inputOf(name: string, { type, enum: choices, items }: FieldSchema): CarrierField["input"] {
-  if (name === SECRET) return "secret";
+  if (isCarrierSecret(name)) return "secret";
   if (choices !== undefined) return "choice";
   if (type === "boolean") return "switch";
   if (type === "integer" || type === "number") return "number";

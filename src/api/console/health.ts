@@ -2,7 +2,9 @@
  * How the service is, for the pages that watch it. Every five seconds it looks at the counters of this node and keeps what it saw for two hours, as
  * numbers in a ring. What the pages ask for again and again is asked of delivery and of the store once for all of them.
  */
+
 import type { CarrierFacts } from "../../carriers/facts.ts";
+import type { CalledBack } from "../../carriers/http/callbacks.ts";
 import type { Examined } from "../../doctor/checks.ts";
 import { CheckWatch } from "../../doctor/watch.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
@@ -18,6 +20,8 @@ export interface CarriersPort {
   readonly facts: () => Promise<readonly CarrierFacts[]>;
   /** False where this node does not serve the carrier. */
   readonly connectNow: (carrierId: string) => Promise<boolean>;
+  /** What a carrier said by calling us. False where this node does not serve it. */
+  readonly heard: (carrierId: string, said: CalledBack) => Promise<boolean>;
 }
 
 export interface HealthParts extends Examined {

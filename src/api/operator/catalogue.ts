@@ -11,6 +11,7 @@ import { IncomingNumber } from "../../catalogue/numbers.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type TProperties, type TSchema, Type } from "../../runtime/type.ts";
 import type { CatalogueItem } from "../../store/port/catalogue.ts";
+import { CARRIER_SECRETS, isCarrierSecret } from "../../store/port/secrets.ts";
 import type { Store } from "../../store/port/store.ts";
 import { badField } from "../errors.ts";
 import { Mutex } from "../mutex.ts";
@@ -86,9 +87,6 @@ const RESOURCES: readonly Resource[] = [
 
 /** A path cannot end in nothing, so the route of every number has a name there. */
 const DEFAULT_ROUTE = "default";
-/** Written and never shown. */
-const SECRET = "password";
-
 /** `title` is its name in the description. */
 function oneOf(title: string, schemas: readonly TSchema[]): TSchema {
   return schemas.length === 1 ? { ...schemas[0]!, title } : Type.Union([...schemas], { title });
@@ -99,11 +97,11 @@ function nameOf({ kind }: Resource): string {
   return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
 }
 
-/** What is in the path need not be in the body, and neither a password that stays as it is. */
+/** What is in the path need not be in the body, and neither a secret that stays as it is. */
 function bodyOf(resource: Resource): TSchema {
   const { shapes, names, kind } = resource;
-  const optional = new Set([...names, SECRET]);
-  const description = kind === "carrier" ? "A password that is left out stays as it was." : "As in the catalogue file.";
+  const optional = new Set<string>([...names, ...CARRIER_SECRETS]);
+  const description = kind === "carrier" ? "A secret that is left out stays as it was." : "As in the catalogue file.";
   return oneOf(
     `${nameOf(resource)}Settings`,
     shapes.map(({ properties }) =>
@@ -126,15 +124,18 @@ function bodyOf(resource: Resource): TSchema {
 function answerOf(resource: Resource): TSchema {
   return oneOf(
     nameOf(resource),
-    resource.shapes.map(({ properties: { [SECRET]: _, ...properties } }) =>
-      Type.Object({ ...properties, version: Type.Integer({ description: "Grows with every change." }) }),
+    resource.shapes.map(({ properties }) =>
+      Type.Object({
+        ...Object.fromEntries(Object.entries(properties).filter(([name]) => !isCarrierSecret(name))),
+        version: Type.Integer({ description: "Grows with every change." }),
+      }),
     ),
   );
 }
 
 function shown(item: CatalogueItem): Record<string, unknown> & { version: number } {
-  const { [SECRET]: _, ...rest } = items.fieldsOf(item);
-  return { ...rest, version: item.version ?? 1 };
+  const shown = Object.entries(items.fieldsOf(item)).filter(([name]) => !isCarrierSecret(name));
+  return { ...Object.fromEntries(shown), version: item.version ?? 1 };
 }
 
 /** What the path says of the item. */

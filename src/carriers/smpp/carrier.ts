@@ -12,10 +12,11 @@ import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";
 import type { ConnectionFacts } from "../facts.ts";
+import { CarrierPace } from "../pace/carrier-pace.ts";
+import { SentLog } from "../pace/sent-log.ts";
 import type { Carrier, OutgoingMessage, PartToSubmit, ReceiptListener, Submission } from "../port.ts";
 import { BusyPhones } from "./busy-phones.ts";
 import { CarrierLink, WINDOW } from "./carrier-link.ts";
-import { CarrierPace } from "./carrier-pace.ts";
 import type { Pdu } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
 import { readTlv } from "./codec/tlvs.ts";
@@ -24,7 +25,6 @@ import { type Delivered, readDelivered } from "./incoming.ts";
 import { idInAnswer, isUsableId } from "./message-id.ts";
 import { partsOf, submitOf } from "./outgoing.ts";
 import type { SmppProfile } from "./profile.ts";
-import { SentLog } from "./sent-log.ts";
 import type { MessageRequestName, Reply, SessionAnswer, Unreadable } from "./session/contract.ts";
 
 export interface SmppCarrierParts {

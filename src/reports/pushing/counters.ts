@@ -1,6 +1,7 @@
 /** What push has done so far, as plain numbers, and the metrics that are made of them. */
+
+import type { Answer } from "../../http/transport.ts";
 import { counter, type Distribution, gauge, histogram, type Metric, seriesBy } from "../../runtime/metrics.ts";
-import type { Answer } from "./transport.ts";
 
 /** Counted in batches, since the start; what ends in "Now" is a level. */
 export interface PushCounters {

@@ -1,8 +1,9 @@
 /** What an operator can set about pushing reports, and what holds unless he does. */
+
+import type { AddressPolicy } from "../../http/guard.ts";
+import type { TransportSettings } from "../../http/transport.ts";
 import type { Settings } from "../../runtime/settings.ts";
-import type { AddressPolicy } from "./guard.ts";
 import type { RetryRules } from "./retry.ts";
-import type { TransportSettings } from "./transport.ts";
 
 export interface PushSettings extends TransportSettings, RetryRules {
   /** Items in one request, at most (the API family's limit is 100). */

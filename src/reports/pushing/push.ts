@@ -12,6 +12,10 @@
  * next. What an account has no room for comes back at the account's own pace, so that its backlog is not what every look at the
  * store finds first.
  */
+
+import type { Resolve } from "../../http/connector.ts";
+import type { AddressPolicy } from "../../http/guard.ts";
+import { HttpTransport, type Transport } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { AccountNames } from "../../runtime/account-names.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
@@ -22,9 +26,7 @@ import type { Metric } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Trace } from "../../runtime/trace.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
-import type { Resolve } from "./connector.ts";
 import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
-import type { AddressPolicy } from "./guard.ts";
 import type { Host, Turn } from "./host.ts";
 import type { PushSettings } from "./push-settings.ts";
 import { ReportLanes } from "./report-lanes.ts";
@@ -32,7 +34,6 @@ import { type BatchOutcome, ReportOutcomes } from "./report-outcomes.ts";
 import { readTarget } from "./report-request.ts";
 import { ReportSender } from "./report-sender.ts";
 import type { ReportStore } from "./report-store.ts";
-import { HttpTransport, type Transport } from "./transport.ts";
 
 export interface PushOptions {
   readonly store: ReportStore;

@@ -6,12 +6,12 @@
  */
 
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import type { Post } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { formRules, toldBy } from "../../message/report-form.ts";
 import { parseHttpUrl } from "../../runtime/urls.ts";
 import { dlrPath } from "../rendering/dlr-url.ts";
 import { bodyOf } from "../rendering/report-body.ts";
-import type { Post } from "./transport.ts";
 
 /** The client's URL, taken apart for the request. */
 export interface Target {

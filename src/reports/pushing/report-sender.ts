@@ -2,6 +2,8 @@
  * Sends batches of reports: one request from its signing to what came of it. It knows nothing of turns and of room; whatever becomes of
  * a batch goes to the store (report-outcomes.ts), and nothing is tried again from here.
  */
+
+import type { Answer, Transport } from "../../http/transport.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import type { AccountNames } from "../../runtime/account-names.ts";
@@ -26,7 +28,6 @@ import type { ReportStore } from "./report-store.ts";
 import { ReportTrace } from "./report-trace.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
 import { ShortenedSchedules } from "./shortened.ts";
-import type { Answer, Transport } from "./transport.ts";
 
 export interface ReportSenderParts {
   readonly store: ReportStore;

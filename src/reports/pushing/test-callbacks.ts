@@ -2,6 +2,8 @@
  * A test callback: a report of a message that never was goes to a client's URL, signed with the account's own secrets, by the same rules and the same
  * code as reports do. It goes once, and its answer is for the one who asked: nothing of it is stored.
  */
+
+import { type AnswerHeaders, HttpTransport } from "../../http/transport.ts";
 import type { CallbackPolicy } from "../../message/callback.ts";
 import { carriedOf } from "../../message/carried.ts";
 import type { DeliveryBatch } from "../../message/message.ts";
@@ -12,7 +14,6 @@ import type { Settings } from "../../runtime/settings.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import { pushRules } from "./push-settings.ts";
 import { readTarget, requestFor, signingKey } from "./report-request.ts";
-import { type AnswerHeaders, HttpTransport } from "./transport.ts";
 
 export interface TestCallbackParts {
   readonly store: { callbackPolicy(input: { accountId: number }): Promise<CallbackPolicy> };

@@ -11,3 +11,11 @@ export interface SecretCount {
   readonly keyId: string | null;
   readonly count: number;
 }
+
+/** The fields of a carrier's profile that are secrets: sealed in the store, never shown, and as they were where a change leaves them out. */
+export const CARRIER_SECRETS = ["password", "apiKey", "callbackSecret"] as const;
+export type CarrierSecret = (typeof CARRIER_SECRETS)[number];
+
+export function isCarrierSecret(field: string): field is CarrierSecret {
+  return (CARRIER_SECRETS as readonly string[]).includes(field);
+}

@@ -1,9 +1,9 @@
 /** What a carrier says of its load, and what it is sent for that. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Congestion } from "../../../src/carriers/pace/congestion.ts";
 import { decodePdu } from "../../../src/carriers/smpp/codec/decode.ts";
 import { readTlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
-import { Congestion } from "../../../src/carriers/smpp/congestion.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 /** The rate that is found, a second at a time, when each of 100 parts a second is answered so. */

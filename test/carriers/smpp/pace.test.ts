@@ -1,8 +1,8 @@
 /** The pace of a carrier: never more than its parts a second, over any second, at the socket. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CarrierPace } from "../../../src/carriers/smpp/carrier-pace.ts";
-import { SentLog } from "../../../src/carriers/smpp/sent-log.ts";
+import { CarrierPace } from "../../../src/carriers/pace/carrier-pace.ts";
+import { SentLog } from "../../../src/carriers/pace/sent-log.ts";
 import fc, { cases } from "../../support/chance.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 

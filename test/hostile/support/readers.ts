@@ -42,6 +42,7 @@ import { idInAnswer, idInReceipt, isUsableId, otherSpellings } from "../../../sr
 import { looksLikeReceipt, readDate, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text.ts";
 import { examineCatalogueFile, readCatalogueFile } from "../../../src/catalogue/file.ts";
+import { refusal, urlRefusal } from "../../../src/http/guard.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { findLinks } from "../../../src/intake/links.ts";
 import { carriedOf } from "../../../src/message/carried.ts";
@@ -53,7 +54,6 @@ import { parseMicros } from "../../../src/money/amounts.ts";
 import { maskOf } from "../../../src/pins/pin.ts";
 import { parseRate, parseSpan } from "../../../src/pins/rate.ts";
 import { filledIn, textFault, valuesFault } from "../../../src/pins/text.ts";
-import { refusal, urlRefusal } from "../../../src/reports/pushing/guard.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
@@ -344,11 +344,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/message/incoming.ts firstWord": firstWord,
   "src/message/incoming.ts readKeyword": (text) => [readKeyword(text, RULE), readKeyword(`STOP ${text}`, RULE)],
   "src/message/incoming.ts withoutKeyword": (text) => [withoutKeyword(text), withoutKeyword(`STOP ${text}`)],
-  "src/reports/pushing/guard.ts urlRefusal": (text) => [
+  "src/http/guard.ts urlRefusal": (text) => [
     urlRefusal(`http://${text}`, { allowLoopback: false, allowPrivate: false }),
     urlRefusal(`http://a.${text}:1@x`, { allowLoopback: false, allowPrivate: false }),
   ],
-  "src/reports/pushing/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
+  "src/http/guard.ts refusal": (text) => refusal(text, { allowLoopback: false, allowPrivate: false }),
   "src/reports/rendering/dlr-url.ts isDlrUrl": (text) => [isDlrUrl(text), isDlrUrl(`http://a/%d${text}`)],
   "src/reports/rendering/dlr-url.ts dlrPath": (text) => dlrPath(`http://a/%${text}`.slice(0, MAX_URL_LENGTH), 1, FACTS),
   "src/reports/pushing/retry.ts readRetryAfterMs": (text) => readRetryAfterMs(text, 0),

@@ -3,8 +3,8 @@
  * the URL is hostile until its address has been looked at. Pure: names are resolved in connector.ts.
  */
 import { isIPv4, isIPv6 } from "node:net";
-import { refusedAddress } from "../../runtime/refused-address.ts";
-import { parseHttpUrl } from "../../runtime/urls.ts";
+import { refusedAddress } from "../runtime/refused-address.ts";
+import { parseHttpUrl } from "../runtime/urls.ts";
 
 export interface AddressPolicy {
   /** This machine itself: for the sandbox. */

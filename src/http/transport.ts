@@ -2,14 +2,14 @@
  * One HTTP request to a receiver, from the connection to the end of its answer. It knows nothing of reports, retries or queues:
  * it says what happened.
  */
-import type { Client, Dispatcher } from "undici";
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { Dispatcher } from "undici";
+import type { Clock, Timer } from "../runtime/clock.ts";
 import { guardedConnector, type Resolve, resolveName } from "./connector.ts";
 import type { AddressPolicy } from "./guard.ts";
 import { undici } from "./undici.ts";
 
 export interface Post {
-  readonly method: "POST" | "GET";
+  readonly method: "POST" | "PUT" | "GET";
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
@@ -24,8 +24,10 @@ export type Answer =
       readonly kind: "answered";
       readonly status: number;
       readonly retryAfter: string | null;
-      /** The beginning of the answer's body, for people. */
+      /** The beginning of the answer's body, its control characters as spaces. */
       readonly excerpt: string;
+      /** It came to its end, within its bounds. */
+      readonly isWhole: boolean;
     }
   | { readonly kind: "unreachable"; readonly reason: string } // there was no connection
   | { readonly kind: "broken"; readonly reason: string }; // there was one, and it ended or fell silent before the answer
@@ -48,8 +50,19 @@ export interface TransportSettings {
   readonly bodyTimeoutMs: number;
   /** Of an answer longer than this the rest is not read: the connection is closed. */
   readonly answerLimitBytes: number;
-  /** So much of an answer's body is kept for people. */
+  /** So much of an answer's body is kept. */
   readonly excerptBytes: number;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  readonly settings: TransportSettings;
+  readonly policy: AddressPolicy;
+  readonly resolve?: Resolve;
+  /** The URL of a proxy that all requests go through; it looks the names up itself. */
+  readonly proxy?: string;
+  /** Certificate authorities in PEM, in place of the system's. */
+  readonly authority?: string;
 }
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -64,16 +77,21 @@ export class HttpTransport implements Transport {
   readonly #clock: Clock;
   readonly #settings: TransportSettings;
   readonly #connect: ReturnType<typeof guardedConnector>;
+  readonly #proxy: string | undefined;
+  readonly #authority: string | undefined;
   readonly #origins = new Map<string, Connections>();
   #closed = false;
 
-  constructor(options: { clock: Clock; settings: TransportSettings; policy: AddressPolicy; resolve?: Resolve }) {
+  constructor(options: TransportOptions) {
     this.#clock = options.clock;
     this.#settings = options.settings;
+    this.#proxy = options.proxy;
+    this.#authority = options.authority;
     this.#connect = guardedConnector({
       policy: options.policy,
       resolve: options.resolve ?? resolveName,
       timeoutMs: options.settings.connectTimeoutMs,
+      ...(options.authority === undefined ? {} : { authority: options.authority }),
     });
   }
 
@@ -85,7 +103,7 @@ export class HttpTransport implements Transport {
     const { answer, reusable } = await new Promise<Ending>((resolve) => {
       const exchange = new Exchange(this.#clock, this.#settings, resolve, onHead);
       const { method, path, headers, body } = post;
-      client.dispatch({ method, path, headers, body: method === "GET" ? null : body }, exchange);
+      client.dispatch({ origin: post.origin, method, path, headers, body: method === "GET" ? null : body }, exchange);
     });
     connections.busy.delete(client);
     if (reusable && this.#origins.get(post.origin) === connections) connections.idle.push(client);
@@ -114,8 +132,16 @@ export class HttpTransport implements Transport {
     return connections;
   }
 
-  #newClient(origin: string): Client {
-    const { Client } = undici();
+  #newClient(origin: string): Dispatcher {
+    const { Client, ProxyAgent } = undici();
+    if (this.#proxy !== undefined)
+      return new ProxyAgent({
+        uri: this.#proxy,
+        ...(this.#authority === undefined ? {} : { requestTls: { ca: this.#authority } }),
+        connections: 1,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
     return new Client(origin, {
       connect: this.#connect,
       keepAliveTimeout: IDLE_CONNECTION_MS,
@@ -132,8 +158,8 @@ export class HttpTransport implements Transport {
  * are the very ones to leave alone. How many there are is the caller's care: as many as it posts at a time.
  */
 interface Connections {
-  readonly idle: Client[];
-  readonly busy: Set<Client>;
+  readonly idle: Dispatcher[];
+  readonly busy: Set<Dispatcher>;
 }
 
 interface Ending {
@@ -179,6 +205,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       status,
       retryAfter: typeof retryAfter === "string" ? retryAfter : null,
       excerpt: "",
+      isWhole: false,
     };
     this.#onHead?.(headers);
     this.#limit(this.#settings.bodyTimeoutMs, "no end of the answer in time");
@@ -209,7 +236,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(problem: string | null): void {
     this.#timer?.cancel();
     const kind = this.#connected ? "broken" : "unreachable";
-    const answered = this.#answer === null ? null : { ...this.#answer, excerpt: readable(this.#excerpt) };
+    const answered =
+      this.#answer === null ? null : { ...this.#answer, excerpt: readable(this.#excerpt), isWhole: problem === null };
     this.#resolve({ answer: answered ?? { kind, reason: problem ?? "no answer" }, reusable: problem === null });
   }
 }

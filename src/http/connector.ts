@@ -6,7 +6,7 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
-import { once } from "../../runtime/lazy.ts";
+import { once } from "../runtime/lazy.ts";
 import { type AddressPolicy, refusal } from "./guard.ts";
 import { undici } from "./undici.ts";
 
@@ -17,13 +17,21 @@ export interface ConnectorOptions {
   readonly resolve: Resolve;
   /** For the name and the connection together. */
   readonly timeoutMs: number;
+  /** Certificate authorities in PEM, in place of the system's. */
+  readonly authority?: string;
 }
 
 /** Says which kind of address it was, never which: the client who reads it should not learn our inner names. */
 class AddressRefused extends Error {}
 
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const connector = once(() => undici().buildConnector({ timeout: options.timeoutMs, lookup: guardedLookup(options) }));
+  const connector = once(() =>
+    undici().buildConnector({
+      timeout: options.timeoutMs,
+      lookup: guardedLookup(options),
+      ...(options.authority === undefined ? {} : { ca: options.authority }),
+    }),
+  );
   return (target, callback) => {
     // A literal address is never looked up. Odd spellings (127.1, 0x7f000001) have become plain ones in the URL's parser.
     const why = isIP(target.hostname) === 0 ? null : refusal(target.hostname, options.policy);

@@ -1,0 +1,108 @@
+/**
+ * The door for carriers over HTTP: /carriers/{id}/{token}/receipts, incoming or events. Whoever does not know the token learns nothing, not even which
+ * carriers there are. A callback is answered when what it says is safe; when the store is away the provider is told to come again.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import {
+  CALLBACK_KINDS,
+  type CallbackKind,
+  type CalledBack,
+  fieldsIn,
+  isFromProvider,
+  isSigned,
+  isToken,
+  readCallback,
+  replyOf,
+} from "../carriers/http/callbacks.ts";
+import type { HttpProfile } from "../carriers/http/profile.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import type { Store } from "../store/port/store.ts";
+import { RETRY_SOON } from "./errors.ts";
+import type { Api } from "./operation.ts";
+
+export interface CarrierCallbackParts {
+  readonly store: Pick<Store, "received" | "incoming">;
+  readonly catalogue: Pick<Catalogue, "current">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The address of the service as the outside knows it; empty where it has none. */
+  readonly publicUrl: string;
+  /** Tells delivery of this node; false where another one serves the carrier. */
+  readonly heard: (carrierId: string, said: CalledBack) => Promise<boolean>;
+}
+
+const BODY_OCTETS = 1_048_576;
+const PATH = "/carriers/:id/:token/:kind";
+
+interface Params {
+  readonly id: string;
+  readonly token: string;
+  readonly kind: string;
+}
+
+export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
+  const { catalogue, clock, log, store, publicUrl, heard } = parts;
+  const limiter = new LogLimiter(clock);
+  const refuse = (id: string, says: string): void =>
+    limiter.write(`${id} ${says}`, (more) => log.warn({ carrier: id, ...more }, says));
+
+  const profileOf = ({ id, token }: Params): HttpProfile | null => {
+    const profile = catalogue.current.carriers.find((each) => each.id === id);
+    return profile?.kind === "http" && isToken(profile, token) ? profile : null;
+  };
+
+  const keep = async (carrierId: string, said: CalledBack): Promise<void> => {
+    if (await heard(carrierId, said)) return;
+    const { receipts, incoming } = said;
+    if (receipts.length > 0) await store.received({ carrierId, receipts });
+    if (incoming.length > 0) await store.incoming({ carrierId, parts: incoming, nowMs: clock.now() });
+  };
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const params = request.params as Params;
+    const kind = CALLBACK_KINDS.find((each) => each === params.kind) as CallbackKind | undefined;
+    const profile = kind === undefined ? null : profileOf(params);
+    if (profile === null) return plain(reply, 404, "There is nothing here.");
+    const callback = {
+      method: request.method,
+      url: `${publicUrl === "" ? `http://${request.headers.host}` : publicUrl.replace(/\/$/, "")}${request.originalUrl}`,
+      headers: request.headers,
+      body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+      address: request.ip,
+    };
+    if (!isFromProvider(profile, callback.address)) {
+      refuse(profile.id, "a callback came from a network that is not the carrier's");
+      return plain(reply, 403, "Not from there.");
+    }
+    if (!isSigned(profile, callback)) {
+      refuse(profile.id, "a callback is not signed as the carrier signs");
+      return plain(reply, 403, "The signature is wrong.");
+    }
+    const said = readCallback(profile, kind!, fieldsIn(callback), clock.now());
+    if (said.receipts.length + said.incoming.length === 0)
+      refuse(profile.id, "a callback says nothing that can be read");
+    try {
+      await keep(profile.id, said);
+    } catch (error) {
+      log.warn({ err: error, carrier: profile.id }, "a callback could not be kept; the carrier is told to come again");
+      return plain(reply.headers(RETRY_SOON), 503, "Please come again.");
+    }
+    const { status, type, body } = replyOf(profile);
+    return reply.code(status).type(type).send(body);
+  };
+
+  for (const method of ["GET", "POST"] as const)
+    api.route({
+      method,
+      url: PATH,
+      config: { auth: "none", octets: true, bodyOctets: BODY_OCTETS },
+      schema: { hide: true },
+      handler: answer,
+    });
+}
+
+function plain(reply: FastifyReply, status: number, words: string): FastifyReply {
+  return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
+}

@@ -1,0 +1,159 @@
+/**
+ * Callbacks of a provider: what they say, once it is sure that they are the provider's. Their address has a secret in it, which follows from the secrets of
+ * the profile, so every node knows it and nobody has to keep it; a description may ask for a signature beside it.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingPart } from "../../message/incoming.ts";
+import type { Receipt } from "../../message/receipt.ts";
+import { Networks, parseNetworks } from "../../runtime/networks.ts";
+import { readData } from "./calls.ts";
+import type { Check, Description } from "./description.ts";
+import { describe } from "./presets.ts";
+import type { HttpProfile } from "./profile.ts";
+import { readIncoming, readReceipts } from "./reading.ts";
+import { fillText, type Values } from "./template.ts";
+import { carrierValues } from "./values.ts";
+
+/** What of a provider's an address of ours is for; "events" where it has one address for all. */
+export const CALLBACK_KINDS = ["receipts", "incoming", "events"] as const;
+export type CallbackKind = (typeof CALLBACK_KINDS)[number];
+
+export interface Callback {
+  readonly method: string;
+  /** As the provider called it: the service's public address, path and query. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  readonly address: string;
+}
+
+/** What a callback says. */
+export interface CalledBack {
+  readonly receipts: readonly Receipt[];
+  readonly incoming: readonly IncomingPart[];
+}
+
+const TOKEN_CHARACTERS = 32;
+
+/** Null where the profile has no secret, so that anybody could guess the address. */
+function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string | null {
+  const secret = callbackSecret ?? password ?? apiKey;
+  if (secret === undefined) return null;
+  return createHmac("sha256", secret).update(`callbacks of ${id}`).digest("base64url").slice(0, TOKEN_CHARACTERS);
+}
+
+/** Where the provider may call us, as values for templates; none without a public address or a secret. */
+export function callbackUrls(profile: HttpProfile, publicUrl: string): Values {
+  const token = tokenOf(profile);
+  if (publicUrl === "" || token === null) return {};
+  const base = `${publicUrl.replace(/\/$/, "")}/carriers/${profile.id}/${token}`;
+  return { receiptsUrl: `${base}/receipts`, incomingUrl: `${base}/incoming`, eventsUrl: `${base}/events` };
+}
+
+export function isToken(profile: HttpProfile, token: string): boolean {
+  const right = tokenOf(profile);
+  return right !== null && isSame(right, token);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [Buffer.from(one), Buffer.from(other)];
+  return first.length === second.length && timingSafeEqual(first, second);
+}
+
+/** Whether a callback may come from there. */
+export function isFromProvider({ callbackNetworks }: HttpProfile, address: string): boolean {
+  if (callbackNetworks === undefined) return true;
+  const networks = parseNetworks(callbackNetworks.join(","));
+  return networks !== null && new Networks(networks).has(address);
+}
+
+/** The fields of a callback: its query, its form, or its JSON. */
+export function fieldsIn({ method, url, headers, body }: Callback): unknown {
+  const query = Object.fromEntries(new URL(url).searchParams);
+  if (method === "GET" || body.length === 0) return query;
+  const type = String(headers["content-type"] ?? "");
+  if (type.startsWith("application/x-www-form-urlencoded")) return { ...query, ...Object.fromEntries(formOf(body)) };
+  const data = readData(body.toString("utf8"));
+  return typeof data === "object" && data !== null && !Array.isArray(data) ? { ...query, ...data } : data;
+}
+
+function formOf(body: Buffer): URLSearchParams {
+  return new URLSearchParams(body.toString("utf8"));
+}
+
+/** Whether it is signed as the description says. */
+export function isSigned(profile: HttpProfile, callback: Callback): boolean {
+  const { check } = describe(profile).description;
+  if (check === undefined) return true;
+  const secret = fillText(check.secret, carrierValues(profile));
+  // A provider that signs with what the profile does not have: the secret in the address has to do.
+  if (secret === undefined) return true;
+  const shown = shownIn(check, callback);
+  if (shown === undefined) return false;
+  switch (check.kind) {
+    case "header":
+      return isSame(secret, shown);
+    case "basic": {
+      const username = fillText(check.username ?? "{username}", carrierValues(profile)) ?? "";
+      return isSame(`Basic ${Buffer.from(`${username}:${secret}`).toString("base64")}`, shown);
+    }
+    case "hmac": {
+      const { algorithm = "sha256", encoding = "hex" } = check;
+      const digest = createHmac(algorithm, secret).update(signedText(check, callback)).digest(encoding);
+      return isSame(
+        encoding === "hex" ? digest.toLowerCase() : digest,
+        encoding === "hex" ? shown.toLowerCase() : shown,
+      );
+    }
+  }
+}
+
+/** The signature as it came: in a header, or as a parameter. */
+function shownIn({ name = "authorization" }: Check, callback: Callback): string | undefined {
+  if (!name.startsWith("?")) return headerOf(callback, name);
+  const fields = fieldsIn(callback) as Readonly<Record<string, unknown>>;
+  const shown = Object.hasOwn(fields, name.slice(1)) ? fields[name.slice(1)] : undefined;
+  return typeof shown === "string" ? shown : undefined;
+}
+
+function headerOf({ headers }: Callback, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+/** What a signature is over: values in places, as in any template. */
+function signedText({ over = "{body}", name = "" }: Check, callback: Callback): string {
+  const { url, body, headers } = callback;
+  const isForm = String(headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
+  const pairs = [...(isForm ? formOf(body) : new URL(url).searchParams)]
+    .filter(([field]) => `?${field}` !== name)
+    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
+  const values: Readonly<Record<string, string>> = {
+    url,
+    body: body.toString("utf8"),
+    fields: isForm ? pairs.map(([field, value]) => field + value).join("") : "",
+    // As Vonage has it: what would end a pair is written as an underscore.
+    pairs: pairs.map(([field, value]) => `&${field}=${value.replace(/[&=]/g, "_")}`).join(""),
+  };
+  return over.replace(/\{(?:header:([A-Za-z0-9-]{1,100})|([a-z]{1,20}))\}/g, (_, header?: string, place?: string) =>
+    header === undefined ? (values[place!] ?? "") : (headerOf(callback, header) ?? ""),
+  );
+}
+
+export function readCallback(profile: HttpProfile, kind: CallbackKind, fields: unknown, nowMs: number): CalledBack {
+  const { receipts, incoming }: Description = describe(profile).description;
+  return {
+    receipts: receipts === undefined || kind === "incoming" ? [] : readReceipts(receipts, fields, nowMs),
+    incoming: incoming === undefined || kind === "receipts" ? [] : readIncoming(incoming, fields, nowMs),
+  };
+}
+
+/** What the provider wants to hear. */
+export function replyOf(profile: HttpProfile): {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+} {
+  const { reply } = describe(profile).description;
+  return { status: reply?.status ?? 200, type: reply?.type ?? "application/json", body: reply?.body ?? "{}" };
+}

@@ -1,0 +1,203 @@
+/**
+ * How a provider's HTTP API is spoken, as data: what is sent, how an answer reads, and how receipts and messages from phones come. A preset is one such
+ * description; a catalogue may have its own. Nothing in it is code: templates have places for values (template.ts), and answers are read by paths (paths.ts).
+ */
+import { type Static, Type } from "../../runtime/type.ts";
+import type { JsonTemplate } from "./template.ts";
+
+const strict = { additionalProperties: false };
+const OneOf = <const Words extends readonly string[]>(words: Words) =>
+  Type.Unsafe<Words[number]>({ type: "string", enum: words });
+const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const Template = Text(2_000);
+/** Names separated by dots, `messages.0.id`; empty for the whole. */
+const Path = Type.String({ maxLength: 200 });
+const Templates = Type.Record(Type.String(), Type.String({ maxLength: 2_000 }));
+const Words = Type.Union([Text(200), Type.Array(Text(200), { minItems: 1, maxItems: 200 })]);
+const Conditions = Type.Record(Type.String(), Words);
+const Names = Type.Record(Type.String(), Text(64));
+const Json = Type.Unsafe<JsonTemplate>({});
+
+/** How we prove who we are, with every request. */
+export const AuthDescription = Type.Object(
+  {
+    kind: OneOf(["basic", "bearer", "header", "query", "hmac", "oauth2"]),
+    /** basic, and the client's id of oauth2. */
+    username: Type.Optional(Template),
+    /** The password, the token, the key, or the client's secret. */
+    secret: Template,
+    /** Of the header or of the parameter. */
+    name: Type.Optional(Text(100)),
+    /** hmac: over what, with the places {method}, {path}, {body} and {timestamp}; sha256 in hex unless said. */
+    over: Type.Optional(Template),
+    algorithm: Type.Optional(OneOf(["sha1", "sha256", "sha512"])),
+    encoding: Type.Optional(OneOf(["hex", "base64"])),
+    /** hmac: the header that has the time, in seconds. */
+    timestampName: Type.Optional(Text(100)),
+    /** oauth2: where tokens are had, by client credentials; a path of the carrier's URL, or a URL. */
+    tokenUrl: Type.Optional(Text(500)),
+    scope: Type.Optional(Text(500)),
+  },
+  strict,
+);
+
+const request = {
+  method: Type.Optional(OneOf(["POST", "PUT", "GET"])),
+  /** Behind the carrier's URL. */
+  path: Type.String({ maxLength: 2_000 }),
+  query: Type.Optional(Templates),
+  headers: Type.Optional(Templates),
+  /** The body: one of the two, or none. */
+  form: Type.Optional(Templates),
+  json: Type.Optional(Json),
+};
+
+/** What an answer means: the first rule that fits. Without one: 2xx is accepted, 429 and 503 later, other 5xx not now, and the rest refused. */
+const Rule = Type.Object(
+  {
+    /** "201", "2xx"; any unless given. */
+    status: Type.Optional(Type.String({ pattern: "^[1-5]([0-9][0-9]|xx)$" })),
+    where: Type.Optional(Conditions),
+    /** later: nothing goes to it for a while. not now: this message alone is tried again. */
+    is: OneOf(["accepted", "later", "not now", "refused", "unknown"]),
+    /** An error of ours by name, of what is refused. */
+    error: Type.Optional(Text(64)),
+  },
+  strict,
+);
+export type Rule = Static<typeof Rule>;
+
+const answer = {
+  rules: Type.Optional(Type.Array(Rule, { maxItems: 200 })),
+  /** The path of the provider's id, or of a list of them, one for each part. Left out: the id is our own key. */
+  id: Type.Optional(Path),
+  /** Its own code of an error, and what that means here by name. */
+  code: Type.Optional(Path),
+  errors: Type.Optional(Names),
+};
+
+const Send = Type.Object(
+  {
+    ...request,
+    ...answer,
+    /** Several messages in a call: the body has a list at `at`, and the answer one at `answers`, matched by our key at `key` or else by their order. */
+    many: Type.Optional(
+      Type.Object(
+        {
+          most: Type.Integer({ minimum: 2, maximum: 1_000 }),
+          at: Path,
+          item: Json,
+          answers: Path,
+          key: Type.Optional(Path),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+/** How we know that a callback is the provider's, beside the secret in its address. */
+const Check = Type.Object(
+  {
+    kind: OneOf(["hmac", "basic", "header"]),
+    /** The header that has the signature, or the word; for a parameter of the body or the query, "?name". */
+    name: Type.Optional(Text(100)),
+    secret: Template,
+    username: Type.Optional(Template),
+    algorithm: Type.Optional(OneOf(["md5", "sha1", "sha256", "sha512"])),
+    encoding: Type.Optional(OneOf(["hex", "base64"])),
+    /** What is signed: {url}, {body}, {fields} (names and values in order), {pairs} ("&name=value" in order), and {header:Name}. */
+    over: Type.Optional(Type.String({ maxLength: 500 })),
+  },
+  strict,
+);
+export type Check = Static<typeof Check>;
+
+const Poll = Type.Object(
+  {
+    ...request,
+    everySeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    /** A call for each message that waits for its receipt, with {id}; else one call for all. */
+    each: Type.Optional(Type.Boolean()),
+    /** Where the answer says what comes after it: a path or a URL, which is called next, or a value for {cursor}. */
+    next: Type.Optional(Path),
+  },
+  strict,
+);
+
+const comes = {
+  /** By a callback to us; which of its fields says it is in `where`. */
+  callback: Type.Optional(Type.Boolean()),
+  poll: Type.Optional(Poll),
+  /** The path of the list; the whole is one of them unless given. */
+  at: Type.Optional(Path),
+  where: Type.Optional(Conditions),
+};
+
+const Receipts = Type.Object(
+  {
+    ...comes,
+    id: Path,
+    phone: Type.Optional(Path),
+    network: Type.Optional(Path),
+    status: Path,
+    /** The provider's word for a state, and what it is here. A word that is not named is read as held. */
+    outcomes: Type.Record(Type.String(), OneOf(["held", "delivered", "undeliverable", "rejected", "expired", "lost"])),
+    code: Type.Optional(Path),
+    errors: Type.Optional(Names),
+  },
+  strict,
+);
+
+const Incoming = Type.Object(
+  {
+    ...comes,
+    from: Path,
+    to: Path,
+    text: Path,
+    /** Where the provider gives parts and not whole messages. */
+    reference: Type.Optional(Path),
+    total: Type.Optional(Path),
+    sequence: Type.Optional(Path),
+  },
+  strict,
+);
+
+const Reply = Type.Object(
+  {
+    status: Type.Optional(Type.Integer({ minimum: 200, maximum: 299 })),
+    type: Text(100),
+    body: Type.String({ maxLength: 1_000 }),
+  },
+  strict,
+);
+
+/** What is needed to speak with a provider; a profile's own fields stand over those of its preset. */
+export const describing = {
+  auth: Type.Optional(AuthDescription),
+  send: Type.Optional(Send),
+  /** For messages of octets; without it they are refused. */
+  sendOctets: Type.Optional(Send),
+  /** Asked after an answer that never came; "refused" there means that the message never arrived. */
+  lookup: Type.Optional(Type.Object({ ...request, ...answer }, strict)),
+  receipts: Type.Optional(Receipts),
+  incoming: Type.Optional(Incoming),
+  check: Type.Optional(Check),
+  reply: Type.Optional(Reply),
+  /** The least and the most that the provider takes of a value, such as validSeconds. */
+  bounds: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
+  /** Who cuts a long text: the provider, or we. Default "provider". */
+  cutBy: Type.Optional(OneOf(["provider", "us"])),
+  /** Sending the same message again, with the same key, is not a second message. Default false. */
+  repeatable: Type.Optional(Type.Boolean()),
+} as const;
+
+const Description = Type.Object(describing, strict);
+export type Description = Static<typeof Description>;
+export type SendDescription = Static<typeof Send>;
+export type RequestDescription = Pick<SendDescription, keyof typeof request>;
+export type PollDescription = Static<typeof Poll>;
+export type ReceiptsDescription = Static<typeof Receipts>;
+export type IncomingDescription = Static<typeof Incoming>;
+export type AuthDescription = Static<typeof AuthDescription>;

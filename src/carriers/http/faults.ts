@@ -1,0 +1,79 @@
+/** What is wrong with the profile of a carrier over HTTP, beyond the shape of its fields: names that templates do not know, errors that there are not. */
+import { errorRows } from "../../sms/errors.ts";
+import type { AnswerDescription } from "./answer.ts";
+import type { Description, RequestDescription } from "./description.ts";
+import { describe } from "./presets.ts";
+import type { HttpProfile } from "./profile.ts";
+import { type JsonTemplate, namesIn } from "./template.ts";
+import { CARRIER_VALUES, MESSAGE_VALUES } from "./values.ts";
+
+interface Fault {
+  readonly field: string;
+  readonly says: string;
+}
+
+const OF_CARRIER: readonly string[] = CARRIER_VALUES;
+const OF_MESSAGE: readonly string[] = [...CARRIER_VALUES, ...MESSAGE_VALUES];
+const ERRORS = new Set(errorRows.map(({ name }) => name));
+
+export function httpFaults(profile: HttpProfile): Fault[] {
+  const { url, description } = describe(profile);
+  const faults: Fault[] = [];
+  if (url === "") faults.push({ field: "url", says: "must be given: where the provider's API is" });
+  if (description.send === undefined) faults.push({ field: "send", says: "must be given, or a preset that has it" });
+  return [...faults, ...templateFaults(profile), ...errorFaults(profile), ...bodyFaults(profile)];
+}
+
+function templatesIn({ path, query, headers, form, json }: RequestDescription): JsonTemplate {
+  return [path, query ?? {}, headers ?? {}, form ?? {}, json ?? {}];
+}
+
+/** Only what the profile says itself: presets are right. */
+function templateFaults({ auth, send, sendOctets, lookup, receipts, incoming }: Description): Fault[] {
+  const places: readonly (readonly [field: string, template: JsonTemplate, known: readonly string[]])[] = [
+    ["auth", [auth?.username ?? "", auth?.secret ?? ""], OF_CARRIER],
+    ...[["send", send] as const, ["sendOctets", sendOctets] as const].flatMap(([field, each]) =>
+      each === undefined ? [] : [[field, [templatesIn(each), each.many?.item ?? {}], OF_MESSAGE] as const],
+    ),
+    ...(lookup === undefined ? [] : [["lookup", templatesIn(lookup), OF_MESSAGE] as const]),
+    ...(receipts?.poll === undefined
+      ? []
+      : [["receipts", templatesIn(receipts.poll), [...OF_CARRIER, "id", "cursor"]] as const]),
+    ...(incoming?.poll === undefined
+      ? []
+      : [["incoming", templatesIn(incoming.poll), [...OF_CARRIER, "cursor"]] as const]),
+  ];
+  return places.flatMap(([field, template, known]) => {
+    const stranger = namesIn(template).find((name) => !known.includes(name));
+    return stranger === undefined
+      ? []
+      : [{ field, says: `has a place for {${stranger}}, and the values are ${known.join(", ")}` }];
+  });
+}
+
+function errorFaults({ send, sendOctets, lookup, receipts }: Description): Fault[] {
+  const answers: readonly (readonly [string, AnswerDescription | undefined])[] = [
+    ["send", send],
+    ["sendOctets", sendOctets],
+    ["lookup", lookup],
+  ];
+  const named = [
+    ...answers.flatMap(([field, answer]) => [
+      ...Object.values(answer?.errors ?? {}).map((name) => [field, name] as const),
+      ...(answer?.rules ?? []).flatMap(({ error }) => (error === undefined ? [] : [[field, error] as const])),
+    ]),
+    ...Object.values(receipts?.errors ?? {}).map((name) => ["receipts", name] as const),
+  ];
+  return named
+    .filter(([, name]) => !ERRORS.has(name))
+    .map(([field, name]) => ({ field, says: `names the error "${name}", which is none: docs/statuses.md lists them` }));
+}
+
+function bodyFaults({ send, sendOctets, lookup }: Description): Fault[] {
+  const requests = Object.entries({ send, sendOctets, lookup });
+  return requests.flatMap(([field, request]) =>
+    request?.form !== undefined && request.json !== undefined
+      ? [{ field, says: "has form and json, and a request has one body" }]
+      : [],
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * Fetches receipts or messages from phones, where a provider cannot call us: either all that is new, page by page, or one message after the other that
+ * waits for its receipt. What was fetched is safe before the next is asked for.
+ */
+import type { IncomingPart } from "../../message/incoming.ts";
+import type { Receipt } from "../../message/receipt.ts";
+import { type Clock, Interval } from "../../runtime/clock.ts";
+import type { Called, Calls } from "./calls.ts";
+import type { Description, PollDescription } from "./description.ts";
+import { textAt } from "./paths.ts";
+import { readIncoming, readReceipts } from "./reading.ts";
+
+export interface PollerParts {
+  readonly clock: Clock;
+  readonly calls: Calls;
+  readonly hasCallbacks: boolean;
+  readonly onReceipt: (receipt: Receipt) => Promise<void>;
+  readonly onIncoming: (part: IncomingPart) => Promise<void>;
+  readonly onProblem: (says: string) => void;
+}
+
+const EVERY_SECONDS = 5;
+/** Pages of one round: what is left comes with the next. */
+const MAX_PAGES = 20;
+/** Messages that are asked for one by one: the oldest is forgotten beyond it, and ends as what no receipt came for. */
+const MAX_AWAITED = 100_000;
+const EACH_ROUND = 50;
+const FINAL = new Set<Receipt["outcome"]>(["delivered", "undeliverable", "rejected", "expired"]);
+
+/** Keeps what an answer says, and gives the receipts in it. */
+type Take = (data: unknown) => Promise<readonly Receipt[]>;
+
+export class Poller {
+  readonly #poll: PollDescription;
+  readonly #parts: PollerParts;
+  readonly #take: Take;
+  /** Ids that wait, with when that ends; those asked for longest ago first. */
+  readonly #awaited = new Map<string, number>();
+  #timer: Interval | null = null;
+  #cursor: string | undefined;
+
+  /** Those that a description needs: none for what the provider calls us with. */
+  static of({ receipts, incoming }: Description, parts: PollerParts): Poller[] {
+    const pollers: Poller[] = [];
+    const isCalled = (way: { readonly callback?: boolean }) => way.callback === true && parts.hasCallbacks;
+    if (receipts?.poll !== undefined && !isCalled(receipts))
+      pollers.push(
+        new Poller(receipts.poll, parts, async (data) => {
+          const found = readReceipts(receipts, data, parts.clock.now());
+          await Promise.all(found.map(parts.onReceipt));
+          return found;
+        }),
+      );
+    if (incoming?.poll !== undefined && !isCalled(incoming))
+      pollers.push(
+        new Poller(incoming.poll, parts, async (data) => {
+          await Promise.all(readIncoming(incoming, data, parts.clock.now()).map(parts.onIncoming));
+          return [];
+        }),
+      );
+    return pollers;
+  }
+
+  private constructor(poll: PollDescription, parts: PollerParts, take: Take) {
+    this.#poll = poll;
+    this.#parts = parts;
+    this.#take = take;
+  }
+
+  get asksEach(): boolean {
+    return this.#poll.each === true;
+  }
+
+  /** A message that the provider has: it is asked for until its last word, or its end. */
+  await(id: string, untilMs: number): void {
+    this.#awaited.set(id, untilMs);
+    if (this.#awaited.size > MAX_AWAITED) this.#awaited.delete(this.#awaited.keys().next().value!);
+  }
+
+  start(): void {
+    const everyMs = (this.#poll.everySeconds ?? EVERY_SECONDS) * 1_000;
+    this.#timer = new Interval(this.#parts.clock, everyMs, () => (this.asksEach ? this.#askEach() : this.#askAll()));
+  }
+
+  async stop(): Promise<void> {
+    await this.#timer?.stop();
+  }
+
+  async #askAll(): Promise<void> {
+    const { calls } = this.#parts;
+    let called = await calls.call({ method: "GET", ...this.#poll }, { cursor: this.#cursor });
+    for (let page = 1; ; page++) {
+      if (!this.#isGood(called)) return;
+      await this.#take(called.data);
+      const next = textAt(called.data, this.#poll.next);
+      if (next === undefined || page >= MAX_PAGES) return;
+      if (/^(https?:\/\/|\/)/.test(next)) called = await calls.follow(next);
+      else {
+        this.#cursor = next;
+        return;
+      }
+    }
+  }
+
+  async #askEach(): Promise<void> {
+    const { clock, calls } = this.#parts;
+    for (const [id, untilMs] of [...this.#awaited].slice(0, EACH_ROUND)) {
+      this.#awaited.delete(id);
+      if (untilMs < clock.now()) continue;
+      const called = await calls.call({ method: "GET", ...this.#poll }, { id });
+      const found = this.#isGood(called) ? await this.#take(called.data) : [];
+      if (!found.some(({ outcome }) => FINAL.has(outcome))) this.#awaited.set(id, untilMs);
+      if (called.kind !== "answered") return;
+    }
+  }
+
+  #isGood(called: Called): called is Extract<Called, { kind: "answered" }> {
+    if (called.kind === "answered" && called.status < 300) return true;
+    this.#parts.onProblem(called.kind === "answered" ? `HTTP ${called.status}` : called.reason);
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+/** What the simulated provider needs to know of an API: how a message comes in, how it is answered, and how the provider calls back. */
+
+/** A request as it came. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A message that the provider took. Of one that it cut, one for each part. */
+export interface TakenMessage {
+  readonly id: string;
+  readonly from: string;
+  /** Without a plus sign. */
+  readonly to: string;
+  readonly text: string;
+  /** What the customer calls it; null where the API has no place for that. */
+  readonly reference: string | null;
+  /** Where its receipts go. */
+  readonly callbackUrl: string | null;
+}
+
+export type Outcome = "held" | "delivered" | "undeliverable" | "rejected" | "expired";
+
+/** A request that the provider makes. */
+export interface OutCall {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ProviderSettings {
+  /** As whom the customer comes, where that is looked at. */
+  readonly username: string;
+  readonly password: string;
+  /** What callbacks are signed with. */
+  readonly secret: string;
+}
+
+/** What a provider says of a message when it is asked. */
+export interface Known {
+  readonly message: TakenMessage;
+  readonly outcome: Outcome | null;
+}
+
+export interface ProviderState {
+  /** By its id. */
+  find(id: string): Known | undefined;
+  findByReference(reference: string): Known | undefined;
+  /** Everything with an outcome, the newest last. */
+  ended(): readonly Known[];
+}
+
+export type Taken =
+  | { readonly kind: "taken"; readonly messages: readonly TakenMessage[]; readonly reply: Reply }
+  | { readonly kind: "reply"; readonly reply: Reply };
+
+export interface ProviderApi {
+  /** A message, a question, or nothing that this API has. */
+  take(call: Call, state: ProviderState, nextId: () => string, settings: ProviderSettings): Taken;
+  /** How it says that it is asked too much, and that it is broken. */
+  tooFast(): Reply;
+  broken(): Reply;
+  receipt(message: TakenMessage, outcome: Outcome, settings: ProviderSettings): OutCall | null;
+  /** What a phone wrote, to the customer's address. */
+  incoming(
+    url: string,
+    message: { readonly id: string; readonly from: string; readonly to: string; readonly text: string },
+    settings: ProviderSettings,
+  ): OutCall;
+}
+
+export const NOT_FOUND: Taken = { kind: "reply", reply: { status: 404, json: { error: "not found" } } };
