@@ -1,4 +1,5 @@
 /** What templates have places for: a message, the carrier's own values, and where its callbacks go. */
+import { HEADER_BIT } from "../../sms/binary.ts";
 import { isOctets } from "../../sms/body.ts";
 import type { PartToSubmit } from "../port.ts";
 import type { Description } from "./description.ts";
@@ -11,7 +12,7 @@ const MINUTE_MS = 60_000;
 /** The names that a template of the profile may have, beside those of the place where it stands. */
 export const CARRIER_VALUES = ["username", "password", "apiKey", "callbackSecret", "option"] as const;
 export const MESSAGE_VALUES = [
-  ...["key", "from", "to", "plusFrom", "plusTo", "text", "octets", "header", "dataCoding", "flash", "unicode"],
+  ...["key", "from", "to", "plusFrom", "plusTo", "text", "hex", "octets", "header", "esmClass", "dataCoding", "flash", "unicode"],
   ...["reference", "sequence", "total", "validSeconds", "validMinutes", "validMs", "expiresAt"],
   ...["receiptsUrl", "incomingUrl", "eventsUrl"],
 ] as const;
@@ -51,8 +52,10 @@ function valuesOf({ message, userData, place }: PartToSubmit, nowMs: number): Va
     plusFrom: withPlus(from),
     plusTo: withPlus(to),
     text: isOctets(encoding) ? undefined : place === null ? text : userData.text,
+    hex: octets.toString("hex"),
     octets: octets.toString("hex", headerLength),
     header: headerLength === 0 ? undefined : octets.toString("hex", 0, headerLength),
+    esmClass: headerLength === 0 ? 0 : HEADER_BIT,
     dataCoding: userData.dataCoding,
     flash,
     unicode: encoding === "ucs2",

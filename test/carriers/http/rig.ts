@@ -13,7 +13,7 @@ const USERNAME = "ACdemo";
 const PASSWORD = "provider-secret";
 
 /** As a proxy in front of the service would: it is there before the service is, and so has an address that settings can name. */
-async function startFront(t: TestContext): Promise<{ url: string; lead: (to: string) => void }> {
+export async function startFront(t: TestContext): Promise<{ url: string; lead: (to: string) => void }> {
   let target = "";
   const server = createServer((incoming, answer) => {
     const outgoing = request(
