@@ -70,7 +70,7 @@ const twilio: ProviderApi = {
   },
   tooFast: () => ({
     status: 429,
-    headers: { "retry-after": "1" },
+    headers: { "retry-after": "0" },
     json: { code: 20429, message: "Too Many Requests", status: 429 },
   }),
   broken: () => ({ status: 500, json: { code: 20500, message: "Internal Server Error", status: 500 } }),
@@ -258,7 +258,7 @@ const sinch: ProviderApi = {
   },
   tooFast: () => ({
     status: 429,
-    headers: { "retry-after": "1" },
+    headers: { "retry-after": "0" },
     json: { code: "too_many_requests", text: "Too many requests" },
   }),
   broken: () => ({ status: 500, json: { code: "internal", text: "Internal error" } }),
@@ -315,7 +315,7 @@ const plivo: ProviderApi = {
       reply: { status: 202, json: { api_id: nextId(), message: "message(s) queued", message_uuid: [message.id] } },
     };
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "1" }, json: { error: "Rate limit exceeded" } }),
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "Rate limit exceeded" } }),
   broken: () => ({ status: 500, json: { error: "internal server error" } }),
   receipt({ id, to, from, callbackUrl }, outcome, { secret }) {
     if (callbackUrl === null) return null;
@@ -372,7 +372,7 @@ const android: ProviderApi = {
     };
     return { kind: "taken", messages: [message], reply: { status: 202, json: shown({ message, outcome: null }) } };
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "1" }, json: { message: "Too many requests" } }),
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { message: "Too many requests" } }),
   broken: () => ({ status: 500, json: { message: "Internal error" } }),
   receipt: () => null,
   incoming(url, { id, from, to, text: message }, { secret }) {
@@ -405,7 +405,7 @@ const webhook: ProviderApi = {
     };
     return { kind: "taken", messages: [message], reply: { status: 200, json: { id } } };
   },
-  tooFast: () => ({ status: 429, headers: { "retry-after": "1" }, json: { error: "too many" } }),
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "too many" } }),
   broken: () => ({ status: 500, json: { error: "broken" } }),
   receipt({ id, to, callbackUrl }, outcome) {
     if (callbackUrl === null) return null;

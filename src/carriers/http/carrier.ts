@@ -111,6 +111,7 @@ export class HttpCarrier implements Carrier {
       clock: parts.clock,
       calls: this.#calls,
       hasCallbacks: parts.callbacks.receiptsUrl !== undefined,
+      everySeconds: profile.pollSeconds,
       onReceipt: (receipt) => this.#onReceipt(receipt),
       onIncoming: (part) => this.#onIncoming(part),
       onProblem: (says) => this.#warn("a poll failed", says),

@@ -14,6 +14,8 @@ export interface PollerParts {
   readonly clock: Clock;
   readonly calls: Calls;
   readonly hasCallbacks: boolean;
+  /** How often to ask, in place of what the description says. */
+  readonly everySeconds: number | undefined;
   readonly onReceipt: (receipt: Receipt) => Promise<void>;
   readonly onIncoming: (part: IncomingPart) => Promise<void>;
   readonly onProblem: (says: string) => void;
@@ -78,7 +80,7 @@ export class Poller {
   }
 
   start(): void {
-    const everyMs = (this.#poll.everySeconds ?? EVERY_SECONDS) * 1_000;
+    const everyMs = (this.#parts.everySeconds ?? this.#poll.everySeconds ?? EVERY_SECONDS) * 1_000;
     this.#timer = new Interval(this.#parts.clock, everyMs, () => (this.asksEach ? this.#askEach() : this.#askAll()));
   }
 

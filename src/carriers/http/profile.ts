@@ -32,6 +32,8 @@ export const HttpCarrierProfile = Type.Object(
     partsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000 })),
     /** How long an answer may take. Default 30. */
     answerSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
+    /** How often a provider that cannot call us is asked; the preset says unless given. */
+    pollSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     /** A message whose answer never came: send it again, at most three times, or wait for a receipt. "resend" where a repeat is no second message, else "hold". */
     unknownOutcome: Type.Optional(OneOf(["resend", "hold"])),
     /** An HTTP proxy that the requests go through. */

@@ -93,6 +93,7 @@ password = "${PASSWORD}"
 apiKey = "${PASSWORD}"
 callbackSecret = "${PASSWORD}"
 partsPerSecond = 10000
+pollSeconds = 1
 ${options.profile ?? ""}
 [[route]]
 prefix = ""
