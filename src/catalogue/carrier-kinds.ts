@@ -1,5 +1,6 @@
 /** The kinds of carriers, each with the schema of its profile. The file, the operator's API and the command line read profiles by this table. */
 
+import { describe } from "../carriers/http/presets.ts";
 import { HttpCarrierProfile } from "../carriers/http/profile.ts";
 import { SmppCarrier } from "../carriers/smpp/profile.ts";
 import { type Static, type TObject, Type } from "../runtime/type.ts";
@@ -39,4 +40,10 @@ export type CarrierProfile = Static<(typeof CARRIER_KINDS)[keyof typeof CARRIER_
 export function carrierSchema(kind: unknown): TObject | null {
   const kinds: Readonly<Record<string, TObject>> = CARRIER_KINDS;
   return typeof kind === "string" && Object.hasOwn(kinds, kind) ? kinds[kind]! : null;
+}
+
+/** Where a carrier is reached, for people: "host:port" each; none for one that is simulated. */
+export function hostsOf(profile: CarrierProfile): readonly string[] {
+  if (profile.kind === "smpp") return profile.hosts;
+  return profile.kind === "http" ? [URL.parse(describe(profile).url)?.host ?? ""] : [];
 }

@@ -1,9 +1,9 @@
-/** `heliograph carrier list|show|set|reconnect|delete`: carriers one by one; `heliograph apply` takes them all from a file. */
+/** `heliograph carrier list|show|set|try|reconnect|delete`: carriers one by one; `heliograph apply` takes them all from a file. */
 import { Command } from "commander";
 import { type NodeCarrierState, reconnectCarrier } from "../admin/carriers.ts";
 import { itemNamed, listItems } from "../admin/catalogue.ts";
 import { shownFields } from "../admin/items.ts";
-import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "../catalogue/carrier-kinds.ts";
+import { CARRIER_KINDS, type CarrierProfile, carrierSchema, hostsOf } from "../catalogue/carrier-kinds.ts";
 import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
 import { servingOf } from "../doctor/serving.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -11,6 +11,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import { storeName } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
 import { liveCarrierStates } from "./carrier-states.ts";
+import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecret } from "./console.ts";
 import { withExample } from "./example.ts";
@@ -65,12 +66,16 @@ type Row = Shown & { readonly now: ShownState | null };
 const COLUMNS: readonly Column<Row>[] = [
   { title: "CARRIER", of: ({ id }) => id },
   { title: "KIND", of: ({ kind }) => kind },
-  { title: "HOSTS", of: (carrier) => (carrier.kind === "smpp" ? carrier.hosts.join(", ") : null) },
-  { title: "SYSTEM ID", of: (carrier) => (carrier.kind === "smpp" ? carrier.systemId : null) },
+  { title: "HOSTS", of: (carrier) => hostsOf(carrier).join(", ") || null },
+  {
+    title: "SYSTEM ID",
+    of: (carrier) =>
+      carrier.kind === "smpp" ? carrier.systemId : carrier.kind === "http" ? (carrier.username ?? null) : null,
+  },
   { title: "BINDS", of: (carrier) => (carrier.kind === "smpp" ? (carrier.binds ?? 1) : null), right: true },
   {
     title: "PARTS/S",
-    of: (carrier) => (carrier.kind === "smpp" ? (carrier.partsPerSecond ?? null) : null),
+    of: (carrier) => (carrier.kind === "simulator" ? null : (carrier.partsPerSecond ?? null)),
     right: true,
   },
   { title: "ROUTES", of: ({ routes }) => routes.map((prefix) => (prefix === "" ? "*" : prefix)).join(", ") || "none" },
@@ -181,6 +186,7 @@ export function carrierCommand(): Command {
     .addCommand(list)
     .addCommand(show)
     .addCommand(set)
+    .addCommand(carrierTryCommand())
     .addCommand(reconnect)
     .addCommand(remove);
 }

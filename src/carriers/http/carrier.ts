@@ -353,7 +353,7 @@ export class HttpCarrier implements Carrier {
 }
 
 /** The operator names the address himself, so it may be one of his own network. */
-function transportOf(
+export function transportOf(
   { answerSeconds = ANSWER_SECONDS, window = WINDOW, proxy, tlsCaPem }: HttpProfile,
   clock: Clock,
 ): Transport {
