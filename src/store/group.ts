@@ -199,7 +199,12 @@ export class GroupCommit {
     if (this.#waitMs() >= 1) this.#engine.onIdle?.();
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
     this.#sleepsForBulk = true;
-    while (this.#waiting.size + this.#searches.size === 0 && this.#bulkWaitMs >= 1) await this.#sleep(this.#bulkWaitMs);
+    while (this.#waiting.size + this.#searches.size === 0 && this.#bulkWaitMs >= 1) {
+      // Room for it is made meanwhile.
+      if (this.#engine.makeRoom?.(this.#bulks.first!.call) === true)
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      else await this.#sleep(this.#bulkWaitMs);
+    }
     this.#sleepsForBulk = false;
   }
 
