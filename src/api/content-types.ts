@@ -10,6 +10,7 @@ import type { ClientConnections } from "./client-connections.ts";
 import { namesIn } from "./known-fields.ts";
 import { LARGE_OCTETS, LargeRequests } from "./large-requests.ts";
 import { type Api, SMALL_BODY } from "./operation.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 type Done = (error: Error | null, body?: unknown) => void;
 
@@ -18,12 +19,14 @@ export interface ContentTypeParts {
   readonly bodies: Bodies;
   readonly connections: ClientConnections;
   readonly clock: Clock;
+  readonly rateLimits: Pick<RateLimits, "refusal">;
 }
 
 /** A client that has gone has no answer that could end its work; by then it is done. */
 const MAX_WORK_MS = 60_000;
 
-export function takeContentTypes(api: Api, { limits, bodies, connections, clock }: ContentTypeParts): void {
+export function takeContentTypes(api: Api, parts: ContentTypeParts): void {
+  const { limits, bodies, connections, clock, rateLimits } = parts;
   api.removeAllContentTypeParsers();
   const large = new LargeRequests(clock);
   const slices = new Slices();
@@ -49,6 +52,11 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
       parse();
     }, refuse);
   };
+  const refusalOf = ({ account, routeOptions }: FastifyRequest): Error | null => {
+    if (account === null) return null;
+    const isSending = routeOptions.config.scope === "send";
+    return large.refusal(account.id) ?? (isSending ? rateLimits.refusal(account) : null);
+  };
   const parsedBy =
     (parse: (body: Buffer, request: FastifyRequest) => unknown) =>
     (request: FastifyRequest, raw: IncomingMessage, done: Done): void => {
@@ -71,6 +79,13 @@ export function takeContentTypes(api: Api, { limits, bodies, connections, clock 
         }
         done(null, value);
       };
+      // One too many is told so before it is read: to read it costs as much as a hundred small requests.
+      const isLarge = !octets && Number(raw.headers["content-length"]) > LARGE_OCTETS;
+      const refusal = isLarge ? refusalOf(request) : null;
+      if (refusal !== null) {
+        done(refusal);
+        return;
+      }
       bodies.read(raw, limit, owner, (error, body) => {
         if (error !== null) done(error);
         else if (octets) done(null, body!);

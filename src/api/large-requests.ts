@@ -40,17 +40,22 @@ export class LargeRequests {
     this.#clock = clock;
   }
 
+  /** The answer to one too many, before its body is read; null where there is room. */
+  refusal(accountId: number): ApiError | null {
+    const line = this.#lines.get(accountId);
+    const waitMs = line === undefined ? 0 : this.#waitMs(line);
+    if (waitMs <= MAX_WAIT_MS) return null;
+    return new ApiError("tooManyRequests", {
+      description: "The account has more large requests waiting than can be answered soon.",
+      headers: { "retry-after": String(Math.ceil(waitMs / SECOND_MS)) },
+    });
+  }
+
   /** Resolves when it is the request's turn, with what is to be called when its work is done; rejects with the answer to one too many. */
   enter(accountId: number, octets: number): Promise<() => void> {
+    const refusal = this.refusal(accountId);
+    if (refusal !== null) return Promise.reject(refusal);
     const line = this.#lines.get(accountId) ?? { waiting: [], waitingOctets: 0, inWork: 0 };
-    const waitMs = this.#waitMs(line);
-    if (waitMs > MAX_WAIT_MS)
-      return Promise.reject(
-        new ApiError("tooManyRequests", {
-          description: "The account has more large requests waiting than can be answered soon.",
-          headers: { "retry-after": String(Math.ceil(waitMs / SECOND_MS)) },
-        }),
-      );
     this.#lines.set(accountId, line);
     line.waitingOctets += octets;
     return new Promise((resolve) => {

@@ -149,6 +149,22 @@ export class RateLimits {
     if (late !== null) throw tooMany("Too many requests without credentials came from this address.", late.waitMs);
   }
 
+  /** The answer to an account that may bring no message just now, whatever its request says; null where it may. */
+  refusal(account: Account): ApiError | null {
+    const { id, limits } = account;
+    const rejected = this.#rejectedRefusal(account);
+    if (rejected !== null) return rejected;
+    const perSecond = limits.messagesPerSecond ?? this.#settings.messagesPerSecond;
+    const waitMs = perSecond === 0 ? 0 : this.#messages.waitMs(id, perSecond / this.#nodes);
+    return waitMs > 0 ? tooMany("The account has sent more messages a second than it may.", waitMs) : null;
+  }
+
+  #rejectedRefusal({ id }: Account): ApiError | null {
+    const { rejectedPerSecond } = this.#settings;
+    const waitMs = rejectedPerSecond === 0 ? 0 : this.#rejected.waitMs(id, rejectedPerSecond / this.#nodes);
+    return waitMs > 0 ? tooMany("Too many messages of the account were rejected.", waitMs) : null;
+  }
+
   /**
    * The intake with the limits of messages before it. What it does not accept is not counted as messages; and what it accepts only to reject it is
    * work that nobody pays for, so an account that had much of it waits before it may bring more.
@@ -174,8 +190,8 @@ export class RateLimits {
     return {
       send: (account, request) => {
         const perSecond = account.limits.messagesPerSecond ?? this.#settings.messagesPerSecond;
-        const waitMs = rejectedPerSecond === 0 ? 0 : rejected.waitMs(account.id, rejectedPerSecond / this.#nodes);
-        if (waitMs > 0) throw tooMany("Too many messages of the account were rejected.", waitMs);
+        const refusal = this.#rejectedRefusal(account);
+        if (refusal !== null) throw refusal;
         return perSecond + rejectedPerSecond === 0
           ? intake.send(account, request)
           : within(account, request, perSecond);

@@ -150,7 +150,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   api.decorateRequest("rejections", null);
   api.decorateRequest("odd", null);
 
-  takeContentTypes(api, { limits: settings.limits, bodies, connections, clock: systemClock });
+  takeContentTypes(api, { ...parts, limits: settings.limits, bodies, connections, clock: systemClock });
   const paths = new KnownPaths(api, parts.takesRequests);
   const admitNamed = admitRequests(api, {
     ...parts,

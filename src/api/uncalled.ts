@@ -8,15 +8,25 @@ import { urlRefusal } from "../http/guard.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { SendRequest } from "../intake/request.ts";
 import { pushRules } from "../reports/pushing/push-settings.ts";
+import { boundedCache } from "../runtime/cache.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { hostOf } from "../runtime/urls.ts";
 
 /** What is to be said of a URL that is given to be called; null where there is nothing. */
 export type Uncalled = (url: string) => string | null;
 
+/** URLs of which it is known that there is nothing to be said: a client gives one with every message. */
+const MAX_CALLED = 1_000;
+
 export function uncalledBy({ reports }: Pick<Settings, "reports">, isSandbox: boolean): Uncalled {
   const { policy } = pushRules(reports, isSandbox);
-  return (url) => warningOf(url, policy);
+  const called = boundedCache<string, true>(MAX_CALLED);
+  return (url) => {
+    if (called.has(url)) return null;
+    const warning = warningOf(url, policy);
+    if (warning === null) called.set(url, true);
+    return warning;
+  };
 }
 
 function warningOf(url: string, policy: AddressPolicy): string | null {

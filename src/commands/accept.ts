@@ -9,7 +9,7 @@ import { nthId } from "../runtime/ids.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../store/port/messages.ts";
-import { References } from "../store/references.ts";
+import { NextReferences } from "../store/references.ts";
 import { serializeEncoding } from "../store/rows.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
 import type { Awaitable } from "../store/sql.ts";
@@ -56,7 +56,7 @@ export function acceptCommands(
   { finished, news }: Hearers,
 ) {
   const linksOf = linkWriter({ sql });
-  const references = new References();
+  const references = new NextReferences();
   const accept = (input: Acceptance): Awaitable<AcceptanceOutcome> => {
     const { accountId, bulkId, receivedAtMs, speedLimit } = input;
     const names = replayNames(accountId, input.replay, bulkId);

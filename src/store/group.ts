@@ -5,10 +5,12 @@
  *      calls ──▶ waiting ──(next turn of the loop)──▶ engine.run(group) ──▶ answers, and the feed to delivery
  *
  * Accounts take turns, and what is large (a request of many messages, a search) has a transaction of its own, with a group of all that is small
- * between two of them: whatever one account has waiting, another's message waits for one such call at most.
+ * between two of them: whatever one account has waiting, another's message waits for one such call at most. While other accounts send, requests of
+ * many messages have a share of the time (bulk-share.ts), so that most messages of the others wait for none.
  */
 import type { Clock } from "../runtime/clock.ts";
 import { FairQueue } from "../runtime/fair-queue.ts";
+import { BulkShare } from "./bulk-share.ts";
 import { COMMAND_NAMES } from "./modes.ts";
 import type { Feed } from "./port/delivery.ts";
 import type { Acceptance } from "./port/messages.ts";
@@ -106,12 +108,16 @@ export class GroupCommit {
   readonly #onFeed: (feed: Feed) => void;
   readonly #pause: GroupPause | null;
   readonly #waiting = new FairQueue<Waiting>();
-  readonly #large = new FairQueue<Waiting>();
+  /** What is large: requests of many messages, and searches. */
+  readonly #bulks = new FairQueue<Waiting>();
+  readonly #searches = new FairQueue<Waiting>();
+  readonly #share: BulkShare | null;
   /** Of all that wait those that somebody waits for; of those the large ones. */
   #awaited = 0;
   #awaitedLarge = 0;
-  /** The last transaction was a group, so that it is the turn of a large request. */
+  /** The last transaction was a group, so that it is the turn of a large call; the last of those was a search. */
   #isTurnOfLarge = false;
+  #wasSearch = false;
   #hasRoom = true;
   #deferrals = 0;
   /** A turn is under way, or about to be. */
@@ -120,11 +126,14 @@ export class GroupCommit {
   #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0 };
   /** Ends the pause; null while there is none. */
   #wake: (() => void) | null = null;
+  /** The pause is for a request of many messages alone: whatever comes ends it. */
+  #sleepsForBulk = false;
 
   constructor(engine: Engine, onFeed: (feed: Feed) => void, pause: GroupPause | null = null) {
     this.#engine = engine;
     this.#onFeed = onFeed;
     this.#pause = pause;
+    this.#share = pause === null ? null : new BulkShare(pause.clock);
   }
 
   add(call: Call, answer: (outcome: CallOutcome) => void, urgency: Urgency = "awaited"): void {
@@ -133,11 +142,17 @@ export class GroupCommit {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
       return;
     }
-    const line = isLarge(call) ? this.#large : this.#waiting;
-    line.push(lineOf(call), { call, answer, urgency });
+    const account = lineOf(call);
+    this.#lineFor(call).push(account, { call, answer, urgency });
+    if (call.command === "accept" && !isLarge(call)) this.#share?.sent(account);
     if (urgency === "awaited") this.#count(call, 1);
     this.#busy ??= this.#commitAll();
-    if (urgency === "awaited") this.#wake?.();
+    if (urgency === "awaited" || this.#sleepsForBulk) this.#wake?.();
+  }
+
+  #lineFor(call: Call): FairQueue<Waiting> {
+    if (!isLarge(call)) return this.#waiting;
+    return SEARCHES.has(call.command) ? this.#searches : this.#bulks;
   }
 
   /** Resolves when all that was asked for so far is answered. */
@@ -150,7 +165,7 @@ export class GroupCommit {
       await this.#gather();
       await this.#makeRoom();
       await this.#commit();
-    } while (this.#waiting.size + this.#large.size > 0);
+    } while (this.#waiting.size + this.#bulks.size + this.#searches.size > 0);
     this.#busy = null;
     this.#onIdle();
   }
@@ -158,7 +173,7 @@ export class GroupCommit {
   /** For a large request: a step, and more as long as nobody waits for anything else. */
   async #makeRoom(): Promise<void> {
     this.#hasRoom = true;
-    const large = this.#large.first;
+    const large = this.#lineOfLarge?.first;
     if (large === undefined || this.#engine.makeRoom === undefined) return;
     for (let step = 0; step < MAX_ROOM_STEPS; step++) {
       if (!this.#engine.makeRoom(large.call)) return;
@@ -183,6 +198,27 @@ export class GroupCommit {
     // The answers of the group before have gone by now.
     if (this.#waitMs() >= 1) this.#engine.onIdle?.();
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
+    this.#sleepsForBulk = true;
+    while (this.#waiting.size + this.#searches.size === 0 && this.#bulkWaitMs >= 1) {
+      // Room for it is made meanwhile.
+      if (this.#engine.makeRoom?.(this.#bulks.first!.call) === true)
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      else await this.#sleep(this.#bulkWaitMs);
+    }
+    this.#sleepsForBulk = false;
+  }
+
+  /** Until the next request of many messages may go. */
+  get #bulkWaitMs(): number {
+    const { first } = this.#bulks;
+    return first === undefined ? 0 : (this.#share?.waitMs(lineOf(first.call)) ?? 0);
+  }
+
+  /** Of what is large, where the next call waits; null where none may go. Searches and requests of many messages take turns. */
+  get #lineOfLarge(): FairQueue<Waiting> | null {
+    const isBulkReady = this.#bulks.size > 0 && this.#bulkWaitMs < 1;
+    if (isBulkReady && (this.#wasSearch || this.#searches.size === 0)) return this.#bulks;
+    return this.#searches.size > 0 ? this.#searches : null;
   }
 
   /** A group begins. */
@@ -233,11 +269,12 @@ export class GroupCommit {
   /** What goes next: a large request, if it is its turn and there is room for it, or whatever shares a transaction, which may be nothing. */
   #take(): Waiting[] {
     const isTurnOfLarge = this.#hasRoom && (this.#isTurnOfLarge || this.#waiting.size === 0);
-    const large = isTurnOfLarge ? this.#large.shift() : undefined;
-    this.#isTurnOfLarge = large === undefined;
-    if (large === undefined) return this.#takeShared();
+    const line = isTurnOfLarge ? this.#lineOfLarge : null;
+    this.#isTurnOfLarge = line === null;
+    if (line === null) return this.#takeShared();
+    this.#wasSearch = line === this.#searches;
     this.#deferrals = 0;
-    return [large];
+    return [line.shift()!];
   }
 
   #takeShared(): Waiting[] {
@@ -256,7 +293,10 @@ export class GroupCommit {
     const group = this.#take();
     if (group.length === 0) return;
     this.#begun(group);
+    const isBulk = this.#lineFor(group[0]!.call) === this.#bulks;
+    const ended = isBulk ? this.#share?.begun() : undefined;
     const { outcomes, feed } = await this.#run(group.map(({ call }) => call));
+    ended?.();
     // The feed first: whoever hears of an acceptance may count on its messages being on their way.
     if (feed !== null) this.#onFeed(feed);
     group.forEach(({ answer }, index) => {

@@ -2,16 +2,17 @@
  * References of long messages: the number by which a phone knows that parts belong together. Two messages to one phone with the same
  * number are spliced into each other when their parts mix, so a number must not come back to a phone soon.
  *
- * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits:
- * therefore the lower octets of a phone's last `MAX_OCTETS` references differ, and the last `MAX_OF_PHONE` references as a whole.
+ * A long message gets it when it is accepted and has it in its row, so it is the same when the message is sent again, after a crash or by another
+ * node. A phone's next is one more than its last (`NextReferences`): whatever one client sends to one phone, it takes no longer. What is long only in the
+ * alphabet of its carrier gets it when it is first sent (`References`): a hash of the message's key, moved on to the next number that is free, and so
+ * nearly always the same again.
  *
- * It is a hash of the message's key, moved on to the next number that is free. A long message gets it when it is accepted and has it in its row,
- * so it is the same when the message is sent again, after a crash or by another node. What is long only in the alphabet of its carrier gets it when
- * it is first sent, and nearly always the same again, because the hash is.
+ * A reference has 16 bits. A header with 8 bits carries its lower octet, and so do networks that make such a header out of 16 bits: therefore the
+ * lower octets of a phone's last references differ too.
  */
 
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
-import { sizedCache } from "../runtime/cache.ts";
+import { boundedCache, sizedCache } from "../runtime/cache.ts";
 import { plainPhone } from "../sms/addresses.ts";
 
 /** Of the 256 lower octets, so many are not free: the next free one is never far from the hash. */
@@ -20,6 +21,18 @@ const MAX_OCTETS = 224;
 const MAX_OF_PHONE = 1_024;
 /** References of all phones; past it the phone that was written to longest ago is forgotten. */
 const MAX_REFERENCES = 50_000;
+
+/** Of messages as they are accepted: the last 256 of a phone differ in their lower octets, and the last 65,536 as a whole. */
+export class NextReferences {
+  readonly #last = boundedCache<string, number>(MAX_REFERENCES);
+
+  of({ key, to }: Pick<QueuedMessage, "key" | "to">): number {
+    const phone = plainPhone(to);
+    const reference = ((this.#last.get(phone) ?? hashOf(key)) + 1) & 0xffff;
+    this.#last.set(phone, reference);
+    return reference;
+  }
+}
 
 interface Used {
   readonly key: MessageKey;

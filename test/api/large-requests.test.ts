@@ -1,5 +1,7 @@
 /** Large requests: accounts take turns, few are in work at a time, and whoever would wait for long is told when to come again. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { ApiError } from "../../src/api/errors.ts";
 import { LargeRequests } from "../../src/api/large-requests.ts";
@@ -85,4 +87,22 @@ test("a client that goes away while its large request waits or is in work takes 
   }
   const { status } = await fetch(`${service.url}/sms/1/text/advanced`, { method: "POST", headers, body });
   assert.equal(status, 200);
+});
+
+test("an account that may bring nothing just now is told so before its large body is read", async (t) => {
+  const service = await startTestService(t, { settings: { limits: { rejectedPerSecond: 1 } } });
+  const destinations = Array.from({ length: 50 }, () => ({ to: "41790000001", messageId: "the same" }));
+  const { status } = await service.call("POST", "/sms/1/text/advanced", {
+    body: { messages: [{ from: "Shop", destinations, text: "x" }] },
+  });
+  assert.equal(status, 200);
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  // Nothing of the body ever comes.
+  socket.write(
+    `POST /sms/1/text/advanced HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: App demo-api-key\r\ncontent-type: application/json\r\ncontent-length: 500000\r\n\r\n`,
+  );
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  assert.match(answer.toString(), /^HTTP\/1\.1 429 [\s\S]*retry-after: /i);
 });

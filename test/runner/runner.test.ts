@@ -141,6 +141,12 @@ test("every test file is in the short run or in a part of the long one", () => {
   for (const name of Object.keys(LONG_PARTS)) assert.ok(filesOfPart(name).length > 0, name);
 });
 
+test("CONTRIBUTING.md says how long each part takes", () => {
+  const [, table = ""] = readFileSync("CONTRIBUTING.md", "utf8").split("Seconds of each part");
+  const rows = table.matchAll(/`([a-z-]+)` \| (\d+)/g);
+  assert.deepEqual([...rows].map(([, name]) => name).sort(), Object.keys(LONG_PARTS).sort());
+});
+
 test("a change calls for the parts of its folders", () => {
   assert.deepEqual(partsForChange(["src/sms/counting.ts", "README.md"]), ["linear"]);
   assert.deepEqual(partsForChange(["test/service/kill.test.ts"]), ["kills"]);

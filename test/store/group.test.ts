@@ -194,3 +194,40 @@ test("room is made also while others never cease to wait, a step between two of 
   assert.ok(steps > 12, `${steps} steps`);
   assert.ok(committed.length > 5, "others were answered meanwhile");
 });
+
+/** How many requests of many messages are committed in three seconds, each of which takes a tenth of a second, beside an account that sends now and then. */
+async function bulksInTime(sender: number | null): Promise<{ bulks: number; waits: number[] }> {
+  const clock = new VirtualClock();
+  let bulks = 0;
+  const engine = {
+    run: async (calls: readonly Call[]) => {
+      if (calls.some(({ input }) => (input as { messages: { length: number } }).messages.length > 1)) {
+        await new Promise<void>((resolve) => clock.after(100, resolve));
+        bulks++;
+      }
+      return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
+    },
+  };
+  const send = callsOf(new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 1, soon: 1 } }));
+  for (let request = 0; request < 40; request++) void send(acceptance(7, 10_000));
+  const waits: number[] = [];
+  for (let ms = 0; ms < 3_000; ms += 20) {
+    const fromMs = clock.monotonic();
+    if (sender !== null) void send(acceptance(sender, 1)).then(() => waits.push(clock.monotonic() - fromMs));
+    for (let step = 0; step < 20; step++) await clock.advance(1);
+  }
+  return { bulks, waits };
+}
+
+test("while another account sends, requests of many messages have a share of the time, and most of its messages wait for none", async () => {
+  const { bulks, waits } = await bulksInTime(8);
+  assert.ok(bulks >= 3 && bulks <= 6, `${bulks} requests of many messages`);
+  assert.ok(waits.filter((ms) => ms > 5).length < waits.length / 4, `${waits}`);
+});
+
+test("while nobody else sends they follow each other", async () => {
+  for (const sender of [null, 7]) {
+    const { bulks } = await bulksInTime(sender);
+    assert.ok(bulks >= 25, `${bulks} requests of many messages`);
+  }
+});

@@ -120,6 +120,7 @@ test("a feed, with messages and reports of every kind", () => {
     expiresAtMs,
     slotUntilMs: 7,
     regional,
+    reference: 4_711,
   };
   const message = {
     key: "1",
