@@ -164,7 +164,8 @@ export class Delivery {
       id: profile.id,
       // One node plays the simulated network: a phone has to be in one place.
       binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
-      profile: JSON.stringify(profile),
+      // What it costs is no reason to connect anew.
+      profile: JSON.stringify({ ...profile, ratePlan: undefined }),
       make: () => this.#carrier(profile),
     }));
   }

@@ -15,7 +15,8 @@ import { checkLimits, checkMayResell, checkNames, creationRefused, type Reseller
 export interface AccountParts {
   readonly store: Pick<Store, "account" | "findLogin" | "createAccount" | "changeAccount" | "catalogue">;
   /** The currency of a rate plan; null for one that does not exist. */
-  readonly currencyOf: (ratePlan: string) => Promise<string | null>;
+  /** Null where there is no such plan, as far as whoever asks may know. */
+  readonly currencyOf: (ratePlan: string, manager: Manager) => Promise<string | null>;
   readonly hashPassword: (password: string) => Promise<string>;
   readonly settings: ResellerSettings;
 }
@@ -71,7 +72,7 @@ export async function createAccount(
     checkGivesCredentials(manager, "password");
   }
   const parentKey = await parentOf(parts.store, manager, kind, order.parent ?? null);
-  const planCurrency = await checkedPlan(parts, ratePlan, currency);
+  const planCurrency = await checkedPlan(parts, manager, ratePlan, currency);
   return made(parts, manager, order, { parentKey, currency: planCurrency });
 }
 
@@ -158,10 +159,11 @@ async function parentOf(
 /** The plan's currency. A plan in another one than the account's has no price for it. */
 async function checkedPlan(
   { store, currencyOf }: Pick<AccountParts, "store" | "currencyOf">,
+  manager: Manager,
   ratePlan: string,
   currency: string | null,
 ): Promise<string> {
-  const known = await currencyOf(ratePlan);
+  const known = await currencyOf(ratePlan, manager);
   // Whoever has set up no prices yet has named no plan either: what is missing is the step before.
   if (known === null && !(await store.catalogue()).some(({ kind }) => kind === "ratePlan"))
     throw conflict(
@@ -207,7 +209,7 @@ export async function changeAccount(
   const { currency, limits, allowedAddresses: networks } = await livingAccount(parts.store, manager, key);
   if (settings.allowedAddresses !== undefined) checkNoWider(manager, networks, settings.allowedAddresses);
   checkLimits(manager, parts.settings, settings.limits, limits);
-  if (ratePlan !== undefined) await checkedPlan(parts, ratePlan, currency);
+  if (ratePlan !== undefined) await checkedPlan(parts, manager, ratePlan, currency);
   if (suspended === true) checkNotSelf(manager, key);
   if (allowedAddresses !== null) checkStillHere(manager, key, allowedAddresses);
   return changed(

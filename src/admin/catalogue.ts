@@ -2,7 +2,7 @@
  * The rules for one item of the catalogue: a carrier, a route, a rate plan, an exchange rate, a number. An item is written whole, over the version that
  * was seen. A change after which the catalogue would not fit together is refused, and says with what. A whole file has its rules in catalogue-file.ts.
  */
-import { carrierSchema } from "../catalogue/carrier-kinds.ts";
+import { type CarrierProfile, carrierSchema } from "../catalogue/carrier-kinds.ts";
 import { CatalogueFault } from "../catalogue/faults.ts";
 import { carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
@@ -94,7 +94,10 @@ export async function deleteItem(store: DeleteStore, { kind, id, version, by, at
   const item = find(items, { kind, id }) ?? refuseUnknown({ kind, id });
   if (version !== "any" && version !== item.version) throw outdated(nameOf(item), item);
   if (kind === "carrier") refuseRouted(items, id);
-  if (kind === "ratePlan") await refuseLostPlans(store, [item], []);
+  if (kind === "ratePlan") {
+    refuseBoughtBy(items, id);
+    await refuseLostPlans(store, [item], []);
+  }
   const seen = version === "any" ? null : version;
   const outcome = await store.deleteItem({ kind, id, version: seen, by, atMs });
   if (outcome === "unknown") refuseUnknown(item);
@@ -126,6 +129,12 @@ async function checkReferences(
     if (missing !== undefined)
       throw invalid(field, `names "${missing}", which is not there${didYouMean(missing, known)}`);
   }
+  if (item.kind === "carrier") {
+    const { ratePlan } = fieldsOf<CarrierProfile>(item);
+    const plans = items.filter(({ kind }) => kind === "ratePlan").map(({ id }) => id);
+    if (ratePlan !== undefined && !plans.includes(ratePlan))
+      throw invalid("ratePlan", `names "${ratePlan}", which is not there${didYouMean(ratePlan, plans)}`);
+  }
   if (item.kind === "number") {
     const { account: key } = fieldsOf<IncomingNumber>(item);
     const owner = await store.account({ resellerId: null, key });
@@ -138,6 +147,12 @@ function refuseRouted(items: readonly CatalogueItem[], carrierId: string): void 
   const routes = items.filter(({ kind }) => kind === "route").map((item) => fieldsOf<Route>(item));
   const user = routes.find((route) => carriersOf(route).includes(carrierId));
   if (user !== undefined) throw conflict(`route "${user.prefix || "*"}" goes to carrier "${carrierId}"`);
+}
+
+function refuseBoughtBy(items: readonly CatalogueItem[], ratePlanId: string): void {
+  const carriers = items.filter(({ kind }) => kind === "carrier").map((item) => fieldsOf<CarrierProfile>(item));
+  const user = carriers.find(({ ratePlan }) => ratePlan === ratePlanId);
+  if (user !== undefined) throw conflict(`rate plan "${ratePlanId}" has the prices of carrier "${user.id}"`);
 }
 
 /**

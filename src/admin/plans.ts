@@ -9,7 +9,16 @@ import type { Account } from "../store/port/accounts.ts";
 import { unknown } from "./refusal.ts";
 
 /** Who asks, as far as it matters for what things cost it. */
-export type PlanReader = Pick<Account, "ratePlanId" | "currency">;
+export type PlanReader = Pick<Account, "kind" | "ratePlanId" | "currency">;
+
+/** What we buy at is the operator's to know: a reseller sees no plan of a carrier, unless it pays by the same one, and gives none to anybody. */
+export function isOffered(
+  snapshot: Snapshot,
+  reader: Omit<PlanReader, "currency"> | null,
+  ratePlanId: string,
+): boolean {
+  return reader?.kind !== "reseller" || reader.ratePlanId === ratePlanId || !snapshot.isBuying(ratePlanId);
+}
 
 export interface OfferedPlan {
   readonly id: string;
@@ -34,13 +43,14 @@ export interface OfferedPrice {
 /** All plans, in the order of their ids. */
 export function offeredPlans(snapshot: Snapshot, reader: PlanReader): OfferedPlan[] {
   return snapshot.ratePlans
+    .filter(({ id }) => isOffered(snapshot, reader, id))
     .map(({ id, currency }) => planOf(snapshot, reader, id, currency))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 export function offeredPlan(snapshot: Snapshot, reader: PlanReader, id: string): OfferedPlan {
   const currency = snapshot.currencyOf(id);
-  if (currency === null) throw unknown(`there is no rate plan ${id}`);
+  if (currency === null || !isOffered(snapshot, reader, id)) throw unknown(`there is no rate plan ${id}`);
   return planOf(snapshot, reader, id, currency);
 }
 

@@ -21,6 +21,8 @@ const SimulatorCarrier = Type.Object(
   {
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("simulator"),
+    /** The rate plan that has what it would ask for a part, as other carriers have one. */
+    ratePlan: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })),
     /** How long a handset takes to answer. */
     answerAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
     /** Parts in its hands at once. */

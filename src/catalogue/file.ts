@@ -226,14 +226,22 @@ function isId(value: unknown): value is string {
   return schemaFaults(Id, value, WORDS, 1).length === 0;
 }
 
-/** The carriers that a route names, each once, as far as they can be read: something else may be wrong with it. */
-function namesIn({ carrier, groups }: ItemFields): { readonly field: string; readonly id: string }[] {
+interface NamedItem {
+  readonly field: string;
+  readonly id: string;
+  readonly of: "carrier" | "ratePlan";
+}
+
+/** The items of the file that one names, each once, as far as they can be read: something else may be wrong with it. */
+function namesIn(kind: Kind, { carrier, groups, ratePlan }: ItemFields): NamedItem[] {
+  if (kind === "carrier") return isId(ratePlan) ? [{ field: "ratePlan", id: ratePlan, of: "ratePlan" }] : [];
+  if (kind !== "route") return [];
   const shares = Array.isArray(groups) ? groups.flatMap((group) => (Array.isArray(group) ? group : [])) : [];
   const named = [
     { field: "carrier", id: carrier },
     ...shares.map((share: { readonly carrier?: unknown } | null) => ({ field: "groups", id: share?.carrier })),
   ].filter((one): one is { field: string; id: string } => isId(one.id));
-  return [...new Map(named.map((one) => [one.id, one])).values()];
+  return [...new Map(named.map((one) => [one.id, { ...one, of: "carrier" as const }])).values()];
 }
 
 /** What items say of each other. What is wrong with one of them by itself keeps nothing of that from being told. */
@@ -245,14 +253,15 @@ function checkTogether(items: readonly ReadItem[], faults: FileFaults): void {
     if (before === undefined) first.set(name, index);
     else faults.add([kind, index], `${name} stands there twice, first in line ${faults.lineOf([kind, before])}`);
   }
-  const carriers = new Set(items.filter(({ kind }) => kind === "carrier").map(({ item }) => item.id));
-  const ids = [...carriers].filter((id) => typeof id === "string");
+  const idsOf = (of: Kind) => new Set(items.filter(({ kind }) => kind === of).map(({ item }) => item.id));
+  const known = { carrier: idsOf("carrier"), ratePlan: idsOf("ratePlan") };
   for (const { kind, index, item, name } of items) {
-    if (kind !== "route") continue;
-    for (const { field, id } of namesIn(item)) {
-      if (carriers.has(id)) continue;
+    for (const { field, id, of } of namesIn(kind, item)) {
+      if (known[of].has(id)) continue;
+      const ids = [...known[of]].filter((one) => typeof one === "string");
       const meant = faults.isFull ? "" : didYouMean(id, ids);
-      faults.add([kind, index, field], `${name}: ${field} names "${id}", which is not a carrier of this file${meant}`);
+      const what = of === "carrier" ? "a carrier" : "a rate plan";
+      faults.add([kind, index, field], `${name}: ${field} names "${id}", which is not ${what} of this file${meant}`);
     }
   }
 }

@@ -28,6 +28,10 @@ class PrefixTable<Value> {
     return null;
   }
 
+  get longest(): number {
+    return this.#longest;
+  }
+
   get size(): number {
     return this.#values.size;
   }
@@ -64,6 +68,8 @@ export class Snapshot {
   readonly #routes = new PrefixTable<Groups>();
   readonly #prices = new Map<string, PrefixTable<Micros>>();
   readonly #currencies = new Map<string, string>();
+  /** Rate plans by which we buy from carriers. */
+  readonly #buying: ReadonlySet<string>;
   /** By account. */
   readonly #numbers: Readonly<Record<string, readonly IncomingNumber[] | undefined>>;
   readonly #exchange = new Map<string, Record<string, Micros>>();
@@ -75,6 +81,7 @@ export class Snapshot {
       items.filter((item) => item.kind === kind).map((item) => JSON.parse(item.body) as Item);
     this.carriers = of<CarrierProfile>("carrier");
     this.#writings = writingsOf(this.carriers);
+    this.#buying = new Set(this.carriers.flatMap(({ ratePlan }) => (ratePlan === undefined ? [] : [ratePlan])));
     for (const route of of<Route>("route")) this.#routes.set(route.prefix, groupsOf(route));
     for (const plan of of<RatePlan>("ratePlan")) {
       const prices = new PrefixTable<Micros>();
@@ -126,6 +133,11 @@ export class Snapshot {
     return this.#prices.get(ratePlanId)?.size ?? 0;
   }
 
+  /** Digits of the longest of those. */
+  longestPrefix(ratePlanId: string): number {
+    return this.#prices.get(ratePlanId)?.longest ?? 0;
+  }
+
   /** How texts and senders are written for a carrier: the same object for all that do it alike, and undefined for one that takes any. */
   writingOf(carrierId: string): Writing | undefined {
     return this.#writings.get(carrierId);
@@ -140,6 +152,11 @@ export class Snapshot {
   /** Every rate plan with its currency. */
   get ratePlans(): { readonly id: string; readonly currency: string }[] {
     return [...this.#currencies].map(([id, currency]) => ({ id, currency }));
+  }
+
+  /** Whether a rate plan has what a carrier asks of us. */
+  isBuying(ratePlanId: string): boolean {
+    return this.#buying.has(ratePlanId);
   }
 
   /** The currency in which a rate plan's prices are, or null where there is no such plan. */

@@ -1,4 +1,4 @@
-/** `heliograph rate list|set|delete|quote`: rate plans, and what becomes of one number. */
+/** `heliograph rate list|set|delete|quote|compare`: rate plans, and what becomes of one number. */
 import { Command } from "commander";
 import { refuseUnknown } from "../admin/catalogue.ts";
 import { type QuoteProblem, quoteFor } from "../admin/quote.ts";
@@ -9,6 +9,7 @@ import { isDestination, plainPhone } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
 import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
+import { rateCompareCommand } from "./rate-compare.ts";
 import { groupText } from "./route.ts";
 import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, withJson } from "./show.ts";
 import {
@@ -79,7 +80,9 @@ export function rateCommand(): Command {
     .action(setRate);
 
   const remove = withExample(
-    withStoreOptions(new Command("delete").description("Delete a price, or a rate plan that no account has.")),
+    withStoreOptions(
+      new Command("delete").description("Delete a price, or a rate plan that no account and no carrier has."),
+    ),
     "heliograph rate delete standard 41",
     "heliograph rate delete gold",
   )
@@ -106,7 +109,8 @@ export function rateCommand(): Command {
     .addCommand(list)
     .addCommand(set)
     .addCommand(remove)
-    .addCommand(quote);
+    .addCommand(quote)
+    .addCommand(rateCompareCommand());
 }
 
 async function setRate(plan: string, prefixText: string, price: string, options: SetOptions): Promise<void> {

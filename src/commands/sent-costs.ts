@@ -1,11 +1,11 @@
 /**
- * What an account's messages have cost, by country and carrier. Only messages that a carrier took are counted, by when they were sent: their charge
- * is not given back any more, and their place in time does not change. So whoever has added up the past once need not look at it again.
+ * What an account's messages have cost, by country and carrier, and where they went. Only messages that a carrier took are counted, by when they were
+ * sent: their charge is not given back any more, and their place in time does not change. So whoever has added up the past once need not look at it again.
  *
  * A page looks at a bounded number of messages, along the index by which the logs are read.
  */
 
-import type { SentCost, SentPosition } from "../money/postings.ts";
+import type { SentCost, SentPosition, SentTraffic } from "../money/postings.ts";
 import { countryOf } from "../sms/countries.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { STATE_NUMBER } from "../store/schema/message.ts";
@@ -22,21 +22,32 @@ interface SentRow {
   readonly charged: string;
 }
 
-type Sums = { -readonly [Name in keyof SentCost]: SentCost[Name] };
+interface TrafficRow extends SentRow {
+  readonly price: string;
+  readonly currency: string;
+  readonly sentAtMs: number | null;
+}
+
+type Sums<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
 const LAST_KEY = "9223372036854775807";
 
 export function sentCostCommands({ sql }: CommandParts) {
-  const walk = (comes: string, order: string) =>
-    sql.prepare<Value[], SentRow>(
+  const walk = <Row extends SentRow>(comes: string, order: string, more = "") =>
+    sql.prepare<Value[], Row>(
       `SELECT log_at_ms AS "atMs", CAST(key AS TEXT) AS key, state, recipient, carrier_id AS "carrierId", part_count AS parts,
-         CAST(charged_micros AS TEXT) AS charged
+         CAST(charged_micros AS TEXT) AS charged ${more}
        FROM message ${sql.dialect.along("message_by_time")}
        WHERE account_id = ? AND log_at_ms BETWEEN ? AND ? AND (log_at_ms ${comes} ? OR key ${comes} ?)
        ORDER BY log_at_ms ${order}, message.key ${order} LIMIT ?`,
     );
   const onwards = walk(">", "ASC");
   const back = walk("<", "DESC");
+  const traffic = walk<TrafficRow>(
+    ">",
+    "ASC",
+    ', CAST(price_micros AS TEXT) AS price, currency, sent_at_ms AS "sentAtMs"',
+  );
 
   return commands({
     async sentCosts({ accountId, sinceMs, untilMs, after, limit, newestFirst, stepMs }) {
@@ -44,8 +55,14 @@ export function sentCostCommands({ sql }: CommandParts) {
       const { atMs, key } = after ?? startOf(sinceMs, untilMs, newestFirst);
       const [low, high] = newestFirst ? [sinceMs, Math.min(untilMs - 1, atMs)] : [Math.max(sinceMs, atMs), untilMs - 1];
       const rows = await (newestFirst ? back : onwards).all(accountId, low, high, atMs, BigInt(key), limit);
-      const last = rows.length === limit ? rows.at(-1)! : null;
-      return { costs: costsOf(rows, stepMs), next: last === null ? null : { atMs: last.atMs, key: last.key } };
+      return { costs: costsOf(rows, stepMs), next: nextOf(rows, limit) };
+    },
+
+    async sentTraffic({ accountId, sinceMs, untilMs, after, limit, prefix, digits }) {
+      const { atMs, key } = after ?? startOf(sinceMs, untilMs, false);
+      const rows = await traffic.all(accountId, Math.max(sinceMs, atMs), untilMs - 1, atMs, BigInt(key), limit);
+      const wanted = rows.filter(({ recipient }) => recipient.startsWith(prefix));
+      return { traffic: trafficOf(wanted, digits), next: nextOf(rows, limit) };
     },
   });
 }
@@ -54,8 +71,14 @@ function startOf(sinceMs: number, untilMs: number, newestFirst: boolean): SentPo
   return newestFirst ? { atMs: untilMs - 1, key: LAST_KEY } : { atMs: sinceMs, key: "0" };
 }
 
+/** Where the page after this one begins, if there may be one. */
+function nextOf(rows: readonly SentRow[], limit: number): SentPosition | null {
+  const last = rows.length === limit ? rows.at(-1)! : null;
+  return last === null ? null : { atMs: last.atMs, key: last.key };
+}
+
 function costsOf(rows: readonly SentRow[], stepMs: number): SentCost[] {
-  const costs = new Map<string, Sums>();
+  const costs = new Map<string, Sums<SentCost>>();
   for (const { atMs, state, recipient, carrierId, parts, charged } of rows) {
     // One that no carrier has yet is counted when one has taken it; one that none took has cost nothing.
     if (state < STATE_NUMBER.submitted || carrierId === null || charged === "0") continue;
@@ -69,4 +92,31 @@ function costsOf(rows: readonly SentRow[], stepMs: number): SentCost[] {
     costs.set(name, sums);
   }
   return [...costs.values()];
+}
+
+/** One that is sold for nothing has a price with its carrier all the same: it counts if it was sent. */
+function wasTaken({ state, carrierId, charged, price, sentAtMs }: TrafficRow): boolean {
+  if (state < STATE_NUMBER.submitted || carrierId === null) return false;
+  return charged !== "0" || (price === "0" && sentAtMs !== null);
+}
+
+function trafficOf(rows: readonly TrafficRow[], digits: number): SentTraffic[] {
+  const traffic = new Map<string, Sums<SentTraffic>>();
+  for (const row of rows) {
+    if (!wasTaken(row)) continue;
+    const { recipient, currency, parts, charged } = row;
+    const carrierId = row.carrierId!;
+    const begins = recipient.slice(0, digits);
+    const country = countryOf(recipient);
+    const name = `${begins} ${country} ${currency} ${carrierId}`;
+    const sums = traffic.get(name) ?? {
+      ...{ begins, country, carrierId, currency },
+      ...{ messages: 0, parts: 0, amountMicros: 0n },
+    };
+    sums.messages++;
+    sums.parts += parts;
+    sums.amountMicros += BigInt(charged);
+    traffic.set(name, sums);
+  }
+  return [...traffic.values()];
 }

@@ -103,6 +103,10 @@ export interface SentPosition {
   readonly key: MessageKey;
 }
 
+/**
+ * Messages that a carrier took, by when they were sent: such a charge is not given back any more. A page looks at so many messages as `limit` says, and its
+ * `next` says where to go on.
+ */
 export interface SentRange extends Totalling {
   readonly accountId: number;
   readonly sinceMs: number;
@@ -120,5 +124,26 @@ export interface SentCost {
   readonly carrierId: string;
   readonly messages: number;
   readonly parts: number;
+  readonly amountMicros: bigint;
+}
+
+/** Messages from a time on and before another, oldest first. */
+export interface TrafficRange extends Omit<SentRange, "newestFirst" | "stepMs"> {
+  /** Those alone to numbers that begin so. */
+  readonly prefix: string;
+  /** So many digits tell numbers apart: as many as the longest prefix of the price lists has. */
+  readonly digits: number;
+}
+
+/** What one carrier took of an account's messages to numbers that begin alike. */
+export interface SentTraffic {
+  readonly begins: string;
+  /** ISO 3166-1; null for a number that begins like none. */
+  readonly country: string | null;
+  readonly carrierId: string;
+  readonly currency: string;
+  readonly messages: number;
+  readonly parts: number;
+  /** What the account was charged. */
   readonly amountMicros: bigint;
 }

@@ -63,6 +63,7 @@ const SEARCHES: ReadonlySet<CommandName> = new Set([
   "postings",
   "searchReports",
   "sentCosts",
+  "sentTraffic",
   "turnover",
   "turnoverSteps",
 ]);

@@ -125,6 +125,7 @@ export const COMMAND_MODES = {
   turnover: "read",
   turnoverSteps: "read",
   sentCosts: "read",
+  sentTraffic: "read",
   optOut: "own transaction",
   optIn: "own transaction",
   optOuts: "read",

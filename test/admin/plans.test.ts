@@ -13,7 +13,7 @@ const PREFIXES = { gold: ["49", "", "4917", "1", "41"], own: ["41", "4", "49179"
 const snapshot = new Snapshot(
   Object.entries(PREFIXES).map(([id, prefixes]) => plan(id, prefixes)) as ConstructorParameters<typeof Snapshot>[0],
 );
-const reader = { ratePlanId: "own", currency: "EUR" };
+const reader = { kind: "client" as const, ratePlanId: "own", currency: "EUR" };
 
 test("pages go through the prefixes of both plans in order, each once, wherever they begin", () => {
   for (const [id, all] of [

@@ -1,7 +1,7 @@
 /** Accounts, catalogue and money as those who manage them see and change them, on every engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SentCost, SentPosition } from "../../src/money/postings.ts";
+import type { SentCost, SentPosition, TrafficRange } from "../../src/money/postings.ts";
 import type { AccountChange, Actor, NewAccount, Tenant } from "../../src/store/port/accounts.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -420,6 +420,49 @@ export function managingContract(engine: string, make: MakeDatabase): void {
         newestFirst: true,
       });
       assert.deepEqual(other.costs, []);
+    });
+
+    test("where sent messages went is told by how their numbers begin, in pages that look at so many messages", async (t) => {
+      const bench = await Bench.start(t, make);
+      const to = ["41790000001", "41790000002", "41440000001", "4917600000001", "99990000001"];
+      const free = bench.message({ to: "41790000003", pricePerPartMicros: 0n });
+      await bench.accept([...to.map((number) => bench.message({ to: number })), free]);
+      const queued = bench.takeMessages();
+      const range = { accountId: bench.accountId, sinceMs: 0, untilMs: NOW + HOUR, prefix: "", digits: 4 };
+      const walked = async (more: Partial<TrafficRange>) => {
+        const sums = new Map<string, number[]>();
+        let pages = 0;
+        let after: SentPosition | null = null;
+        do {
+          const page: Awaited<ReturnType<typeof bench.store.sentTraffic>> = await bench.store.sentTraffic({
+            ...{ ...range, after, limit: 2 },
+            ...more,
+          });
+          for (const { begins, country, currency, messages, parts, amountMicros } of page.traffic) {
+            const name = `${begins} ${country} ${currency}`;
+            const sum = sums.get(name) ?? [0, 0, 0];
+            sums.set(name, [sum[0]! + messages, sum[1]! + parts, sum[2]! + Number(amountMicros)]);
+          }
+          after = page.next;
+          pages++;
+        } while (after !== null);
+        return { pages, sums: Object.fromEntries([...sums].sort()) };
+      };
+      assert.deepEqual((await walked({})).sums, {}, "what no carrier has yet is not counted");
+
+      const last = queued.splice(4, 1)[0]!;
+      await bench.submit(queued);
+      await bench.store.finish({ endings: [{ key: last.key, event: "refused", errorId: 1, atMs: NOW }] });
+      const { pages, sums } = await walked({});
+      assert.equal(pages, 4, "six messages, two a page, and a look at whether there are more");
+      assert.deepEqual(sums, {
+        "4144 CH EUR": [1, 1, 10_000],
+        "4179 CH EUR": [3, 3, 20_000],
+        "4917 DE EUR": [1, 1, 10_000],
+      });
+      assert.deepEqual((await walked({ prefix: "4179", digits: 0 })).sums, { " CH EUR": [3, 3, 20_000] });
+      assert.deepEqual((await walked({ accountId: bench.resellerId })).sums, {});
+      assert.deepEqual((await walked({ untilMs: 1 })).sums, {});
     });
 
     test("opt-outs are found by how they begin", async (t) => {

@@ -4,6 +4,7 @@
  */
 
 import { listAccounts } from "../../admin/accounts.ts";
+import { isOffered } from "../../admin/plans.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import { Type } from "../../runtime/type.ts";
@@ -68,8 +69,12 @@ export function accountViews({ store, catalogue }: AccountViewParts): View[] {
       auth: "manager",
       scope: "manage",
       answer: RatePlans,
-      // A reseller's too: it may give its clients any of them (docs/reselling.md).
-      read: async () => ({ results: catalogue.current.ratePlans.slice(0, MAX_RATE_PLANS) }),
+      // A reseller's too: it may give its clients any of those that it sees (docs/reselling.md).
+      read: async (account) => ({
+        results: catalogue.current.ratePlans
+          .filter(({ id }) => isOffered(catalogue.current, account, id))
+          .slice(0, MAX_RATE_PLANS),
+      }),
     },
     {
       name: "accounts",

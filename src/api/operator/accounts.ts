@@ -8,6 +8,7 @@ import {
   listAccounts,
   retireAccount,
 } from "../../admin/accounts.ts";
+import { isOffered } from "../../admin/plans.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -57,9 +58,9 @@ export function accountOperations(api: Api, { store, catalogue, clock, passwords
     store,
     settings,
     hashPassword: (password) => passwords.hash(password),
-    async currencyOf(ratePlan) {
+    async currencyOf(ratePlan, { account }) {
       await catalogue.look();
-      return catalogue.current.currencyOf(ratePlan);
+      return isOffered(catalogue.current, account, ratePlan) ? catalogue.current.currencyOf(ratePlan) : null;
     },
   };
 

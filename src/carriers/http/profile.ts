@@ -14,6 +14,8 @@ export const HttpCarrierProfile = Type.Object(
   {
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("http"),
+    /** The rate plan that has what the provider asks for a part; no plan unless given, and then it is not compared. */
+    ratePlan: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })),
     /** The provider's API as it is known here. Without one `send` says how to speak to it. */
     preset: Type.Optional(OneOf(PRESETS)),
     /** Where the API is; presets of providers with one address know it. */

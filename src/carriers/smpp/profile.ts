@@ -38,6 +38,8 @@ export const SmppCarrier = Type.Object(
   {
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("smpp"),
+    /** The rate plan that has what the carrier asks for a part; no plan unless given, and then it is not compared. */
+    ratePlan: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })),
     /** "host:port", in the order in which they are tried. */
     hosts: Type.Array(Type.String({ maxLength: 300, pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$" }), {
       minItems: 1,

@@ -19,7 +19,9 @@ import type {
   SentCost,
   SentPosition,
   SentRange,
+  SentTraffic,
   Totalling,
+  TrafficRange,
   TurnoverStep,
 } from "../../money/postings.ts";
 import type { PinStore } from "../../pins/commands.ts";
@@ -334,18 +336,16 @@ export interface Store extends CarrierStore, PinStore {
   verifyLedger(): Promise<LedgerFault[]>;
   /** What can be seen of the books from the wallets alone. `isWhole`: there are no more wallets than were looked at. */
   checkWallets(input: { limit: number }): Promise<{ faults: LedgerFault[]; wallets: number; isWhole: boolean }>;
-  /** An account's postings in the order of time. */
   postings(input: PostingRange): Promise<Posting[]>;
   balanceBehind(input: { accountId: number; place: PostingPosition }): Promise<BalanceBehind>;
   /** What its postings come to, a page at a time: `next` says where to go on. */
   turnover(input: PostingRange): Promise<{ amountMicros: bigint; next: PostingPosition | null }>;
   /** The same by spans of time, in no order. */
   turnoverSteps(input: PostingRange & Totalling): Promise<{ steps: TurnoverStep[]; next: PostingPosition | null }>;
-  /**
-   * What an account's messages have cost that carriers took, by when they were sent: such a charge is not given back any more. A page looks at so
-   * many messages as `limit` says, and `next` says where to go on.
-   */
+  /** What an account's messages have cost that carriers took, by when they were sent. */
   sentCosts(input: SentRange): Promise<{ costs: SentCost[]; next: SentPosition | null }>;
+  /** What carriers took of them, by how their numbers begin. */
+  sentTraffic(input: TrafficRange): Promise<{ traffic: SentTraffic[]; next: SentPosition | null }>;
 
   /** An accountKey of null is the service's own list. */
   optOut(input: {

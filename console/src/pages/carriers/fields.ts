@@ -3,6 +3,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   hosts: "host:port, one a line, in the order in which they are tried.",
   systemId: "The name that the carrier gave you.",
   password: "At most 8 characters. One that is left out stays as it was.",
+  ratePlan: "The rate plan that has what the carrier asks of you, for heliograph rate compare.",
   systemType: "Where the carrier asks for one.",
   bind: "One connection for both ways, or one for each. Default transceiver.",
   binds: "Connections at a time, for all nodes together. Default 1.",
