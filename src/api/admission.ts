@@ -76,6 +76,8 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
   };
   /** What is checked of any request, whoever sends it. */
   const checkStranger = (request: FastifyRequest, site: Site, auth: Auth): void => {
+    const isKnown = request.routeOptions.config.isKnown?.(request) === true;
+    if (isKnown) request.progress!.identified();
     const who = auth === "none" ? "visitor" : "stranger";
     if (connections.isCrowded(null, who)) throw busy();
     if (connections.isCrowded(site, who))
@@ -84,7 +86,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
         headers: RETRY_SOON,
       });
     // Whoever shows who it is has its account's limits.
-    if (auth === "none") rateLimits.takeStranger(site.name);
+    if (auth === "none" && !isKnown) rateLimits.takeStranger(site.name);
     if (parts.isSandbox) checkHome(request, ownHosts);
     // Before its body is read: whatever that is, nobody wants it.
     if (request.is404 || !paths.takes(request)) throw paths.unknown(request);

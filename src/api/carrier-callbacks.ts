@@ -97,7 +97,13 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
     api.route({
       method,
       url: PATH,
-      config: { auth: "none", octets: true, bodyOctets: BODY_OCTETS },
+      config: {
+        auth: "none",
+        octets: true,
+        bodyOctets: BODY_OCTETS,
+        // A provider that calls for thousands of messages a second is no flood of strangers.
+        isKnown: (request) => profileOf(request.params as Params) !== null,
+      },
       schema: { hide: true },
       handler: answer,
     });

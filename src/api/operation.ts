@@ -47,6 +47,8 @@ declare module "fastify" {
     alsoTakes?: readonly string[];
     /** For whoever watches the service: answered however busy it is. */
     always?: boolean;
+    /** Whether a request without credentials has another secret of ours in its address: then it is no stranger's. */
+    isKnown?: (request: FastifyRequest) => boolean;
   }
   interface FastifyRequest {
     account: Account | null;
