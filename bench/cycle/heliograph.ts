@@ -1,12 +1,15 @@
 /** Our own service for a run: set up through the command line as an operator does it, on a store of its own, and served by one node or more. */
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
-import type { Options } from "./options.ts";
+import { type CarrierName, type Options, SMPP_WINDOW } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
+import { CUSTOMER } from "./rig.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
@@ -30,6 +33,7 @@ const run = promisify(execFile);
 
 export interface HeliographParts extends Surroundings {
   readonly options: Options;
+  readonly carrier: CarrierName;
   readonly nodes: number;
   /** Null: the embedded store. */
   readonly database: Database | null;
@@ -47,13 +51,15 @@ export interface Database {
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
-  const { options, nodes, directory, database, smscPort, sinkPort, sender, stored, waiting } = parts;
+  const { options, carrier, nodes, directory, database, carrierPort, sinkPort, sender, stored, waiting } = parts;
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
   const config = join(directory, "heliograph.toml");
-  writeFileSync(config, settings(data, database, options));
+  // Where a provider calls back has to be known before the service listens.
+  const ownPort = carrier === "smpp" ? 0 : await freePort();
+  writeFileSync(config, settings(data, database, options, ownPort));
   const catalogue = join(directory, "catalogue.toml");
-  writeFileSync(catalogue, catalogueOf(options, smscPort));
+  writeFileSync(catalogue, catalogueOf(options, carrier, carrierPort));
   const command = async (...args: string[]): Promise<string> => {
     const { stdout } = await run(process.execPath, [PROGRAM, ...args, "--config", config], { env: cleanEnvironment() });
     return stdout;
@@ -197,7 +203,7 @@ async function sendOriginal(
   }
 }
 
-function nameOf({ nodes, database, options, stored, waiting }: HeliographParts): string {
+function nameOf({ nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
   const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
   const before =
     options.stored > 0
@@ -205,7 +211,8 @@ function nameOf({ nodes, database, options, stored, waiting }: HeliographParts):
       : options.waiting > 0
         ? [waiting > 0 ? `${waiting.toLocaleString("en")} messages of another account waiting` : "idle otherwise"]
         : [];
-  return [`Heliograph on ${store}`, ...before].join(", ");
+  const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
+  return [`Heliograph on ${store}`, ...over, ...before].join(", ");
 }
 
 /** The threads of the service by what they do; those that V8 and libuv keep for themselves as one. */
@@ -216,10 +223,11 @@ function partOf(thread: string, unnamed: string[]): string {
 }
 
 /** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
-function settings(data: string, database: Database | null, { timeline }: Options): string {
+function settings(data: string, database: Database | null, { timeline }: Options, port: number): string {
   return `
 [server]
-port = 0
+port = ${port}
+${port === 0 ? "" : `publicUrl = "http://127.0.0.1:${port}"`}
 maxRequests = 10000
 connectionsPerAddress = 10000
 requestsPerAddress = 9000
@@ -244,18 +252,37 @@ level = "warn"
 `;
 }
 
-function catalogueOf({ window, binds, partsPerSecond }: Options, smscPort: number): string {
+const HTTP_WINDOW = 64;
+/** Presets of real providers have a pace. */
+const NO_LIMIT = 100_000;
+
+function carrierOf({ window, binds, partsPerSecond }: Options, carrier: CarrierName, port: number): string {
+  const { username, password } = CUSTOMER;
+  if (carrier !== "smpp")
+    return `
+kind = "http"
+preset = ${JSON.stringify(carrier)}
+url = "http://127.0.0.1:${port}"
+username = ${JSON.stringify(username)}
+password = ${JSON.stringify(password)}
+${carrier === "twilio" ? "" : `apiKey = ${JSON.stringify(password)}`}
+window = ${window ?? HTTP_WINDOW}
+partsPerSecond = ${partsPerSecond ?? NO_LIMIT}`;
   return `
-[[carrier]]
-id = "bench"
 kind = "smpp"
-hosts = ["127.0.0.1:${smscPort}"]
+hosts = ["127.0.0.1:${port}"]
 systemId = "heliograph"
 password = "secret"
-window = ${window}
+window = ${window ?? SMPP_WINDOW}
 binds = ${binds}
 answerSeconds = ${MAX_TURN_SECONDS}
-${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}
+${partsPerSecond === null ? "" : `partsPerSecond = ${partsPerSecond}`}`;
+}
+
+function catalogueOf(options: Options, carrier: CarrierName, port: number): string {
+  return `
+[[carrier]]
+id = "bench"${carrierOf(options, carrier, port)}
 
 [[route]]
 prefix = ""
@@ -266,6 +293,16 @@ id = "standard"
 currency = "EUR"
 rate = [{ prefix = "", price = "0.01" }]
 `;
+}
+
+/** One that nobody listens on just now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 function lastLine(text: string): string {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Database, startHeliograph } from "./heliograph.ts";
 import { KANNEL_REPORTS, requireKannel, startKannel } from "./kannel.ts";
-import { OptionFault, type Options, readOptions, USAGE } from "./options.ts";
+import { type CarrierName, OptionFault, type Options, readOptions, USAGE } from "./options.ts";
 import { type Measured, machine, printSoak, printTable, ratios, soakLine, summary, summaryOfHighest } from "./print.ts";
 import { readProfiles } from "./profile.ts";
 import { stopPrograms } from "./program.ts";
@@ -176,18 +176,20 @@ async function candidatesOf(
 ): Promise<RigOptions[]> {
   if (options.peer === "kannel") requireKannel();
   const candidates: RigOptions[] = [];
-  const add = (name: string, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
+  const add = (name: string, carrier: CarrierName, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
     const own = subdirectory(directory, `${name}-${candidates.length}`);
-    candidates.push({ options, directory: own, sink, start, progress });
+    candidates.push({ options, carrier, directory: own, sink, start, progress });
   };
   const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
     const { stored, waiting } = options;
     const before = stored + waiting > 0 ? [{ stored, waiting }, NOTHING_BEFORE] : [NOTHING_BEFORE];
-    for (const there of before) {
-      const own = await database();
-      add("heliograph", REPORTS, (surroundings) =>
-        startHeliograph({ ...surroundings, ...there, options, nodes, database: own }),
-      );
+    for (const carrier of options.carriers) {
+      for (const there of before) {
+        const own = await database();
+        add("heliograph", carrier, REPORTS, (surroundings) =>
+          startHeliograph({ ...surroundings, ...there, options, carrier, nodes, database: own }),
+        );
+      }
     }
   };
   for (const store of options.stores) {
@@ -201,7 +203,7 @@ async function candidatesOf(
     for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
   }
   for (const store of options.peer === "kannel" ? options.peerStores : [])
-    add("kannel", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
+    add("kannel", "smpp", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
   return candidates;
 }
 

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts, kannelProgram, untilOpen } from "./kannel-start.ts";
-import { OptionFault, type Options, type PeerStore } from "./options.ts";
+import { OptionFault, type Options, type PeerStore, SMPP_WINDOW } from "./options.ts";
 import { Program } from "./program.ts";
 import { kannelRequest } from "./requests.ts";
 import { PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
@@ -96,7 +96,7 @@ interface Ports {
 }
 
 function configOf(
-  { options, store, directory, smscPort }: KannelParts,
+  { options, store, directory, carrierPort }: KannelParts,
   { adminPort, boxPort, httpPort }: Ports,
 ): string {
   const storage = store === "spool" ? `store-type = spool\nstore-location = ${join(directory, "spool")}\n` : "";
@@ -107,13 +107,13 @@ group = smsc
 smsc = smpp
 smsc-id = bench
 host = 127.0.0.1
-port = ${smscPort}
+port = ${carrierPort}
 transceiver-mode = true
 smsc-username = kannel
 smsc-password = secret
 system-type = bench
 address-range = ""
-max-pending-submits = ${options.window}
+max-pending-submits = ${options.window ?? SMPP_WINDOW}
 `,
   ).join("");
   return `group = core

@@ -6,9 +6,16 @@ const UNTIL = ["accept", "submit", "report"] as const;
 const STORES = ["sqlite", "postgres"] as const;
 const PEERS = ["kannel"] as const;
 const TIMELINES = ["all", "trouble", "off"] as const;
+const CARRIERS = ["smpp", "http"] as const;
+const PRESETS = ["heliograph", "twilio", "webhook"] as const;
 const PEER_STORES = ["memory", "spool"] as const;
 
 export type StoreName = (typeof STORES)[number];
+/** Unanswered submits on a connection over SMPP, unless it is said otherwise. */
+export const SMPP_WINDOW = 1_000;
+
+/** How the carrier is reached: over SMPP, or over HTTP with this preset. */
+export type CarrierName = "smpp" | (typeof PRESETS)[number];
 export type PeerStore = (typeof PEER_STORES)[number];
 
 /** An option: what stands after its name (nothing for a switch), the default in brackets, and what it means. */
@@ -49,7 +56,15 @@ const OPTIONS = {
     means:
       "for so long at --share (0.7) of the highest rate; fails if memory or backlog grow, or anything is miscounted",
   },
-  window: { value: "N", means: "unanswered submits on a connection to the carrier (1000)" },
+  carrier: { value: "smpp|http", means: "how the carrier is reached (smpp); smpp,http measures both in turn" },
+  preset: {
+    value: "heliograph|twilio|webhook",
+    means: "which API a carrier over HTTP has (heliograph); several in turn: heliograph,twilio",
+  },
+  window: {
+    value: "N",
+    means: "unanswered submits on a connection to the carrier (1000); requests under way to one over HTTP (64)",
+  },
   binds: { value: "N", means: "connections to the carrier (1, or as many as there are nodes)" },
   "carrier-rate": {
     value: "N",
@@ -80,7 +95,7 @@ const LINE_WIDTH = 130;
 export const USAGE = [
   "npm run bench -- [options]",
   "",
-  "The full cycle: HTTP request, durable, SMPP submit, answer, receipt, report pushed to a sink; each part its own process.",
+  "The full cycle: HTTP request, durable, submit to the carrier, answer, receipt, report pushed to a sink; each part its own process.",
   "",
   ...Object.entries<Option>(OPTIONS).flatMap(([name, { value, means }]) => {
     const title = `  --${name}${value === undefined ? "" : ` ${value}`}`;
@@ -115,7 +130,9 @@ export interface Options {
   readonly stored: number;
   readonly waiting: number;
   readonly soakMinutes: number | null;
-  readonly window: number;
+  readonly carriers: readonly CarrierName[];
+  /** Null: what suits the carrier. */
+  readonly window: number | null;
   readonly binds: number;
   readonly carrierRate: number | null;
   readonly partsPerSecond: number | null;
@@ -198,7 +215,10 @@ export function readOptions(args: readonly string[]): Options | "help" {
     stored: number("stored", 0, 100_000_000),
     waiting,
     soakMinutes,
-    window: number("window", 1_000, 10_000),
+    carriers: wordsOf("carrier", CARRIERS, "smpp").flatMap((carrier) =>
+      carrier === "smpp" ? [carrier] : wordsOf("preset", PRESETS, "heliograph"),
+    ),
+    window: number("window", null, 10_000),
     // They are shared out among the nodes, and every node is to have one.
     binds: Math.max(number("binds", 1, 100), ...nodes),
     carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
@@ -220,6 +240,12 @@ const CONFLICTS: readonly [applies: (options: Options) => boolean, message: stri
   [
     ({ stores, nodes }) => !stores.includes("postgres") && nodes.some((node) => node > 1),
     "--nodes above 1 needs --store postgres",
+  ],
+  [
+    ({ carriers, nodes, waiting, carrierRate, peer }) =>
+      carriers.some((carrier) => carrier !== "smpp") &&
+      (nodes.some((node) => node > 1) || waiting > 0 || carrierRate !== null || peer !== null),
+    "--carrier http is for one node, without --waiting, --carrier-rate and --peer",
   ],
   [({ rate, share }) => rate !== null && share !== null, "--rate and --share do not go together"],
   [

@@ -4,8 +4,9 @@
  */
 import { Child, type RoundStart } from "./child.ts";
 import type { LoadFigures, LoadOrder } from "./generator.ts";
-import type { Options } from "./options.ts";
+import type { CarrierName, Options } from "./options.ts";
 import type { Progress } from "./progress.ts";
+import type { ProviderConfig } from "./provider.ts";
 import { MODES, type ModeName } from "./requests.ts";
 import type { SinkConfig, SinkFigures } from "./sink.ts";
 import type { CarrierBehaviour, SmscConfig, SmscFigures } from "./smsc.ts";
@@ -40,6 +41,7 @@ export interface Round {
 
 export interface RigOptions {
   readonly options: Options;
+  readonly carrier: CarrierName;
   readonly directory: string;
   /** How a report looks. */
   readonly sink: SinkConfig;
@@ -57,6 +59,8 @@ export interface RoundOrder {
 }
 
 const SENDER = "Heliograph";
+/** As whom the service comes to a provider over HTTP. */
+export const CUSTOMER = { username: "bench", password: "bench-secret" };
 /** Without any progress for so long, something is stuck. */
 const STUCK_MS = 30_000;
 /** What a round leaves behind (the last commits, garbage) is counted with it, and does not reach into the next. */
@@ -68,6 +72,7 @@ const COUNT_MS = { closed: 50, open: 250, followed: 1_000 };
 export class Rig {
   readonly #options: Options;
   readonly #generator: Child;
+  /** The carrier: an SMSC, or a provider over HTTP. */
   readonly #smsc: Child;
   readonly #sink: Child;
   readonly subject: Subject;
@@ -86,24 +91,29 @@ export class Rig {
 
   /** Everything that is started is put on the stack, so that it is stopped whatever happens. */
   static async start(
-    { options, directory, sink: sinkConfig, start, progress }: RigOptions,
+    { options, carrier, directory, sink: sinkConfig, start, progress }: RigOptions,
     stack: AsyncDisposableStack,
   ): Promise<Rig> {
     const child = (name: string, config: unknown): Child => stack.adopt(new Child(name, config), (it) => it.stop());
-    const smsc = child("smsc", {
-      receiptDelayMs: options.receiptDelayMs,
-      sender: SENDER,
-      answersPerSecond: options.carrierRate,
-    } satisfies SmscConfig);
+    const { receiptDelayMs } = options;
+    const smsc =
+      carrier === "smpp"
+        ? child("smsc", {
+            receiptDelayMs,
+            sender: SENDER,
+            answersPerSecond: options.carrierRate,
+          } satisfies SmscConfig)
+        : child("provider", { preset: carrier, receiptDelayMs, ...CUSTOMER } satisfies ProviderConfig);
     const sink = child("sink", sinkConfig);
     const generator = child("generator", null);
-    const [smscPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
+    const [carrierPort, sinkPort] = await Promise.all([smsc.ask<number>("port"), sink.ask<number>("port")]);
     const setCarrier = (behaviour: CarrierBehaviour): Promise<void> => smsc.ask("behave", behaviour);
     const subject = stack.adopt(
-      await start({ directory, smscPort, sinkPort, sender: SENDER, setCarrier, progress }),
+      await start({ directory, carrierPort, sinkPort, sender: SENDER, setCarrier, progress }),
       (it) => it.stop(),
     );
-    if (options.until !== "accept") await untilBound(smsc, subject, options.binds);
+    // A carrier over HTTP has no connection that stands.
+    if (options.until !== "accept" && carrier === "smpp") await untilBound(smsc, subject, options.binds);
     await smsc.ask("rest");
     return new Rig(options, subject, { generator, smsc, sink });
   }

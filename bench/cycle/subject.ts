@@ -39,7 +39,7 @@ export interface DiskUsage {
 /** What the gateway meets at both ends, and what it is to do. */
 export interface Surroundings {
   readonly directory: string;
-  readonly smscPort: number;
+  readonly carrierPort: number;
   readonly sinkPort: number;
   readonly sender: string;
   /** From the next connection on. */

@@ -21,10 +21,25 @@ test("the full cycle is measured, first the highest rate and then at a share of 
   );
 });
 
+test("a carrier over HTTP is measured, one message a call and many, in turn with one over SMPP", async () => {
+  const args = ["--carrier", "smpp,http", "--preset", "heliograph,twilio", "--count", "200", "--repeat", "1"];
+  const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
+  const { results } = JSON.parse(stdout) as { results: { name: string }[] };
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    [
+      "Heliograph on SQLite, over SMPP",
+      "Heliograph on SQLite, over HTTP, heliograph",
+      "Heliograph on SQLite, over HTTP, twilio",
+    ],
+  );
+});
+
 const REFUSED: readonly [args: string[], message: RegExp][] = [
   [["--share", "2"], /^--share must be above 0 and at most 1\n/],
   [["--count", "many"], /^--count must be a whole number from 1 to 10000000\n/],
   [["--soak", "1", "--stored", "5"], /^--soak is for one service/],
+  [["--carrier", "http", "--waiting", "5"], /^--carrier http is for one node, without --waiting/],
   [["--waiting", "1", "--peer", "kannel"], /^--waiting and --peer do not go together\n/],
 ];
 

@@ -1,0 +1,207 @@
+/**
+ * The carrier of a run where it is reached over HTTP: a provider that takes every message and calls back with its receipt, at once or after a set delay. How a
+ * message is read, answered and receipted is `heliograph provider`'s own code for the API; its faults, phones and records are left out, and callbacks are written
+ * to sockets by hand: the provider is not what is measured.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { PROVIDERS } from "../../src/provider/apis.ts";
+import {
+  NOT_FOUND,
+  type OutCall,
+  type ProviderApi,
+  type ProviderState,
+  type TakenMessage,
+} from "../../src/provider/port.ts";
+import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child.ts";
+import { NUMBER_PREFIX, Seen } from "./numbers.ts";
+import type { CarrierBehaviour, SmscFigures } from "./smsc.ts";
+
+export interface ProviderConfig {
+  readonly preset: string;
+  readonly receiptDelayMs: number;
+  readonly username: string;
+  readonly password: string;
+}
+
+const { preset, receiptDelayMs, username, password } = childConfig<ProviderConfig>();
+const api = preset === "heliograph" ? heliograph() : PROVIDERS[preset]!;
+const settings = { username, password, secret: password };
+let behaviour: CarrierBehaviour = { open: true, receipts: true };
+
+interface SentMessage {
+  readonly from: string;
+  readonly text: string;
+  readonly notifyUrl?: string;
+  readonly destinations: readonly { readonly to: string; readonly messageId: string }[];
+}
+
+/** Another Heliograph is no part of `heliograph provider`, which needs none: this is as much of one as a run looks at. */
+function heliograph(): Pick<ProviderApi, "take" | "receipt" | "broken"> {
+  return {
+    take({ path, body }) {
+      if (path !== "/sms/1/text/advanced") return NOT_FOUND;
+      const messages = (JSON.parse(body) as { readonly messages: readonly SentMessage[] }).messages.flatMap(
+        ({ from, text, notifyUrl = null, destinations }) =>
+          destinations.map(({ to, messageId }) => ({
+            ...{ id: messageId, from, to, text },
+            ...{ reference: messageId, callbackUrl: notifyUrl },
+          })),
+      );
+      const status = { groupId: 1, groupName: "PENDING", id: 7, name: "PENDING_ENROUTE", description: "Enroute" };
+      const answers = messages.map(({ to, id }) => ({ to, status, smsCount: 1, messageId: id }));
+      return { kind: "taken", messages, reply: { status: 200, json: { bulkId: nextId(), messages: answers } } };
+    },
+    receipt({ id, to, callbackUrl }) {
+      if (callbackUrl === null) return null;
+      const status = { groupId: 3, groupName: "DELIVERED", id: 5, name: "DELIVERED_TO_HANDSET", description: "" };
+      const error = { groupId: 0, groupName: "OK", id: 0, name: "NO_ERROR", description: "", permanent: false };
+      const body = JSON.stringify({ results: [{ messageId: id, to, status, error, smsCount: 1 }] });
+      return { method: "POST", url: callbackUrl, headers: { "content-type": "application/json" }, body };
+    },
+    broken: () => ({ status: 503, json: {} }),
+  };
+}
+
+/** APIs that tell of many messages in one call, by the list in it, as another Heliograph does. */
+const LISTS: Readonly<Record<string, string>> = { heliograph: "results", webhook: "receipts" };
+const MAX_LIST = 100;
+/** Callbacks under way at a time, each on a connection of its own. */
+const CALLERS = 256;
+
+const seen = new Seen();
+const count = new Count();
+let lastId = 0;
+let lastAtMs = 0;
+
+/** No message comes twice unless something is wrong, and that is counted. */
+const nothingKnown: ProviderState = { find: () => undefined, findByReference: () => undefined, ended: () => [] };
+const nextId = (): string => (++lastId).toString(16).padStart(32, "0");
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const [path = "/", query = ""] = (request.url ?? "/").split("?");
+    const body = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8");
+    const call = {
+      method: request.method ?? "GET",
+      path,
+      query: new URLSearchParams(query),
+      headers: request.headers,
+      body,
+    };
+    const taken = behaviour.open ? api.take(call, nothingKnown, nextId, settings) : null;
+    const { status, json, text = "" } = taken?.reply ?? api.broken();
+    if (taken?.kind === "taken") take(taken.messages);
+    const written = json === undefined ? text : JSON.stringify(json);
+    response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(written) });
+    response.end(written);
+  });
+});
+
+function take(messages: readonly TakenMessage[]): void {
+  lastAtMs = nowMs();
+  for (const { to } of messages) seen.add(Number(to.slice(NUMBER_PREFIX.length)), lastAtMs);
+  count.set(seen.distinct);
+  if (seen.whole) count.flush();
+  if (!behaviour.receipts) return;
+  if (receiptDelayMs === 0) tell(messages);
+  else setTimeout(() => tell(messages), receiptDelayMs);
+}
+
+const waiting: OutCall[] = [];
+
+function tell(messages: readonly TakenMessage[]): void {
+  for (const message of messages) {
+    const call = api.receipt(message, "delivered", settings);
+    if (call !== null) waiting.push(call);
+  }
+  // What came in the same turn goes together, where the API can.
+  setImmediate(callNext);
+}
+
+/** The next call; several receipts as one where the API has a list for them. */
+function nextCall(): OutCall {
+  const list = LISTS[preset];
+  const [first, ...others] = waiting.splice(0, list === undefined ? 1 : MAX_LIST) as [OutCall, ...OutCall[]];
+  if (others.length === 0) return first;
+  const items = [first, ...others].flatMap(({ body }) => (JSON.parse(body) as Record<string, unknown[]>)[list!]!);
+  return { ...first, body: JSON.stringify({ [list!]: items }) };
+}
+
+const idle: Caller[] = [];
+let callers = 0;
+
+function callNext(): void {
+  while (waiting.length > 0) {
+    const caller = idle.pop() ?? (callers < CALLERS ? new Caller(new URL(waiting[0]!.url)) : null);
+    if (caller === null) return;
+    caller.write(nextCall());
+  }
+}
+
+const END_OF_HEAD = "\r\n\r\n";
+
+/** A connection to the service, with one call on it at a time. */
+class Caller {
+  readonly #socket: Socket;
+  #answer = "";
+
+  constructor({ hostname, port }: URL) {
+    callers++;
+    this.#socket = connect(Number(port), hostname).setNoDelay(true);
+    this.#socket.setEncoding("latin1");
+    this.#socket.on("data", (chunk: string) => this.#read(chunk));
+    this.#socket.on("error", () => this.#socket.destroy());
+    // Between rounds the service closes what was idle for long.
+    this.#socket.on("close", () => {
+      callers--;
+      const index = idle.indexOf(this);
+      if (index >= 0) idle.splice(index, 1);
+    });
+  }
+
+  write({ method, url, headers, body }: OutCall): void {
+    const { host, pathname, search } = new URL(url);
+    const named = Object.entries({ ...headers, host, "content-length": Buffer.byteLength(body) });
+    const head = named.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    this.#socket.write(`${method} ${pathname}${search} HTTP/1.1\r\n${head}\r\n${body}`);
+  }
+
+  #read(chunk: string): void {
+    this.#answer += chunk;
+    const end = this.#answer.indexOf(END_OF_HEAD);
+    const length = Number(/^content-length: (\d+)/im.exec(this.#answer)?.[1] ?? 0);
+    if (end < 0 || this.#answer.length < end + END_OF_HEAD.length + length) return;
+    if (!this.#answer.startsWith("HTTP/1.1 2")) throw new Error(`a receipt was not taken: ${this.#answer}`);
+    this.#answer = "";
+    idle.push(this);
+    callNext();
+  }
+}
+
+server.keepAliveTimeout = 600_000;
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+
+serveParent({
+  port: () => (server.address() as AddressInfo).port,
+  behave(wanted: CarrierBehaviour) {
+    behaviour = wanted;
+  },
+  rest: () => undefined,
+  begin({ first, count: size, countEveryMs }: RoundStart) {
+    seen.begin(first, size);
+    count.everyMs = countEveryMs;
+  },
+  figures: (): SmscFigures => ({
+    distinct: seen.distinct,
+    duplicates: seen.duplicates,
+    strays: seen.strays,
+    connections: 0,
+    lastAtMs,
+  }),
+  times: () => seen.times,
+});
