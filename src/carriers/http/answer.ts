@@ -53,12 +53,12 @@ export function readSubmission(
   { key = "", to }: Pick<OutgoingMessage, "key" | "to">,
 ): Submission {
   const { rules = [], errors = {} } = description;
-  const rule = [...rules, ...USUAL].find((each) => fits(each, answer, item));
+  const isRule = (each: Rule): boolean => fits(each, answer, item);
+  const rule = rules.find(isRule) ?? USUAL.find(isRule);
+  if (rule?.is === "accepted") return { kind: "accepted", ...idsOf(description, item, key, to) };
   const code = textAt(item, description.code)?.slice(0, MAX_WORD);
   const status = code === undefined ? `HTTP ${answer.status}` : code;
   switch (rule?.is) {
-    case "accepted":
-      return { kind: "accepted", ...idsOf(description, item, key, to) };
     case "later":
       return { kind: "later", retryAfterMs: Math.min(answer.retryAfterMs ?? PAUSE_MS, MAX_PAUSE_MS), status };
     case "not now":

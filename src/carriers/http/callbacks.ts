@@ -35,7 +35,35 @@ export interface CalledBack {
 
 const TOKEN_CHARACTERS = 32;
 
-/** Null where the profile has no secret, so that anybody could guess the address. */
+/** What follows from a profile, made once: a provider may call for thousands of messages a second. */
+interface Door {
+  /** Null where the profile has no secret, so that anybody could guess the address. */
+  readonly token: string | null;
+  /** Null: callbacks may come from anywhere. */
+  readonly networks: Networks | null;
+  readonly values: Values;
+  /** What callbacks are signed with; undefined where the profile does not have it. */
+  readonly secret: string | undefined;
+}
+
+const doors = new WeakMap<HttpProfile, Door>();
+
+function doorOf(profile: HttpProfile): Door {
+  const known = doors.get(profile);
+  if (known !== undefined) return known;
+  const values = carrierValues(profile);
+  const { check } = describe(profile).description;
+  const { callbackNetworks } = profile;
+  const made: Door = {
+    token: tokenOf(profile),
+    networks: callbackNetworks === undefined ? null : new Networks(parseNetworks(callbackNetworks.join(",")) ?? []),
+    values,
+    secret: check === undefined ? undefined : fillText(check.secret, values),
+  };
+  doors.set(profile, made);
+  return made;
+}
+
 function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string | null {
   const secret = callbackSecret ?? password ?? apiKey;
   if (secret === undefined) return null;
@@ -44,14 +72,14 @@ function tokenOf({ id, callbackSecret, password, apiKey }: HttpProfile): string 
 
 /** Where the provider may call us, as values for templates; none without a public address or a secret. */
 export function callbackUrls(profile: HttpProfile, publicUrl: string): Values {
-  const token = tokenOf(profile);
+  const { token } = doorOf(profile);
   if (publicUrl === "" || token === null) return {};
   const base = `${publicUrl.replace(/\/$/, "")}/carriers/${profile.id}/${token}`;
   return { receiptsUrl: `${base}/receipts`, incomingUrl: `${base}/incoming`, eventsUrl: `${base}/events` };
 }
 
 export function isToken(profile: HttpProfile, token: string): boolean {
-  const right = tokenOf(profile);
+  const right = doorOf(profile).token;
   return right !== null && isSame(right, token);
 }
 
@@ -61,15 +89,15 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Whether a callback may come from there. */
-export function isFromProvider({ callbackNetworks }: HttpProfile, address: string): boolean {
-  if (callbackNetworks === undefined) return true;
-  const networks = parseNetworks(callbackNetworks.join(","));
-  return networks !== null && new Networks(networks).has(address);
+export function isFromProvider(profile: HttpProfile, address: string): boolean {
+  const { networks } = doorOf(profile);
+  return networks === null || networks.has(address);
 }
 
 /** The fields of a callback: its query, its form, or its JSON. */
 export function fieldsIn({ method, url, headers, body }: Callback): unknown {
-  const query = Object.fromEntries(new URL(url).searchParams);
+  // Most have none, and then the URL need not be taken apart.
+  const query = url.includes("?") ? Object.fromEntries(new URL(url).searchParams) : {};
   if (method === "GET" || body.length === 0) return query;
   const type = String(headers["content-type"] ?? "");
   if (type.startsWith("application/x-www-form-urlencoded")) return { ...query, ...Object.fromEntries(formOf(body)) };
@@ -85,7 +113,7 @@ function formOf(body: Buffer): URLSearchParams {
 export function isSigned(profile: HttpProfile, callback: Callback): boolean {
   const { check } = describe(profile).description;
   if (check === undefined) return true;
-  const secret = fillText(check.secret, carrierValues(profile));
+  const { secret, values } = doorOf(profile);
   // A provider that signs with what the profile does not have: the secret in the address has to do.
   if (secret === undefined) return true;
   const shown = shownIn(check, callback);
@@ -94,7 +122,7 @@ export function isSigned(profile: HttpProfile, callback: Callback): boolean {
     case "header":
       return isSame(secret, shown);
     case "basic": {
-      const username = fillText(check.username ?? "{username}", carrierValues(profile)) ?? "";
+      const username = fillText(check.username ?? "{username}", values) ?? "";
       return isSame(`Basic ${Buffer.from(`${username}:${secret}`).toString("base64")}`, shown);
     }
     case "hmac": {
@@ -125,18 +153,27 @@ function headerOf({ headers }: Callback, name: string): string | undefined {
 function signedText({ over = "{body}", name = "" }: Check, callback: Callback): string {
   const { url, body, headers } = callback;
   const isForm = String(headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
-  const pairs = [...(isForm ? formOf(body) : new URL(url).searchParams)]
-    .filter(([field]) => `?${field}` !== name)
-    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
-  const values: Readonly<Record<string, string>> = {
-    url,
-    body: body.toString("utf8"),
-    fields: isForm ? pairs.map(([field, value]) => field + value).join("") : "",
+  const pairs = () =>
+    [...(isForm ? formOf(body) : new URL(url).searchParams)]
+      .filter(([field]) => `?${field}` !== name)
+      .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
+  const values: Readonly<Record<string, () => string>> = {
+    url: () => url,
+    body: () => body.toString("utf8"),
+    fields: () =>
+      isForm
+        ? pairs()
+            .map(([field, value]) => field + value)
+            .join("")
+        : "",
     // As Vonage has it: what would end a pair is written as an underscore.
-    pairs: pairs.map(([field, value]) => `&${field}=${value.replace(/[&=]/g, "_")}`).join(""),
+    pairs: () =>
+      pairs()
+        .map(([field, value]) => `&${field}=${value.replace(/[&=]/g, "_")}`)
+        .join(""),
   };
   return over.replace(/\{(?:header:([A-Za-z0-9-]{1,100})|([a-z]{1,20}))\}/g, (_, header?: string, place?: string) =>
-    header === undefined ? (values[place!] ?? "") : (headerOf(callback, header) ?? ""),
+    header === undefined ? (values[place!]?.() ?? "") : (headerOf(callback, header) ?? ""),
   );
 }
 

@@ -34,11 +34,19 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 export class Calls {
   readonly #parts: CallsParts;
   readonly #base: URL;
+  /** The same, taken apart: to ask a URL for its parts costs a microsecond each. */
+  readonly #origin: string;
+  readonly #path: string;
+  /** The header by which we are known, where it is the same with every request: its template has values of the carrier alone. */
+  readonly #proof: readonly [name: string, value: string] | null;
   #token: Promise<Token | string> | null = null;
 
   constructor(parts: CallsParts) {
     this.#parts = parts;
     this.#base = new URL(parts.url);
+    this.#origin = this.#base.origin;
+    this.#path = this.#base.pathname.replace(/\/$/, "");
+    this.#proof = proofOf(parts);
   }
 
   /** `body` stands in the place of the description's own, where several messages go in a call. */
@@ -46,7 +54,7 @@ export class Calls {
     const values = { ...this.#parts.values, ...own };
     const post = this.#postOf(request, values, body);
     if (post === null) return { kind: "unsent", reason: "a value of its address is missing" };
-    const signed = await this.#signed(post, values);
+    const signed = this.#needsSigning ? await this.#signed(post, values) : post;
     if (typeof signed === "string") return { kind: "unsent", reason: signed };
     const called = await this.#send(signed);
     if (called.kind === "answered" && called.status === 401 && this.#parts.auth?.kind === "oauth2") this.#token = null;
@@ -62,7 +70,7 @@ export class Calls {
       method: "GET",
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
-      headers: HEADERS,
+      headers: this.#proof === null ? HEADERS : { ...HEADERS, [this.#proof[0]]: this.#proof[1] },
       body: "",
     };
     const signed = await this.#signed(post, this.#parts.values);
@@ -72,30 +80,36 @@ export class Calls {
   #postOf(request: RequestDescription, values: Values, body?: JsonTemplate): Post | null {
     const path = fillPath(request.path, values);
     if (path === undefined) return null;
-    const query = fillPairs(request.query ?? {}, values);
-    const whole = `${this.#base.pathname.replace(/\/$/, "")}${path}` || "/";
+    const query = request.query === undefined ? "" : fillPairs(request.query, values);
+    const whole = `${this.#path}${path}` || "/";
     const headers: Record<string, string> = { ...HEADERS };
-    for (const [name, template] of Object.entries(request.headers ?? {})) {
-      const text = fillHeader(template, values);
+    for (const name in request.headers) {
+      const text = fillHeader(request.headers[name]!, values);
       if (text !== undefined) headers[name.toLowerCase()] = text;
     }
+    if (this.#proof !== null) headers[this.#proof[0]] = this.#proof[1];
     const json = body ?? (request.json === undefined ? undefined : fillJson(request.json, values));
     const form = request.form === undefined ? undefined : fillPairs(request.form, values);
     if (json !== undefined) headers["content-type"] = "application/json";
     else if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     return {
       method: request.method ?? "POST",
-      origin: this.#base.origin,
+      origin: this.#origin,
       path: query === "" ? whole : `${whole}${whole.includes("?") ? "&" : "?"}${query}`,
       headers,
       body: json === undefined ? (form ?? "") : JSON.stringify(json),
     };
   }
 
+  /** Whether each request has a proof of its own. */
+  get #needsSigning(): boolean {
+    return this.#parts.auth !== undefined && this.#proof === null;
+  }
+
   /** The request with our proof; a sentence where there is none to be had. */
   async #signed(post: Post, values: Values): Promise<Post | string> {
     const { auth, clock } = this.#parts;
-    if (auth === undefined) return post;
+    if (auth === undefined || this.#proof !== null) return post;
     const secret = fillText(auth.secret, values);
     // A profile may leave out what its provider does not ask for.
     if (secret === undefined) return post;
@@ -104,14 +118,11 @@ export class Calls {
       headers: { ...post.headers, [name.toLowerCase()]: value },
     });
     switch (auth.kind) {
-      case "basic": {
-        const username = fillText(auth.username ?? "{username}", values) ?? "";
-        return withHeader("authorization", `Basic ${Buffer.from(`${username}:${secret}`).toString("base64")}`);
-      }
+      case "basic":
       case "bearer":
-        return withHeader("authorization", `Bearer ${secret}`);
       case "header":
-        return withHeader(auth.name ?? "authorization", secret);
+        // It has been made already.
+        return post;
       case "query": {
         const pair = new URLSearchParams({ [auth.name ?? "key"]: secret }).toString();
         return { ...post, path: `${post.path}${post.path.includes("?") ? "&" : "?"}${pair}` };
@@ -184,6 +195,25 @@ export class Calls {
       ? Number(written) * SECOND_MS
       : Date.parse(written) - this.#parts.clock.now();
     return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), MAX_RETRY_AFTER_MS) : null;
+  }
+}
+
+/** The proof of those who show the same secret with every request; null where each has one of its own. */
+function proofOf({ auth, values }: CallsParts): readonly [name: string, value: string] | null {
+  const secret = auth === undefined ? undefined : fillText(auth.secret, values);
+  // A profile may leave out what its provider does not ask for.
+  if (auth === undefined || secret === undefined) return null;
+  switch (auth.kind) {
+    case "basic": {
+      const username = fillText(auth.username ?? "{username}", values) ?? "";
+      return ["authorization", `Basic ${Buffer.from(`${username}:${secret}`).toString("base64")}`];
+    }
+    case "bearer":
+      return ["authorization", `Bearer ${secret}`];
+    case "header":
+      return [(auth.name ?? "authorization").toLowerCase(), secret];
+    default:
+      return null;
   }
 }
 

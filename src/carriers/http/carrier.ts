@@ -22,7 +22,7 @@ import { Poller } from "./poller.ts";
 import { describe, WINDOW } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
 import { fillJson, type JsonTemplate, type Values } from "./template.ts";
-import { carrierValues, messageValues } from "./values.ts";
+import { carrierValues, MessageValues } from "./values.ts";
 
 export interface HttpCarrierParts {
   readonly clock: Clock;
@@ -61,6 +61,7 @@ export class HttpCarrier implements Carrier {
   readonly #transport: Transport;
   readonly #description: Description;
   readonly #calls: Calls;
+  readonly #values: MessageValues;
   readonly #pace: CarrierPace;
   readonly #pollers: readonly Poller[];
   /** The one that asks for each message. */
@@ -107,6 +108,7 @@ export class HttpCarrier implements Carrier {
       clock: parts.clock,
       values: carrierValues(profile),
     });
+    this.#values = new MessageValues(description, parts.callbacks);
     this.#pollers = Poller.of(description, {
       clock: parts.clock,
       calls: this.#calls,
@@ -174,8 +176,7 @@ export class HttpCarrier implements Carrier {
   }
 
   #valuesOf(part: PartToSubmit): Values {
-    const { callbacks, clock } = this.#parts;
-    return messageValues(part, { nowMs: clock.now(), callbacks, bounds: this.#description.bounds });
+    return this.#values.of(part, this.#parts.clock.now());
   }
 
   async #alone(send: SendDescription, part: PartToSubmit): Promise<Submission> {

@@ -1,9 +1,22 @@
 /** What stands at a path of an answer: `messages.0.status.name`. Only what the data has itself is read, never what an object inherits. */
 
+import { boundedCache } from "../../runtime/cache.ts";
+
+/** Paths come from descriptions, so there are few, and each is walked with every answer. */
+const known = boundedCache<string, readonly string[]>(2_000);
+
+function stepsOf(path: string): readonly string[] {
+  const steps = known.get(path);
+  if (steps !== undefined) return steps;
+  const made = path === "" ? [] : path.split(".");
+  known.set(path, made);
+  return made;
+}
+
 /** Undefined where there is nothing. An empty path is the whole. */
 export function valueAt(data: unknown, path: string): unknown {
   let value = data;
-  for (const name of path === "" ? [] : path.split(".")) {
+  for (const name of stepsOf(path)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
@@ -19,7 +32,7 @@ export function textAt(data: unknown, path: string | undefined): string | undefi
 
 /** The list at a path; one thing alone is a list of it. A step `*` stands for each of a list: `messages.*.id`. */
 export function listAt(data: unknown, path = ""): readonly unknown[] {
-  const [before, after] = path.split(/\.?\*\.?/, 2) as [string, string?];
+  const [before, after] = path.includes("*") ? (path.split(/\.?\*\.?/, 2) as [string, string]) : [path];
   const value = valueAt(data, before);
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -30,8 +43,10 @@ export function listAt(data: unknown, path = ""): readonly unknown[] {
 export type Conditions = Readonly<Record<string, string | readonly string[]>>;
 
 export function fulfils(data: unknown, conditions: Conditions = {}): boolean {
-  return Object.entries(conditions).every(([path, words]) => {
+  for (const path in conditions) {
+    const words = conditions[path]!;
     const text = textAt(data, path);
-    return text !== undefined && (typeof words === "string" ? words === text : words.includes(text));
-  });
+    if (text === undefined || !(typeof words === "string" ? words === text : words.includes(text))) return false;
+  }
+  return true;
 }

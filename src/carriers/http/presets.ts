@@ -31,8 +31,19 @@ export interface Described {
   readonly partsPerSecond: number | undefined;
 }
 
+/** A profile is never changed in place: what is made of it is kept with it, for every callback asks for it. */
+const described = new WeakMap<HttpProfile, Described>();
+
 /** Everything that is needed to speak with the provider of a profile. */
 export function describe(profile: HttpProfile): Described {
+  const known = described.get(profile);
+  if (known !== undefined) return known;
+  const made = descriptionOf(profile);
+  described.set(profile, made);
+  return made;
+}
+
+function descriptionOf(profile: HttpProfile): Described {
   const preset: Preset = profile.preset === undefined ? {} : presetOf(profile.preset);
   const names = Object.keys(describing) as (keyof Description)[];
   const own = Object.fromEntries(

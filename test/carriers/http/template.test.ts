@@ -41,14 +41,8 @@ test("whatever a value is, it stays in its place: path, form, header", () => {
       const path = fillPath("/a/{v}/b", { v: text })!;
       assert.equal(path.split("/").length, 4);
       assert.equal(new URL(`http://host${path}`).pathname.split("/").length, 4);
-      const pairs = new URLSearchParams(fillPairs({ one: "{v}", two: "2" }, { v: text }));
-      assert.deepEqual(
-        [...pairs],
-        [
-          ["one", text],
-          ["two", "2"],
-        ],
-      );
+      const written = fillPairs({ one: "{v}", two: "2" }, { v: text });
+      assert.equal(written, new URLSearchParams({ one: text, two: "2" }).toString());
       assert.doesNotMatch(fillHeader("x {v}", { v: text })!, /[\r\n\0]/);
     }),
     { numRuns: cases(200) },
