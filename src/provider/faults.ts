@@ -1,7 +1,7 @@
 /** What can go wrong at a provider, set while it runs. Each fault strikes always, in a share of the cases, or so many times. */
 import type { Random } from "../runtime/random.ts";
 
-export const FAULT_NAMES = [
+const FAULT_NAMES = [
   "tooFast", // 429, or what the API says in its place
   "broken", // 5xx
   "noAnswer", // it takes the message, and the connection ends without an answer

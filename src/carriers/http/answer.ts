@@ -3,6 +3,7 @@
 import { unknownId } from "../../message/receipt.ts";
 import { errorByName, errorRows } from "../../sms/errors.ts";
 import type { OutgoingMessage, Submission } from "../port.ts";
+import { isUsableId } from "../usable-id.ts";
 import type { Rule, SendDescription } from "./description.ts";
 import { fulfils, listAt, textAt } from "./paths.ts";
 
@@ -23,7 +24,6 @@ const PUT_OFF_MS = 1_000;
 const MAX_PAUSE_MS = 3_600_000;
 /** Ids that are kept of one message: as many as it may have parts. */
 const MAX_IDS = 255;
-const MAX_ID = 255;
 const MAX_WORD = 100;
 
 const USUAL: readonly Rule[] = [
@@ -85,7 +85,7 @@ function idsOf({ id: path }: AnswerDescription, item: unknown, key: string, to: 
   if (path === undefined) return { carrierMessageId: key };
   const ids = listAt(item, path).flatMap((each) => {
     const id = textAt(each, "");
-    return id === undefined || id.length > MAX_ID ? [] : [id];
+    return id !== undefined && isUsableId(id) ? [id] : [];
   });
   // Taken without an id by which its receipt could be known: only its phone can tell.
   const [carrierMessageId = unknownId(to), ...others] = ids.slice(0, MAX_IDS);

@@ -1,7 +1,7 @@
 /** What stands at a path of an answer: `messages.0.status.name`. Only what the data has itself is read, never what an object inherits. */
 
 /** Undefined where there is nothing. An empty path is the whole. */
-export function valueAt(data: unknown, path: string): unknown {
+function valueAt(data: unknown, path: string): unknown {
   let value = data;
   for (const name of path === "" ? [] : path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;

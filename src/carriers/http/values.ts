@@ -12,7 +12,21 @@ const MINUTE_MS = 60_000;
 /** The names that a template of the profile may have, beside those of the place where it stands. */
 export const CARRIER_VALUES = ["username", "password", "apiKey", "callbackSecret", "option"] as const;
 export const MESSAGE_VALUES = [
-  ...["key", "from", "to", "plusFrom", "plusTo", "text", "hex", "octets", "header", "esmClass", "dataCoding", "flash", "unicode"],
+  ...[
+    "key",
+    "from",
+    "to",
+    "plusFrom",
+    "plusTo",
+    "text",
+    "hex",
+    "octets",
+    "header",
+    "esmClass",
+    "dataCoding",
+    "flash",
+    "unicode",
+  ],
   ...["reference", "sequence", "total", "validSeconds", "validMinutes", "validMs", "expiresAt"],
   ...["receiptsUrl", "incomingUrl", "eventsUrl"],
 ] as const;
