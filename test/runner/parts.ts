@@ -91,6 +91,10 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     about: "the program started, watched and stopped, many times",
     files: ["test/cli/{sandbox-life,stop,stop-load}.test.ts", "test/service/{log,metrics,start}.test.ts"],
   },
+  providers: {
+    about: "providers over HTTP: every fault, error and poll with every preset; two services in a row, one of them killed",
+    files: ["test/carriers/http/{errors,faults,row-kill}.test.ts"],
+  },
   "sent-twice": {
     about: "what a crash between any two steps may send twice",
     files: ["test/service/sent-twice.test.ts"],
@@ -157,6 +161,9 @@ export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/doctor/": ["doctor"],
   "src/api/": ["attacks", "generated", "postgres"],
   "src/carriers/": ["faults", "pace", "sent-twice"],
+  "src/carriers/http/": ["docs", "providers"],
+  "src/http/": ["providers"],
+  "src/provider/": ["docs", "providers"],
   "src/cli/": ["backup", "docs", "doctor", "starts"],
   "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],

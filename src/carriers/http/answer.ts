@@ -53,6 +53,7 @@ export function readSubmission(
   { key = "", to }: Pick<OutgoingMessage, "key" | "to">,
 ): Submission {
   const { rules = [], errors = {} } = description;
+  if (isUnreadable(description, answer)) return { kind: "unknown" };
   const rule = [...rules, ...USUAL].find((each) => fits(each, answer, item));
   const code = textAt(item, description.code)?.slice(0, MAX_WORD);
   const status = code === undefined ? `HTTP ${answer.status}` : code;
@@ -68,6 +69,12 @@ export function readSubmission(
     default:
       return { kind: "refused", errorId: errorIdOf(rule?.error ?? errorName(errors, code)), status };
   }
+}
+
+/** Whether an answer of success has to be looked into, and cannot be: nobody knows then what it says of the message. */
+function isUnreadable({ rules = [], id }: AnswerDescription, { status, data }: ReadAnswer): boolean {
+  const isLookedInto = id !== undefined || rules.some(({ where }) => where !== undefined);
+  return status < 300 && isLookedInto && (typeof data !== "object" || data === null);
 }
 
 /** Our name of an error that the provider calls so; one of the same family calls it as we do. */
