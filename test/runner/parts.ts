@@ -92,7 +92,8 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     files: ["test/cli/{sandbox-life,stop,stop-load}.test.ts", "test/service/{log,metrics,start}.test.ts"],
   },
   providers: {
-    about: "providers over HTTP: every fault, error and poll with every preset; two services in a row, one of them killed",
+    about:
+      "providers over HTTP: every fault, error and poll with every preset; two services in a row, one of them killed",
     files: ["test/carriers/http/{errors,faults,row-kill}.test.ts"],
   },
   "sent-twice": {
