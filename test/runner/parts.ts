@@ -49,7 +49,10 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     ],
   },
   cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/*.test.ts"], alone: true },
-  docs: { about: "the commands of the longer pages, as pasted", files: ["test/docs/{operating,reselling}.test.ts"] },
+  docs: {
+    about: "the commands of the longer pages, as pasted",
+    files: ["test/docs/{carriers-http,operating,reselling}.test.ts"],
+  },
   doctor: {
     about: "doctor in every trouble that can be made, and what is told of one message",
     files: ["test/cli/{doctor-files,doctor-postgres,doctor-service,listen,message-show}.test.ts"],
