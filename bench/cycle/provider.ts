@@ -7,13 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { PROVIDERS } from "../../src/provider/apis.ts";
-import {
-  NOT_FOUND,
-  type OutCall,
-  type ProviderApi,
-  type ProviderState,
-  type TakenMessage,
-} from "../../src/provider/port.ts";
+import type { Fate, OutCall, ProviderState, TakenMessage } from "../../src/provider/port.ts";
 import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child.ts";
 import { NUMBER_PREFIX, Seen } from "./numbers.ts";
 import type { CarrierBehaviour, SmscFigures } from "./smsc.ts";
@@ -26,43 +20,9 @@ export interface ProviderConfig {
 }
 
 const { preset, receiptDelayMs, username, password } = childConfig<ProviderConfig>();
-const api = preset === "heliograph" ? heliograph() : PROVIDERS[preset]!;
+const api = PROVIDERS[preset]!;
 const settings = { username, password, secret: password };
 let behaviour: CarrierBehaviour = { open: true, receipts: true };
-
-interface SentMessage {
-  readonly from: string;
-  readonly text: string;
-  readonly notifyUrl?: string;
-  readonly destinations: readonly { readonly to: string; readonly messageId: string }[];
-}
-
-/** Another Heliograph is no part of `heliograph provider`, which needs none: this is as much of one as a run looks at. */
-function heliograph(): Pick<ProviderApi, "take" | "receipt" | "broken"> {
-  return {
-    take({ path, body }) {
-      if (path !== "/sms/1/text/advanced") return NOT_FOUND;
-      const messages = (JSON.parse(body) as { readonly messages: readonly SentMessage[] }).messages.flatMap(
-        ({ from, text, notifyUrl = null, destinations }) =>
-          destinations.map(({ to, messageId }) => ({
-            ...{ id: messageId, from, to, text },
-            ...{ reference: messageId, callbackUrl: notifyUrl },
-          })),
-      );
-      const status = { groupId: 1, groupName: "PENDING", id: 7, name: "PENDING_ENROUTE", description: "Enroute" };
-      const answers = messages.map(({ to, id }) => ({ to, status, smsCount: 1, messageId: id }));
-      return { kind: "taken", messages, reply: { status: 200, json: { bulkId: nextId(), messages: answers } } };
-    },
-    receipt({ id, to, callbackUrl }) {
-      if (callbackUrl === null) return null;
-      const status = { groupId: 3, groupName: "DELIVERED", id: 5, name: "DELIVERED_TO_HANDSET", description: "" };
-      const error = { groupId: 0, groupName: "OK", id: 0, name: "NO_ERROR", description: "", permanent: false };
-      const body = JSON.stringify({ results: [{ messageId: id, to, status, error, smsCount: 1 }] });
-      return { method: "POST", url: callbackUrl, headers: { "content-type": "application/json" }, body };
-    },
-    broken: () => ({ status: 503, json: {} }),
-  };
-}
 
 /** APIs that tell of many messages in one call, by the list in it, as another Heliograph does. */
 const LISTS: Readonly<Record<string, string>> = { heliograph: "results", webhook: "receipts" };
@@ -111,11 +71,12 @@ function take(messages: readonly TakenMessage[]): void {
   else setTimeout(() => tell(messages), receiptDelayMs);
 }
 
+const DELIVERED: Fate = { outcome: "delivered", code: null };
 const waiting: OutCall[] = [];
 
 function tell(messages: readonly TakenMessage[]): void {
   for (const message of messages) {
-    const call = api.receipt(message, "delivered", settings);
+    const call = api.receipt(message, DELIVERED, settings);
     if (call !== null) waiting.push(call);
   }
   // What came in the same turn goes together, where the API can.

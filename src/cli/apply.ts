@@ -5,6 +5,7 @@ import { fieldsOf, KEEP, nameOf, shownFields } from "../admin/items.ts";
 import { ITEM_KINDS } from "../catalogue/file.ts";
 import { FileFault, MAX_CATALOGUE_OCTETS, readGivenFile } from "../runtime/files.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { isCarrierSecret } from "../store/port/secrets.ts";
 import { summary } from "./catalogue-items.ts";
 import { currencyOf, linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
@@ -19,7 +20,7 @@ interface ApplyOptions extends CommonOptions, JsonOption {
 
 const HELP = `
 The file is the whole catalogue: what it does not name is deleted. First the plan is shown: what is made (+), changed field by field (~) and
-deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, as in a script, it goes on. A carrier's password that
+deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, as in a script, it goes on. A carrier's secret that
 reads "${KEEP}" stays as it is: "heliograph export" writes files so.`;
 
 export function applyCommand(): Command {
@@ -68,7 +69,7 @@ async function apply(file: string, options: ApplyOptions): Promise<void> {
 /** Field by field, and of a secret only that it is another one. */
 function changesOf(before: CatalogueItem, after: CatalogueItem): Difference[] {
   return differences(fieldsOf(before), fieldsOf(after)).map((one) =>
-    one.field === "password" ? { field: "password", before: "(hidden)", after: "(another one)" } : one,
+    isCarrierSecret(one.field) ? { field: one.field, before: "(hidden)", after: "(another one)" } : one,
   );
 }
 

@@ -223,6 +223,8 @@ class ShowingTransport implements Transport {
   }
 
   #masked(text: string): string {
-    return printable(this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, MASK), text));
+    const shown = this.#secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+    // A token is as good as the secret that it was had for.
+    return printable(shown.replace(/("access_token"\s{0,9}:\s{0,9}")[^"]*/g, `$1${MASK}`));
   }
 }

@@ -2,18 +2,21 @@
 import { Command } from "commander";
 import { type NodeCarrierState, reconnectCarrier } from "../admin/carriers.ts";
 import { itemNamed, listItems } from "../admin/catalogue.ts";
-import { shownFields } from "../admin/items.ts";
+import { fieldsOf, shownFields } from "../admin/items.ts";
+import { callbackUrls } from "../carriers/http/callbacks.ts";
+import type { Values } from "../carriers/http/template.ts";
 import { CARRIER_KINDS, type CarrierProfile, carrierSchema, hostsOf } from "../catalogue/carrier-kinds.ts";
 import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
 import { servingOf } from "../doctor/serving.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { storeName } from "../store/open.ts";
+import { CARRIER_SECRETS, type CarrierSecret } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { liveCarrierStates } from "./carrier-states.ts";
 import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
-import { readSecret } from "./console.ts";
+import { readSecrets } from "./console.ts";
 import { withExample } from "./example.ts";
 import {
   type Column,
@@ -89,7 +92,18 @@ const STATE: readonly Column<Row>[] = [
 
 interface SetOptions extends CommonOptions, JsonOption {
   readonly passwordStdin?: boolean;
+  readonly apiKeyStdin?: boolean;
+  readonly callbackSecretStdin?: boolean;
 }
+
+/** How a secret is given: others can see a command line. */
+const SECRET_OPTIONS: Readonly<
+  Record<CarrierSecret, { readonly flag: string; readonly name: keyof SetOptions; readonly noun: string }>
+> = {
+  password: { flag: "--password-stdin", name: "passwordStdin", noun: "password" },
+  apiKey: { flag: "--api-key-stdin", name: "apiKeyStdin", noun: "API key" },
+  callbackSecret: { flag: "--callback-secret-stdin", name: "callbackSecretStdin", noun: "callback secret" },
+};
 
 export function carrierCommand(): Command {
   const list = withExample(
@@ -107,7 +121,7 @@ export function carrierCommand(): Command {
     withJson(
       withStoreOptions(
         new Command("show").description(
-          "Show one carrier's profile, without its password, and how each node that runs stands with it.",
+          "Show one carrier's profile, without its secrets, where a provider over HTTP calls us, and how each node that runs stands with it.",
         ),
       ),
     ),
@@ -115,16 +129,20 @@ export function carrierCommand(): Command {
   )
     .argument("<id>", "the carrier's")
     .action(async (id: string, options: CommonOptions & JsonOption) => {
-      const { item, states } = await onStore(options, async (store, settings) => ({
+      const { item, states, publicUrl } = await onStore(options, async (store, settings) => ({
         item: await itemNamed(store, { kind: "carrier", id }),
         states: await statesOf(store, settings, id),
+        publicUrl: settings.server.publicUrl,
       }));
       const fields = shownFields(item);
+      const profile = fieldsOf<CarrierProfile>(item);
+      const callbacks = profile.kind === "http" ? callbackUrls(profile, publicUrl) : {};
       if (options.json === true) {
-        showJson({ ...fields, states });
+        showJson({ ...fields, ...(profile.kind === "http" ? { callbacks } : {}), states });
         return;
       }
       showFields(Object.fromEntries(Object.entries(forPeople(fields)).map(([name, value]) => [name, written(value)])));
+      if (profile.kind === "http") for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
       if (states.length === 0) say("No running service serves it.");
       for (const one of states) {
         const why = one.reason === null ? "" : `: ${one.reason}`;
@@ -146,7 +164,12 @@ export function carrierCommand(): Command {
   )
     .argument("<id>", "the carrier's")
     .argument("[fields...]", "name=value; a list has commas")
-    .option("--password-stdin", "take the first line of standard input for the password")
+    .option("--password-stdin", "take a line of standard input for the password")
+    .option("--api-key-stdin", "take a line of standard input for the API key; the next one, behind a password")
+    .option(
+      "--callback-secret-stdin",
+      "take a line of standard input for the callback secret; the next one, behind the others",
+    )
     .action(setCarrier);
 
   const reconnect = withExample(
@@ -223,12 +246,44 @@ async function statesOf(store: Store, settings: Settings, id: string): Promise<S
   return states.filter(({ carrierId }) => carrierId === id).map(shownState);
 }
 
+/** Where the provider calls us: whoever knows these addresses can say what became of messages. */
+function callbackLines({ receiptsUrl, incomingUrl, eventsUrl }: Values, publicUrl: string): string[] {
+  if (publicUrl === "") return ["It cannot call us: [server] publicUrl is not set. It is asked, where it can be."];
+  if (receiptsUrl === undefined)
+    return ["It cannot call us: it has no secret (password, API key or callback secret) to know it by."];
+  return [
+    `It calls us with receipts at ${receiptsUrl}`,
+    `with what phones write at    ${incomingUrl}`,
+    `or with both at              ${eventsUrl}`,
+  ];
+}
+
+/** One line of standard input for each, in the order of CARRIER_SECRETS. */
+async function secretsFromInput(given: readonly CarrierSecret[]): Promise<Partial<Record<CarrierSecret, string>>> {
+  if (given.length === 0) return {};
+  const lines = await readSecrets();
+  return Object.fromEntries(
+    given.map((secret, index) => {
+      const line = lines[index] ?? "";
+      // A password may be none; any other secret that is empty was forgotten.
+      if (line === "" && (secret !== "password" || index > 0))
+        throw new UsageFault(`standard input has no line for the ${SECRET_OPTIONS[secret].noun}`);
+      return [secret, line];
+    }),
+  );
+}
+
 async function setCarrier(id: string, pairs: readonly string[], options: SetOptions): Promise<void> {
-  if (pairs.some((pair) => /^password=/.test(pair)))
-    throw new UsageFault("others can see the command line: say --password-stdin, and give the password there");
+  for (const secret of CARRIER_SECRETS) {
+    const { flag, noun } = SECRET_OPTIONS[secret];
+    // Nothing behind the sign takes it away, which is no secret.
+    if (pairs.some((pair) => pair.startsWith(`${secret}=`) && (secret === "password" || pair !== `${secret}=`)))
+      throw new UsageFault(`others can see the command line: say ${flag}, and give the ${noun} there`);
+  }
   if (pairs.some((pair) => /^id=/.test(pair))) throw new UsageFault("a carrier's id stays: make another carrier");
-  const password = options.passwordStdin === true ? { password: await readSecret() } : {};
-  if (pairs.length === 0 && options.passwordStdin !== true)
+  const given = CARRIER_SECRETS.filter((secret) => options[SECRET_OPTIONS[secret].name] === true);
+  const secrets = await secretsFromInput(given);
+  if (pairs.length === 0 && given.length === 0)
     throw new UsageFault("say what to set, such as partsPerSecond=200: docs/carriers.md lists the fields");
   await onStore(options, (store) =>
     putItem(
@@ -240,7 +295,10 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
         if (schema === null)
           throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
         const old: ItemFields = before ?? { id, kind };
-        return { ...withFields(old, pairs, schema), ...password };
+        const foreign = given.find((secret) => !Object.hasOwn(schema.properties, secret));
+        if (foreign !== undefined)
+          throw new UsageFault(`a carrier of the kind ${kind} has no ${SECRET_OPTIONS[foreign].noun}`);
+        return { ...withFields(old, pairs, schema), ...secrets };
       },
       options,
     ),

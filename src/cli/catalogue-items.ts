@@ -4,6 +4,7 @@ import { fieldsOf, type ItemKind, type ItemName, nameOf, shownFields } from "../
 import { Refused } from "../admin/refusal.ts";
 import type { ItemFields } from "../catalogue/file.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
+import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { currencyOf, linesOf, summaryOf } from "./changes.ts";
 import { differences, type JsonOption, printable, showJson } from "./show.ts";
@@ -60,9 +61,10 @@ export function summary(item: Pick<CatalogueItem, "body">): string {
   return summaryOf(forPeople(shownFields(item)));
 }
 
-/** What scripts get in place of a password says to "heliograph apply" that it stays. Whoever has set one would read that it was not. */
+/** What scripts get in place of a secret says to "heliograph apply" that it stays. Whoever has set one would read that it was not. */
 export function forPeople(fields: ItemFields): ItemFields {
-  return "password" in fields ? { ...fields, password: "(hidden)" } : fields;
+  const secrets = CARRIER_SECRETS.filter((field) => field in fields).map((field) => [field, "(hidden)"]);
+  return { ...fields, ...Object.fromEntries(secrets) };
 }
 
 interface FieldSchema {

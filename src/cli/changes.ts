@@ -1,4 +1,5 @@
 /** How a change is printed: field by field, amounts with their currency, and of a price list the prices that change. */
+import { isCarrierSecret } from "../store/port/secrets.ts";
 import { type Difference, differenceLine, differences, printable, written } from "./show.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function changeLines(before: Fields, after: Fields): string[] {
 /** The same of differences that are known. */
 export function linesOf(changes: readonly Difference[], currency: string | null): string[] {
   return changes.flatMap((one) => {
-    if (one.field === "password") return ["password: another one"];
+    if (isCarrierSecret(one.field)) return [`${one.field}: ${one.after === undefined ? "none" : "another one"}`];
     if (isRates(one.before) && isRates(one.after)) return priceLines(one.before, one.after, currency);
     return [
       differenceLine({ ...one, before: worded(one, one.before, currency), after: worded(one, one.after, currency) }),

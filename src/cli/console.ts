@@ -82,5 +82,10 @@ export async function confirmed(question: string): Promise<boolean> {
 
 /** A secret from standard input: its first line, without its end. */
 export async function readSecret(): Promise<string> {
-  return (await current.readInput()).split(/\r?\n/)[0]!;
+  return (await readSecrets())[0]!;
+}
+
+/** Several, a line each. */
+export async function readSecrets(): Promise<string[]> {
+  return (await current.readInput()).split(/\r?\n/);
 }

@@ -15,7 +15,7 @@ interface ExportOptions extends CommonOptions {
 
 export function exportCommand(): Command {
   const command = new Command("export").description(
-    `Write the whole catalogue as one TOML file, which "heliograph apply" takes back unchanged. Carriers' passwords read "${KEEP}", which apply takes for the one in force, unless they are asked for.`,
+    `Write the whole catalogue as one TOML file, which "heliograph apply" takes back unchanged. Carriers' secrets read "${KEEP}", which apply takes for the one in force, unless they are asked for.`,
   );
   return withExample(
     withStoreOptions(command),
@@ -23,7 +23,7 @@ export function exportCommand(): Command {
     "heliograph export --with-secrets whole.toml     # for another service; the file is its owner's alone",
   )
     .argument("[file]", "where to (default: standard output)")
-    .option("--with-secrets", "write the carriers' passwords too")
+    .option("--with-secrets", "write the carriers' passwords, API keys and callback secrets too")
     .option("--force", "write over a file that is there")
     .action(async (file: string | undefined, options: ExportOptions) => {
       const withSecrets = options.withSecrets === true;
@@ -33,7 +33,7 @@ export function exportCommand(): Command {
         return;
       }
       try {
-        // There may be passwords in it.
+        // There may be secrets in it.
         writePrivateFile(file, text, { replace: options.force === true });
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 /** What the operator sets: what the data is for, and the catalogue's items, each with a version, so that two operators do not overwrite each other. */
 import type { CommandParts } from "../store/command-parts.ts";
 import type { CatalogueItem, Purpose } from "../store/port/catalogue.ts";
+import { isCarrierSecret } from "../store/port/secrets.ts";
 import { type AuditedChange, auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import { openItem, secretWriter } from "./secrets.ts";
@@ -26,9 +27,9 @@ export function catalogueCommands(parts: CommandParts) {
   const purposeOf = sql.prepare<[], { purpose: Purpose | null }>("SELECT purpose FROM counter");
 
   const about = (kind: CatalogueItem["kind"], subject: string) => ({ kind, subject, resellerId: null });
-  /** For the audit: that there is a password is seen, and not which one. */
+  /** For the audit: that there is a secret is seen, and not which one. */
   const parsed = (body: string | undefined): unknown =>
-    body === undefined ? null : JSON.parse(body, (name, value) => (name === "password" ? "(hidden)" : value));
+    body === undefined ? null : JSON.parse(body, (name, value) => (isCarrierSecret(name) ? "(hidden)" : value));
 
   const write = async (
     { kind, id, body }: Pick<CatalogueItem, "kind" | "id" | "body">,

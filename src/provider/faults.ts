@@ -1,7 +1,7 @@
 /** What can go wrong at a provider, set while it runs. Each fault strikes always, in a share of the cases, or so many times. */
 import type { Random } from "../runtime/random.ts";
 
-export const FAULT_NAMES = [
+const FAULT_NAMES = [
   "tooFast", // 429, or what the API says in its place
   "broken", // 5xx
   "noAnswer", // it takes the message, and the connection ends without an answer
@@ -9,10 +9,12 @@ export const FAULT_NAMES = [
   "halfAnswer", // the answer ends in its middle
   "wrongJson", // the answer is none that can be read
   "slowAnswer", // it takes the message, and answers after `ms`
+  "refused", // it refuses the message, with its own `code`
   "receiptsLost",
   "receiptsTwice",
   "receiptsLate", // after `ms` more
   "receiptsReordered", // the last word comes before the others
+  "receiptsFailed", // the phone did not take it, for the reason that the provider calls `code`
 ] as const;
 export type FaultName = (typeof FAULT_NAMES)[number];
 
@@ -20,13 +22,15 @@ export interface Fault {
   readonly probability?: number;
   readonly count?: number;
   readonly ms?: number;
+  readonly code?: string;
 }
 
 export type Faults = { readonly [Name in FaultName]?: Fault };
 
 export class BadFaults extends Error {}
 
-const FIELDS = ["probability", "count", "ms"];
+const FIELDS = ["probability", "count", "ms", "code"];
+const MAX_CODE = 100;
 
 /** `true` is a fault that strikes always. */
 export function readFaults(value: unknown): Faults {
@@ -49,7 +53,10 @@ function readFault(name: string, fault: unknown): Fault {
   for (const [field, each] of Object.entries(fault)) {
     if (!FIELDS.includes(field)) throw new BadFaults(`${name} has no ${field}: there are ${FIELDS.join(", ")}`);
     if (field === "probability") share(name, each);
-    else if (!Number.isSafeInteger(each) || (each as number) < 0)
+    else if (field === "code") {
+      if (typeof each !== "string" || each.length > MAX_CODE)
+        throw new BadFaults(`${name}.code must be a text of at most ${MAX_CODE} characters`);
+    } else if (!Number.isSafeInteger(each) || (each as number) < 0)
       throw new BadFaults(`${name}.${field} must be a whole number`);
   }
   return fault;

@@ -47,17 +47,23 @@ export interface ProviderSettings {
   readonly secret: string;
 }
 
+/** What became of a message: its state, and the provider's own code where a fault says so; else the usual one of that state. */
+export interface Fate {
+  readonly outcome: Outcome;
+  readonly code: string | null;
+}
+
 /** What a provider says of a message when it is asked. */
 export interface Known {
   readonly message: TakenMessage;
-  readonly outcome: Outcome | null;
+  readonly fate: Fate | null;
 }
 
 export interface ProviderState {
   /** By its id. */
   find(id: string): Known | undefined;
   findByReference(reference: string): Known | undefined;
-  /** Everything with an outcome, the newest last. */
+  /** Everything that has come to something, the newest last. */
   ended(): readonly Known[];
 }
 
@@ -71,7 +77,9 @@ export interface ProviderApi {
   /** How it says that it is asked too much, and that it is broken. */
   tooFast(): Reply;
   broken(): Reply;
-  receipt(message: TakenMessage, outcome: Outcome, settings: ProviderSettings): OutCall | null;
+  /** How it refuses a message with one of its codes. */
+  refusal(code: string, call: Call): Reply;
+  receipt(message: TakenMessage, fate: Fate, settings: ProviderSettings): OutCall | null;
   /** What a phone wrote, to the customer's address. */
   incoming(
     url: string,

@@ -12,6 +12,7 @@ import { PROVIDERS } from "./apis.ts";
 import { ActiveFaults, BadFaults, type FaultName, type Faults, readFaults } from "./faults.ts";
 import type {
   Call,
+  Fate,
   Known,
   OutCall,
   Outcome,
@@ -47,7 +48,7 @@ const CONTROL = "/_provider/";
 
 class Remembered implements ProviderState {
   readonly #most: number;
-  readonly #known = new Map<string, { message: TakenMessage; outcome: Outcome | null; copies: number }>();
+  readonly #known = new Map<string, { message: TakenMessage; fate: Fate | null }>();
   readonly #ids = new Map<string, string>();
 
   constructor(most: number) {
@@ -55,7 +56,7 @@ class Remembered implements ProviderState {
   }
 
   add(message: TakenMessage): void {
-    this.#known.set(message.id, { message, outcome: null, copies: 1 });
+    this.#known.set(message.id, { message, fate: null });
     if (message.reference !== null) this.#ids.set(message.reference, message.id);
     if (this.#known.size <= this.#most) return;
     const [oldest, { message: forgotten }] = this.#known.entries().next().value!;
@@ -63,9 +64,9 @@ class Remembered implements ProviderState {
     if (forgotten.reference !== null) this.#ids.delete(forgotten.reference);
   }
 
-  end(id: string, outcome: Outcome): void {
+  end(id: string, fate: Fate): void {
     const known = this.#known.get(id);
-    if (known !== undefined) known.outcome = outcome;
+    if (known !== undefined) known.fate = fate;
   }
 
   find(id: string): Known | undefined {
@@ -77,7 +78,7 @@ class Remembered implements ProviderState {
   }
 
   ended(): Known[] {
-    return [...this.#known.values()].filter(({ outcome }) => outcome !== null);
+    return [...this.#known.values()].filter(({ fate }) => fate !== null);
   }
 
   all(): Known[] {
@@ -174,6 +175,11 @@ export class Provider {
     else if (strikes("tooFast")) write(response, this.#api.tooFast());
     else if (strikes("broken")) write(response, this.#api.broken());
     else {
+      const refusal = this.#refusal(call);
+      if (refusal !== null) {
+        write(response, refusal);
+        return;
+      }
       const taken = this.#api.take(call, this.#state, () => this.#nextId(), this.#options);
       if (taken.kind === "taken") for (const message of taken.messages) this.#take(message);
       const slow = call.method === "POST" ? this.#faults.strikes("slowAnswer") : null;
@@ -183,6 +189,11 @@ export class Provider {
       else if (slow === null) write(response, taken.reply);
       else this.#clock.after(slow.ms ?? SLOW_MS, () => write(response, taken.reply));
     }
+  }
+
+  #refusal(call: Call): Reply | null {
+    const fault = call.method === "POST" ? this.#faults.strikes("refused") : null;
+    return fault === null ? null : this.#api.refusal(fault.code ?? "", call);
   }
 
   #take(message: TakenMessage): void {
@@ -203,8 +214,11 @@ export class Provider {
   }
 
   #tell(message: TakenMessage, outcome: Outcome): void {
-    this.#state.end(message.id, outcome);
-    const call = this.#api.receipt(message, outcome, this.#options);
+    const failed = this.#faults.strikes("receiptsFailed");
+    const fate: Fate =
+      failed === null ? { outcome, code: null } : { outcome: "undeliverable", code: failed.code ?? null };
+    this.#state.end(message.id, fate);
+    const call = this.#api.receipt(message, fate, this.#options);
     if (call === null || this.#faults.strikes("receiptsLost") !== null) return;
     this.#callBack(call);
     if (this.#faults.strikes("receiptsTwice") !== null) this.#callBack(call);
@@ -259,7 +273,9 @@ export class Provider {
         case "GET messages":
           return {
             status: 200,
-            json: { messages: this.#state.all().map(({ message, outcome }) => ({ ...message, outcome })) },
+            json: {
+              messages: this.#state.all().map(({ message, fate }) => ({ ...message, outcome: fate?.outcome ?? null })),
+            },
           };
         case "GET faults":
           return { status: 200, json: this.#faults.all };

@@ -61,7 +61,7 @@ test("what is wrong with a catalogue is told with file, line and column, in word
   );
   assert.deepEqual(many.split("\n"), [
     `heliograph: 3 faults in ${file}, and nothing is changed:`,
-    `  ${file}:3:1: carrier "acme": kind must be one of simulator, smpp, not "simulater"; did you mean "simulator"?`,
+    `  ${file}:3:1: carrier "acme": kind must be one of simulator, smpp, http, not "simulater"; did you mean "simulator"?`,
     `  ${file}:9:1: ratePlan "standard": currency is required`,
     `  ${file}:11:1: ratePlan "standard": curency is not known here; did you mean "currency"?`,
     "",

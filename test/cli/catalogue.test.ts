@@ -47,7 +47,7 @@ test("carriers are made, changed field by field and deleted, and their passwords
     );
   assert.deepEqual(await refused("carrier", "set", "acme", "kind=constructor"), [
     2,
-    'kind must be one of simulator, smpp, not "constructor"',
+    'kind must be one of simulator, smpp, http, not "constructor"',
   ]);
   assert.equal(
     await done("carrier", "set", "acme", "tlvs=principalEntityId:0x1400, contentTemplateId:5121"),

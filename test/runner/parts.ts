@@ -49,7 +49,10 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     ],
   },
   cluster: { about: "several nodes on one PostgreSQL", files: ["test/cluster/*.test.ts"], alone: true },
-  docs: { about: "the commands of the longer pages, as pasted", files: ["test/docs/{operating,reselling}.test.ts"] },
+  docs: {
+    about: "the commands of the longer pages, as pasted",
+    files: ["test/docs/{carriers-http,operating,reselling}.test.ts"],
+  },
   doctor: {
     about: "doctor in every trouble that can be made, and what is told of one message",
     files: ["test/cli/{doctor-files,doctor-postgres,doctor-service,listen,message-show}.test.ts"],
@@ -90,6 +93,11 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
   starts: {
     about: "the program started, watched and stopped, many times",
     files: ["test/cli/{sandbox-life,stop,stop-load}.test.ts", "test/service/{log,metrics,start}.test.ts"],
+  },
+  providers: {
+    about:
+      "providers over HTTP: every fault, error and poll with every preset; two services in a row, one of them killed",
+    files: ["test/carriers/http/{errors,faults,row-kill}.test.ts"],
   },
   "sent-twice": {
     about: "what a crash between any two steps may send twice",
@@ -157,6 +165,9 @@ export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/doctor/": ["doctor"],
   "src/api/": ["attacks", "generated", "postgres"],
   "src/carriers/": ["faults", "pace", "sent-twice"],
+  "src/carriers/http/": ["docs", "providers"],
+  "src/http/": ["providers"],
+  "src/provider/": ["docs", "providers"],
   "src/cli/": ["backup", "docs", "doctor", "starts"],
   "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],

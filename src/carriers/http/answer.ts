@@ -3,6 +3,7 @@
 import { unknownId } from "../../message/receipt.ts";
 import { errorByName, errorRows } from "../../sms/errors.ts";
 import type { OutgoingMessage, Submission } from "../port.ts";
+import { isUsableId } from "../usable-id.ts";
 import type { Rule, SendDescription } from "./description.ts";
 import { fulfils, listAt, textAt } from "./paths.ts";
 
@@ -23,7 +24,6 @@ const PUT_OFF_MS = 1_000;
 const MAX_PAUSE_MS = 3_600_000;
 /** Ids that are kept of one message: as many as it may have parts. */
 const MAX_IDS = 255;
-const MAX_ID = 255;
 const MAX_WORD = 100;
 
 const USUAL: readonly Rule[] = [
@@ -53,6 +53,7 @@ export function readSubmission(
   { key = "", to }: Pick<OutgoingMessage, "key" | "to">,
 ): Submission {
   const { rules = [], errors = {} } = description;
+  if (isUnreadable(description, answer)) return { kind: "unknown" };
   const isRule = (each: Rule): boolean => fits(each, answer, item);
   const rule = rules.find(isRule) ?? USUAL.find(isRule);
   if (rule?.is === "accepted") return { kind: "accepted", ...idsOf(description, item, key, to) };
@@ -70,6 +71,12 @@ export function readSubmission(
   }
 }
 
+/** Whether an answer of success has to be looked into, and cannot be: nobody knows then what it says of the message. */
+function isUnreadable({ rules = [], id }: AnswerDescription, { status, data }: ReadAnswer): boolean {
+  const isLookedInto = id !== undefined || rules.some(({ where }) => where !== undefined);
+  return status < 300 && isLookedInto && (typeof data !== "object" || data === null);
+}
+
 /** Our name of an error that the provider calls so; one of the same family calls it as we do. */
 export function errorName(errors: Readonly<Record<string, string>>, code: string | undefined): string | undefined {
   if (code === undefined) return undefined;
@@ -85,7 +92,7 @@ function idsOf({ id: path }: AnswerDescription, item: unknown, key: string, to: 
   if (path === undefined) return { carrierMessageId: key };
   const ids = listAt(item, path).flatMap((each) => {
     const id = textAt(each, "");
-    return id === undefined || id.length > MAX_ID ? [] : [id];
+    return id !== undefined && isUsableId(id) ? [id] : [];
   });
   // Taken without an id by which its receipt could be known: only its phone can tell.
   const [carrierMessageId = unknownId(to), ...others] = ids.slice(0, MAX_IDS);

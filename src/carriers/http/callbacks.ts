@@ -127,13 +127,21 @@ export function isSigned(profile: HttpProfile, callback: Callback): boolean {
     }
     case "hmac": {
       const { algorithm = "sha256", encoding = "hex" } = check;
-      const digest = createHmac(algorithm, secret).update(signedText(check, callback)).digest(encoding);
-      return isSame(
-        encoding === "hex" ? digest.toLowerCase() : digest,
-        encoding === "hex" ? shown.toLowerCase() : shown,
-      );
+      const inOneCase = (text: string): string => (encoding === "hex" ? text.toLowerCase() : text);
+      return spellingsOf(callback.url).some((url) => {
+        const digest = createHmac(algorithm, secret).update(signedText(check, { ...callback, url }));
+        return isSame(inOneCase(digest.digest(encoding)), inOneCase(shown));
+      });
     }
   }
+}
+
+/** An address as it was called, without its port, and with the usual one: Twilio signs one or the other, and its own library takes either. */
+function spellingsOf(url: string): readonly string[] {
+  const [, scheme, host, rest] = /^(https?):\/\/([^/?#:]+|\[[^\]/?#]*\])(?::\d+)?([/?#].*)?$/.exec(url) ?? [];
+  if (scheme === undefined) return [url];
+  const port = scheme === "https" ? 443 : 80;
+  return [...new Set([url, `${scheme}://${host}${rest ?? ""}`, `${scheme}://${host}:${port}${rest ?? ""}`])];
 }
 
 /** The signature as it came: in a header, or as a parameter. */

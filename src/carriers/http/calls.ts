@@ -149,10 +149,12 @@ export class Calls {
   async #tokenOf(auth: AuthDescription, secret: string, values: Values): Promise<Token | string> {
     const { clock } = this.#parts;
     this.#token ??= this.#fetchToken(auth, secret, values);
-    const known = await this.#token;
-    if (typeof known !== "string" && clock.monotonic() < known.untilMs) return known;
-    this.#token = this.#fetchToken(auth, secret, values);
-    return this.#token;
+    const asked = this.#token;
+    const known = await asked;
+    if (typeof known === "string" || clock.monotonic() < known.untilMs) return known;
+    // Of all that find it ended the first has another fetched.
+    if (this.#token === asked) this.#token = this.#fetchToken(auth, secret, values);
+    return this.#token ?? "no token";
   }
 
   /** By client credentials (RFC 6749 §4.4), with the client's name and secret in the form. */

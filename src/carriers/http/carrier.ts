@@ -182,11 +182,10 @@ export class HttpCarrier implements Carrier {
   async #alone(send: SendDescription, part: PartToSubmit): Promise<Submission> {
     const { stamp } = this.#pace;
     const called = await this.#call(() => this.#calls.call(send, this.#valuesOf(part)));
-    const submission =
-      called.kind === "answered"
-        ? readSubmission(send, called, called.data, part.message)
-        : await this.#withoutAnswer(called, part);
-    return this.#heard(submission, part, stamp);
+    if (called.kind === "unsent") return this.#heard(this.#unsent(), part, stamp);
+    const said: Submission =
+      called.kind === "answered" ? readSubmission(send, called, called.data, part.message) : { kind: "unknown" };
+    return this.#heard(await this.#lookedUp(said, part), part, stamp);
   }
 
   /** What is handed over in the same turn goes together. */
@@ -209,21 +208,16 @@ export class HttpCarrier implements Carrier {
     const called = await this.#call(() =>
       this.#calls.call(send, values[0]!, placed(send.json ?? {}, many.at, items, values[0]!)),
     );
-    if (called.kind !== "answered") {
-      for (const { part, resolve } of batch)
-        void this.#withoutAnswer(called, part).then((said) => resolve(this.#heard(said, part, stamp)));
-      return;
-    }
-    const itemOf = answersIn(many, called, batch);
-    for (const [index, { part, resolve }] of batch.entries()) {
+    const itemOf = called.kind === "answered" ? answersIn(many, called, batch) : () => undefined;
+    const saidOf = (part: PartToSubmit, index: number): Submission => {
+      if (called.kind === "unsent") return this.#unsent();
       const item = itemOf(part, index);
       // An answer that has nothing about one of them does not say that it was taken.
-      const isMissing = item === undefined && called.status < 300;
-      const said: Submission = isMissing
-        ? { kind: "unknown" }
-        : readSubmission(send, called, item ?? called.data, part.message);
-      resolve(this.#heard(said, part, stamp));
-    }
+      if (called.kind === "unknown" || (item === undefined && called.status < 300)) return { kind: "unknown" };
+      return readSubmission(send, called, item ?? called.data, part.message);
+    };
+    for (const [index, { part, resolve }] of batch.entries())
+      void this.#lookedUp(saidOf(part, index), part).then((said) => resolve(this.#heard(said, part, stamp)));
   }
 
   /** One request among those that may be under way. */
@@ -239,10 +233,15 @@ export class HttpCarrier implements Carrier {
     return called;
   }
 
-  async #withoutAnswer(called: Exclude<Called, { kind: "answered" }>, part: PartToSubmit): Promise<Submission> {
-    if (called.kind === "unsent") return { kind: "later", retryAfterMs: this.#downMs };
+  /** Nothing has happened: the carrier is down for a moment. */
+  #unsent(): Submission {
+    return { kind: "later", retryAfterMs: this.#downMs };
+  }
+
+  /** What was said of a message; where nobody knows, what the provider says when it is asked. */
+  async #lookedUp(answered: Submission, part: PartToSubmit): Promise<Submission> {
     const { lookup } = this.#description;
-    if (lookup === undefined) return { kind: "unknown" };
+    if (answered.kind !== "unknown" || lookup === undefined) return answered;
     const found = await this.#calls.call(lookup, this.#valuesOf(part));
     if (found.kind !== "answered") return { kind: "unknown" };
     const said = readSubmission(lookup, found, found.data, part.message);
@@ -253,7 +252,8 @@ export class HttpCarrier implements Carrier {
 
   #heard(submission: Submission, { message }: PartToSubmit, stamp: number): Submission {
     if (submission.kind === "accepted")
-      this.#eachPoller?.await(submission.carrierMessageId, message.expiresAtMs + RECEIPT_WAIT_MS);
+      for (const id of [submission.carrierMessageId, ...(submission.others ?? [])])
+        this.#eachPoller?.await(id, message.expiresAtMs + RECEIPT_WAIT_MS);
     const isThrottled = submission.kind === "later" && submission.status !== undefined;
     if (isThrottled) {
       this.#throttled++;

@@ -120,6 +120,26 @@ const Poll = Type.Object(
     everySeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     /** A call for each message that waits for its receipt, with {id}; else one call for all. */
     each: Type.Optional(Type.Boolean()),
+    /** Where such an answer has what a callback has elsewhere: places and words that stand over those beside `poll`. */
+    reads: Type.Optional(
+      Type.Partial(
+        Type.Object(
+          {
+            at: Path,
+            where: Conditions,
+            id: Path,
+            phone: Path,
+            network: Path,
+            status: Path,
+            code: Path,
+            from: Path,
+            to: Path,
+            text: Path,
+          },
+          strict,
+        ),
+      ),
+    ),
     /** Where the answer says what comes after it: a path or a URL, which is called next, or a value for {cursor}. */
     next: Type.Optional(Path),
   },

@@ -1,4 +1,5 @@
 /** What is wrong with the profile of a carrier over HTTP, beyond the shape of its fields: names that templates do not know, errors that there are not. */
+import { didYouMean } from "../../runtime/near.ts";
 import { errorRows } from "../../sms/errors.ts";
 import type { AnswerDescription } from "./answer.ts";
 import type { Description, RequestDescription } from "./description.ts";
@@ -66,7 +67,7 @@ function errorFaults({ send, sendOctets, lookup, receipts }: Description): Fault
   ];
   return named
     .filter(([, name]) => !ERRORS.has(name))
-    .map(([field, name]) => ({ field, says: `names the error "${name}", which is none: docs/statuses.md lists them` }));
+    .map(([field, name]) => ({ field, says: `names the error "${name}", which is none${didYouMean(name, ERRORS)}` }));
 }
 
 function bodyFaults({ send, sendOctets, lookup }: Description): Fault[] {

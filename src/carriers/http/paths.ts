@@ -14,7 +14,7 @@ function stepsOf(path: string): readonly string[] {
 }
 
 /** Undefined where there is nothing. An empty path is the whole. */
-export function valueAt(data: unknown, path: string): unknown {
+function valueAt(data: unknown, path: string): unknown {
   let value = data;
   for (const name of stepsOf(path)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;

@@ -3,7 +3,7 @@
  * waits for its receipt. What was fetched is safe before the next is asked for.
  */
 import type { IncomingPart } from "../../message/incoming.ts";
-import type { Receipt } from "../../message/receipt.ts";
+import { isReservedId, type Receipt } from "../../message/receipt.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
 import type { Called, Calls } from "./calls.ts";
 import type { Description, PollDescription } from "./description.ts";
@@ -48,7 +48,7 @@ export class Poller {
     if (receipts?.poll !== undefined && !isCalled(receipts))
       pollers.push(
         new Poller(receipts.poll, parts, async (data) => {
-          const found = readReceipts(receipts, data, parts.clock.now());
+          const found = readReceipts({ ...receipts, ...receipts.poll!.reads }, data, parts.clock.now());
           await Promise.all(found.map(parts.onReceipt));
           return found;
         }),
@@ -56,7 +56,8 @@ export class Poller {
     if (incoming?.poll !== undefined && !isCalled(incoming))
       pollers.push(
         new Poller(incoming.poll, parts, async (data) => {
-          await Promise.all(readIncoming(incoming, data, parts.clock.now()).map(parts.onIncoming));
+          const found = readIncoming({ ...incoming, ...incoming.poll!.reads }, data, parts.clock.now());
+          await Promise.all(found.map(parts.onIncoming));
           return [];
         }),
       );
@@ -75,6 +76,8 @@ export class Poller {
 
   /** A message that the provider has: it is asked for until its last word, or its end. */
   await(id: string, untilMs: number): void {
+    // One whose id we never learned can only be told by its phone.
+    if (isReservedId(id)) return;
     this.#awaited.set(id, untilMs);
     if (this.#awaited.size > MAX_AWAITED) this.#awaited.delete(this.#awaited.keys().next().value!);
   }

@@ -17,7 +17,7 @@ interface Preset extends Description {
 
 const read = boundedCache<PresetName, Preset>(100);
 
-export function presetOf(name: PresetName): Preset {
+function presetOf(name: PresetName): Preset {
   const known = read.get(name);
   if (known !== undefined) return known;
   const preset = readToml(readFileSync(join(import.meta.dirname, "presets", `${name}.toml`), "utf8")) as Preset;

@@ -8,7 +8,7 @@ export type PresetName = (typeof PRESETS)[number];
 const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
 const Secret = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 }));
-const Url = Type.String({ maxLength: 2_000, pattern: "^https?://[^\\s/?#]+[^\\s?#]*$" });
+const Url = Type.String({ maxLength: 2_000, pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$" });
 
 export const HttpCarrierProfile = Type.Object(
   {

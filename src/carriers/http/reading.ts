@@ -2,13 +2,13 @@
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { plainPhone } from "../../sms/addresses.ts";
+import { isUsableId } from "../usable-id.ts";
 import { errorIdOf, errorName } from "./answer.ts";
 import type { IncomingDescription, ReceiptsDescription } from "./description.ts";
 import { fulfils, listAt, textAt } from "./paths.ts";
 
 /** Things in one callback or one answer that are looked at. */
 const MAX_ITEMS = 10_000;
-const MAX_ID = 255;
 const MAX_TEXT = 10_000;
 const MAX_ADDRESS = 32;
 const FAILED = new Set(["undeliverable", "rejected", "expired", "lost"]);
@@ -24,7 +24,7 @@ export function readReceipts(description: ReceiptsDescription, data: unknown, no
   return itemsOf(description, data).flatMap((item) => {
     const id = textAt(item, description.id);
     const word = textAt(item, description.status);
-    if (id === undefined || id.length > MAX_ID || word === undefined) return [];
+    if (id === undefined || !isUsableId(id) || word === undefined) return [];
     const outcome = Object.hasOwn(outcomes, word) ? outcomes[word]! : "held";
     const code = textAt(item, description.code);
     const phone = textAt(item, description.phone);

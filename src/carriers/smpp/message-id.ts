@@ -3,19 +3,10 @@
  * carriers hexadecimal in the answer to a submit and decimal in the receipt. It may have 64 bits or be a UUID, so it is never a
  * JavaScript number. Pure.
  */
-import { isReservedId } from "../../message/receipt.ts";
+import { isUsableId } from "../usable-id.ts";
 import type { SmppProfile } from "./profile.ts";
 
 export type ReceiptIds = NonNullable<SmppProfile["receiptIds"]>;
-
-/** SMPP 3.4 §5.2.23: 65 octets with the NUL. A longer one has no place in an index of the store. */
-const MAX_ID_LENGTH = 64;
-const CONTROLS = /\p{Cc}/u;
-
-/** Whether a part can be kept and found under this id, in the spelling that the functions below give. */
-export function isUsableId(id: string): boolean {
-  return id.length > 0 && id.length <= MAX_ID_LENGTH && !CONTROLS.test(id) && !isReservedId(id);
-}
 
 function tidy(id: string): string {
   const trimmed = id.trim().toLowerCase();

@@ -57,8 +57,18 @@ test("ids are read from a list, one for each part; without one the phone stands 
     carrierMessageId: "a",
     others: ["b"],
   });
-  for (const data of [{}, { ids: [] }, { ids: "x".repeat(300) }, "text", null])
+  for (const data of [{}, { ids: [] }, { ids: "x".repeat(65) }, { ids: "unknown:4179" }, { ids: "a\nb" }])
     assert.deepEqual(read({ id: "ids" }, 200, data), { kind: "accepted", carrierMessageId: "unknown:41793026727" });
+});
+
+test("an answer of success that cannot be looked into says nothing", () => {
+  const rules = [{ where: { s: "0" }, is: "accepted" }, { is: "refused" }];
+  for (const data of ["{]", null, 7]) {
+    assert.deepEqual(read({ id: "ids" }, 200, data), { kind: "unknown" });
+    assert.deepEqual(read({ rules }, 200, data), { kind: "unknown" });
+    assert.equal(read({ rules }, 400, data).kind, "refused");
+  }
+  assert.equal(read({}, 204, "").kind, "accepted");
 });
 
 test("a path reads only what the data has itself", () => {

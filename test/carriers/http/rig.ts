@@ -6,6 +6,8 @@ import type { Faults } from "../../../src/provider/faults.ts";
 import { Provider } from "../../../src/provider/provider.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
+import { OPERATOR } from "../../support/operator.ts";
+import { closedPort } from "../../support/ports.ts";
 import { SINGLE } from "../../support/sending.ts";
 import { eventually, startTestService, type TestService } from "../../support/service.ts";
 
@@ -44,6 +46,8 @@ export interface Rig {
   readonly provider: Provider;
   readonly service: TestService;
   readonly publicUrl: string;
+  /** The provider begins to listen, once the carrier has found that nobody does. */
+  open(): Promise<void>;
   /** Sends a text and gives the message's id. */
   send(to: string, text?: string, from?: string): Promise<string>;
   /** Its report, once it is final. */
@@ -61,14 +65,17 @@ export interface RigOptions {
   readonly profile?: string;
   /** Whether the provider can call us. True unless given. */
   readonly isPublic?: boolean;
+  /** Whether nothing listens at the provider's address until `open`. False unless given. */
+  readonly isAway?: boolean;
 }
 
 export async function startRig(t: TestContext, preset: string, options: RigOptions = {}): Promise<Rig> {
+  const awayAt = options.isAway === true ? await closedPort() : null;
   const provider = new Provider(
     {
       preset,
       host: "127.0.0.1",
-      port: 0,
+      port: awayAt ?? 0,
       username: USERNAME,
       password: PASSWORD,
       secret: PASSWORD,
@@ -79,7 +86,7 @@ export async function startRig(t: TestContext, preset: string, options: RigOptio
     systemClock,
     seededRandom(1),
   );
-  const port = await provider.start();
+  const port = awayAt ?? (await provider.start());
   t.after(() => provider.stop());
   const front = await startFront(t);
   const catalogue = `
@@ -115,6 +122,13 @@ account = "DEMO0001"
     provider,
     service,
     publicUrl: front.url,
+    async open() {
+      await eventually(async () => {
+        const { json } = await service.call("GET", "/operator/1/carrier-states", { authorization: OPERATOR });
+        return JSON.stringify(json).includes("connection refused");
+      });
+      await provider.start();
+    },
     async send(to, text = "Hello", from = "InfoSMS") {
       const { json, status, text: said } = await service.call("POST", SINGLE, { body: { from, to, text } });
       if (status !== 200) throw new Error(`${status} ${said}`);

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { meaningOf } from "../../../src/carriers/smpp/command-status.ts";
-import { idInAnswer, idInReceipt, isUsableId, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
+import { idInAnswer, idInReceipt, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
 import { type DeliveredFacts, isMarked, looksLikeReceipt, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
+import { isUsableId } from "../../../src/carriers/usable-id.ts";
 import fc from "../../support/chance.ts";
 
 function facts(change: Partial<DeliveredFacts>): DeliveredFacts {

@@ -33,14 +33,17 @@ import { storedForm } from "../../../src/auth/api-keys.ts";
 import { isTooLong } from "../../../src/auth/passwords.ts";
 import { codeAt, factorUri, fromBase32, proofOf } from "../../../src/auth/second-factor.ts";
 import { tokenHashOf } from "../../../src/auth/sessions.ts";
+import { readData } from "../../../src/carriers/http/calls.ts";
+import { fillHeader, fillPath, fillText } from "../../../src/carriers/http/template.ts";
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
-import { idInAnswer, idInReceipt, isUsableId, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
+import { idInAnswer, idInReceipt, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
 import { looksLikeReceipt, readDate, readReceipt } from "../../../src/carriers/smpp/receipt.ts";
 import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text.ts";
+import { isUsableId } from "../../../src/carriers/usable-id.ts";
 import { examineCatalogueFile, readCatalogueFile } from "../../../src/catalogue/file.ts";
 import { refusal, urlRefusal } from "../../../src/http/guard.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
@@ -253,7 +256,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     describe([error("additionalProperties", `/${text}`, { additionalProperty: text })], "body").body(),
   "src/message/receipt.ts isReservedId": isReservedId,
   "src/message/receipt.ts unknownId": unknownId,
-  "src/carriers/smpp/message-id.ts isUsableId": isUsableId,
+  "src/carriers/usable-id.ts isUsableId": isUsableId,
   "src/runtime/secrets.ts sealedBy": (text) => [sealedBy(text), sealedBy(`sealed:1:${text}`)],
   "src/runtime/secrets.ts parseSecretKeys": parseSecretKeys,
   "src/api/json-fault.ts jsonFault": (text) => [jsonFault(text), jsonFault(`{"a": "${text}`), jsonFault(`[${text}`)],
@@ -302,6 +305,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
       looksLikeReceipt(receipt),
       readReceipt(facts(receipt)),
     ]),
+  "src/carriers/http/calls.ts readData": readData,
+  "src/carriers/http/template.ts fillText": (text) => [
+    fillText(text, { a: text }),
+    fillText("{a} {a?x:y}", { a: text }),
+  ],
+  "src/carriers/http/template.ts fillPath": (text) => [fillPath(text, {}), fillPath("/{a}/{b}", { a: text, b: text })],
+  "src/carriers/http/template.ts fillHeader": (text) => [fillHeader(text, {}), fillHeader("{a}", { a: text })],
   "src/smsc/faults.ts readFault": readFault,
   "src/smsc/ids.ts numbersSpelled": numbersSpelled,
   "src/catalogue/file.ts readCatalogueFile": (text) => readCatalogueFile(text),
@@ -508,6 +518,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/runtime/private-files.ts readSecretFile": FILE_NAME,
   "src/runtime/ids.ts nthId": "an id of our own making",
   "src/runtime/log.ts createLog": "a level from the settings",
+  "src/carriers/http/answer.ts errorIdOf": "a name of ours, by a table of the catalogue",
   "src/sms/errors.ts errorByName": "a name in the source",
   "src/sms/transliteration/letters.ts capitalized": "a name in the source",
 };

@@ -1,0 +1,54 @@
+/** The server of the SMS gateway app for Android phones: messages, one by its id, and messages from phones. */
+import { type Known, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { hmac } from "../signing.ts";
+import { isBasic, isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+
+const ANDROID_STATES: Readonly<Record<Outcome, string>> = {
+  held: "Sent",
+  delivered: "Delivered",
+  undeliverable: "Failed",
+  rejected: "Failed",
+  expired: "Failed",
+};
+
+export const android: ProviderApi = {
+  take(call, state, _, settings) {
+    const [, id] = /^\/message(?:\/([^/]+))?$/.exec(call.path) ?? [null];
+    if (id === null) return NOT_FOUND;
+    if (!isBasic(call, settings)) return replied(401, { message: "Unauthorized" });
+    const shown = ({ message, fate }: Known) => {
+      const phone = { phoneNumber: `+${message.to}`, state: fate === null ? "Pending" : ANDROID_STATES[fate.outcome] };
+      return { id: message.id, state: phone.state, recipients: [phone] };
+    };
+    if (id !== undefined) {
+      const known = state.find(decodeURIComponent(id));
+      return known === undefined ? replied(404, { message: "Not found" }) : replied(200, shown(known));
+    }
+    const json = jsonOf(call);
+    const to = textOf((json.phoneNumbers as unknown[] | undefined)?.[0]);
+    if (!isPhone(to)) return replied(400, { message: "Invalid phone number" });
+    if (state.find(textOf(json.id)) !== undefined)
+      return replied(409, { message: "Message with this ID already exists" });
+    const message: TakenMessage = {
+      id: textOf(json.id),
+      from: "",
+      to: plain(to),
+      text: textOf(json.message),
+      reference: textOf(json.id),
+      callbackUrl: null,
+    };
+    return { kind: "taken", messages: [message], reply: { status: 202, json: shown({ message, fate: null }) } };
+  },
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { message: "Too many requests" } }),
+  broken: () => ({ status: 500, json: { message: "Internal error" } }),
+  refusal: (code) => ({ status: 400, json: { message: code } }),
+  receipt: () => null,
+  incoming(url, { id, from, to, text: message }, { secret }) {
+    const payload = { messageId: id, message, phoneNumber: `+${from}`, recipient: to, simNumber: 1 };
+    const body = JSON.stringify({ deviceId: "phone", event: "sms:received", id, payload, webhookId: "1" });
+    const timestamp = "1700000000";
+    const signed =
+      secret === "" ? {} : { "x-signature": hmac(body + timestamp, secret, "hex"), "x-timestamp": timestamp };
+    return { method: "POST", url, headers: { ...JSON_TYPE, ...signed }, body };
+  },
+};

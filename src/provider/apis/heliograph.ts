@@ -1,0 +1,111 @@
+/** Another Heliograph, or a service of the same API family, as far as the preset speaks with it: advanced sending, reports pushed and fetched, messages from phones. */
+import {
+  type Call,
+  type Fate,
+  type Known,
+  NOT_FOUND,
+  type Outcome,
+  type ProviderApi,
+  type TakenMessage,
+} from "../port.ts";
+import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+
+const GROUPS: Readonly<Record<Outcome, readonly [group: string, name: string, error: string]>> = {
+  held: ["PENDING", "PENDING_WAITING_DELIVERY", "EC_ABSENT_SUBSCRIBER"],
+  delivered: ["DELIVERED", "DELIVERED_TO_HANDSET", "NO_ERROR"],
+  undeliverable: ["UNDELIVERABLE", "UNDELIVERABLE_NOT_DELIVERED", "EC_UNKNOWN_SUBSCRIBER"],
+  rejected: ["UNDELIVERABLE", "UNDELIVERABLE_REJECTED_OPERATOR", "EC_SMS_REJECTED_BY_MOBILE_OPERATOR"],
+  expired: ["EXPIRED", "EXPIRED_EXPIRED", "EC_MESSAGE_EXPIRED"],
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Sent {
+  readonly json: Json;
+  readonly to: string;
+  readonly id: string;
+}
+
+/** What a request of many messages asks for, a destination each. */
+function sentIn(call: Call): Sent[] {
+  const { messages } = jsonOf(call) as { messages?: readonly Json[] };
+  return (messages ?? []).flatMap((json) =>
+    ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => ({
+      json,
+      to: textOf(to),
+      id: textOf(messageId),
+    })),
+  );
+}
+
+const said = ({ to, id }: Sent, groupName: string, name: string) => ({
+  to,
+  messageId: id,
+  smsCount: 1,
+  status: { groupName, name },
+});
+
+function report({ id, to, from }: TakenMessage, { outcome, code }: Fate): object {
+  const [groupName, name, error] = GROUPS[outcome];
+  return { messageId: id, to, from, smsCount: 1, status: { groupName, name }, error: { name: code ?? error } };
+}
+
+export const heliograph: ProviderApi = {
+  take(call, state, _, { password }) {
+    if (call.headers.authorization !== `App ${password}`)
+      return replied(401, {
+        requestError: { serviceException: { messageId: "UNAUTHORIZED", text: "Invalid login details" } },
+      });
+    if (call.method === "GET" && call.path === "/sms/1/inbox/reports") return replied(200, { results: [] });
+    if (call.method === "GET" && call.path === "/sms/1/reports") {
+      // What was pushed is not told again.
+      const unsaid = ({ message }: Known): boolean => message.callbackUrl === null;
+      return replied(200, {
+        results: state
+          .ended()
+          .filter(unsaid)
+          .map(({ message, fate }) => report(message, fate!)),
+      });
+    }
+    if (call.method !== "POST" || !/^\/sms\/1\/(text|binary)\/advanced$/.test(call.path)) return NOT_FOUND;
+    const messages: TakenMessage[] = [];
+    const answers = sentIn(call).map((sent) => {
+      const { json, to, id } = sent;
+      if (!isPhone(to)) return said(sent, "REJECTED", "REJECTED_DESTINATION");
+      if (state.find(id) !== undefined) return said(sent, "REJECTED", "REJECTED_DUPLICATE_MESSAGE_ID");
+      const binary = json.binary as Json | undefined;
+      messages.push({
+        id,
+        from: textOf(json.from),
+        to: plain(to),
+        text: binary === undefined ? textOf(json.text) : textOf(binary.hex),
+        reference: id,
+        callbackUrl: textOf(json.notifyUrl) || null,
+      });
+      return said(sent, "PENDING", "PENDING_ENROUTE");
+    });
+    return { kind: "taken", messages, reply: { status: 200, json: { messages: answers } } };
+  },
+  tooFast: () => ({
+    status: 429,
+    headers: { "retry-after": "0" },
+    json: { requestError: { serviceException: { messageId: "TOO_MANY_REQUESTS", text: "Too many requests" } } },
+  }),
+  broken: () => ({
+    status: 500,
+    json: { requestError: { serviceException: { messageId: "GENERAL_ERROR", text: "Something went wrong" } } },
+  }),
+  refusal: (code, call) => ({
+    status: 200,
+    json: { messages: sentIn(call).map((sent) => said(sent, "REJECTED", code)) },
+  }),
+  receipt(message, fate) {
+    if (message.callbackUrl === null) return null;
+    const body = JSON.stringify({ results: [report(message, fate)] });
+    return { method: "POST", url: message.callbackUrl, headers: JSON_TYPE, body };
+  },
+  incoming(url, { id, from, to, text }) {
+    const results = [{ messageId: id, from, to, text, cleanText: text, smsCount: 1 }];
+    return { method: "POST", url, headers: JSON_TYPE, body: JSON.stringify({ results }) };
+  },
+};

@@ -1,0 +1,74 @@
+/** Plivo's Message API: messages, one by its id, status callbacks and messages from phones. */
+import { type Fate, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { signPlivo } from "../signing.ts";
+import { FORM_TYPE, isBasic, isPhone, jsonOf, plain, replied, textOf } from "./shared.ts";
+
+const PLIVO_STATES: Readonly<Record<Outcome, readonly [status: string, code: string]>> = {
+  held: ["sent", "000"],
+  delivered: ["delivered", "000"],
+  undeliverable: ["undelivered", "80"],
+  rejected: ["failed", "70"],
+  expired: ["undelivered", "80"],
+};
+
+function stateOf({ outcome, code }: Fate): readonly [status: string, code: string] {
+  const [status, usual] = PLIVO_STATES[outcome];
+  return [status, code ?? usual];
+}
+
+function plivoHeaders(url: string, token: string): Record<string, string> {
+  const nonce = "12345";
+  return { ...FORM_TYPE, "x-plivo-signature-v2": signPlivo(url, nonce, token), "x-plivo-signature-v2-nonce": nonce };
+}
+
+export const plivo: ProviderApi = {
+  take(call, state, nextId, settings) {
+    const [, account, id] = /^\/v1\/Account\/([^/]+)\/Message\/(?:([^/]+)\/)?$/.exec(call.path) ?? [];
+    if (account === undefined) return NOT_FOUND;
+    if (account !== settings.username || !isBasic(call, settings))
+      return replied(401, { error: "could not verify your access" });
+    if (call.method === "GET") {
+      const known = state.find(id ?? "");
+      if (known === undefined) return replied(404, { error: "not found" });
+      const [status, code] = known.fate === null ? ["queued", "000"] : stateOf(known.fate);
+      return replied(200, { message_uuid: id, message_state: status, error_code: code, to_number: known.message.to });
+    }
+    const json = jsonOf(call);
+    if (!isPhone(textOf(json.dst))) return replied(400, { error: "dst is not a valid phone number" });
+    if (textOf(json.src) === "" || textOf(json.text) === "")
+      return replied(400, { error: "src and text are required" });
+    const message: TakenMessage = {
+      id: nextId(),
+      from: textOf(json.src),
+      to: plain(textOf(json.dst)),
+      text: textOf(json.text),
+      reference: null,
+      callbackUrl: textOf(json.url) || null,
+    };
+    return {
+      kind: "taken",
+      messages: [message],
+      reply: { status: 202, json: { api_id: nextId(), message: "message(s) queued", message_uuid: [message.id] } },
+    };
+  },
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "Rate limit exceeded" } }),
+  broken: () => ({ status: 500, json: { error: "internal server error" } }),
+  refusal: (code) => ({ status: 400, json: { error: code } }),
+  receipt({ id, to, from, callbackUrl }, fate, { secret }) {
+    if (callbackUrl === null) return null;
+    const [status, code] = stateOf(fate);
+    const form = new URLSearchParams({
+      MessageUUID: id,
+      To: to,
+      From: from,
+      Status: status,
+      ErrorCode: code,
+      Units: "1",
+    });
+    return { method: "POST", url: callbackUrl, headers: plivoHeaders(callbackUrl, secret), body: form.toString() };
+  },
+  incoming(url, { id, from, to, text: body }, { secret }) {
+    const form = new URLSearchParams({ MessageUUID: id, From: from, To: to, Text: body, Type: "sms" });
+    return { method: "POST", url, headers: plivoHeaders(url, secret), body: form.toString() };
+  },
+};

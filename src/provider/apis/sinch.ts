@@ -1,0 +1,95 @@
+/** Sinch's SMS REST API: batches of one number, found by our reference, their delivery reports, and messages from phones. */
+import { type Fate, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { hmac } from "../signing.ts";
+import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+
+const SINCH_STATES: Readonly<Record<Outcome, readonly [status: string, code: number]>> = {
+  held: ["Dispatched", 401],
+  delivered: ["Delivered", 0],
+  undeliverable: ["Failed", 404],
+  rejected: ["Rejected", 410],
+  expired: ["Expired", 406],
+};
+
+function stateOf({ outcome, code }: Fate): { readonly status: string; readonly code: number } {
+  const [status, usual] = SINCH_STATES[outcome];
+  return { status, code: code === null ? usual : Number(code) };
+}
+
+function sinchReport({ id, to, reference }: TakenMessage, fate: Fate): object {
+  return {
+    type: "recipient_delivery_report_sms",
+    batch_id: id,
+    recipient: to,
+    ...stateOf(fate),
+    client_reference: reference ?? undefined,
+  };
+}
+
+function sinchHeaders(body: string, secret: string): Record<string, string> {
+  if (secret === "") return JSON_TYPE;
+  const [nonce, timestamp] = ["n0nce", "1700000000"];
+  return {
+    ...JSON_TYPE,
+    "x-sinch-webhook-signature": hmac(`${body}.${nonce}.${timestamp}`, secret, "base64"),
+    "x-sinch-webhook-signature-nonce": nonce,
+    "x-sinch-webhook-signature-timestamp": timestamp,
+  };
+}
+
+export const sinch: ProviderApi = {
+  take(call, state, nextId, { username, password }) {
+    const [, plan, id] = /^\/xms\/v1\/([^/]+)\/batches(?:\/([^/]+)\/delivery_report)?$/.exec(call.path) ?? [];
+    if (plan === undefined) return NOT_FOUND;
+    if (plan !== username || call.headers.authorization !== `Bearer ${password}`)
+      return replied(401, { code: "unauthorized", text: "unauthorized" });
+    if (id !== undefined) {
+      const known = state.find(id);
+      if (known === undefined) return replied(404, { code: "resource_not_found", text: "not found" });
+      const shown = known.fate === null ? { status: "Queued", code: 400 } : stateOf(known.fate);
+      const statuses = [{ ...shown, count: 1, recipients: [known.message.to] }];
+      return replied(200, { type: "delivery_report_sms", batch_id: id, total_message_count: 1, statuses });
+    }
+    if (call.method === "GET") {
+      const known = state.findByReference(call.query.get("client_reference") ?? "");
+      return replied(200, {
+        count: known === undefined ? 0 : 1,
+        page: 0,
+        batches: known === undefined ? [] : [{ id: known.message.id }],
+      });
+    }
+    const json = jsonOf(call);
+    const to = textOf((json.to as unknown[] | undefined)?.[0]);
+    if (!isPhone(to) || textOf(json.body) === "")
+      return replied(400, { code: "syntax_invalid_parameter_format", text: "Invalid parameter" });
+    const message: TakenMessage = {
+      id: nextId(),
+      from: textOf(json.from),
+      to: plain(to),
+      text: textOf(json.body),
+      reference: textOf(json.client_reference) || null,
+      callbackUrl: textOf(json.callback_url) || null,
+    };
+    return {
+      kind: "taken",
+      messages: [message],
+      reply: { status: 201, json: { id: message.id, to: [to], canceled: false } },
+    };
+  },
+  tooFast: () => ({
+    status: 429,
+    headers: { "retry-after": "0" },
+    json: { code: "too_many_requests", text: "Too many requests" },
+  }),
+  broken: () => ({ status: 500, json: { code: "internal", text: "Internal error" } }),
+  refusal: (code) => ({ status: 400, json: { code, text: "refused" } }),
+  receipt(message, fate, { secret }) {
+    if (message.callbackUrl === null) return null;
+    const body = JSON.stringify(sinchReport(message, fate));
+    return { method: "POST", url: message.callbackUrl, headers: sinchHeaders(body, secret), body };
+  },
+  incoming(url, { id, from, to, text: body }, { secret }) {
+    const json = JSON.stringify({ type: "mo_text", id, from, to, body, received_at: "2026-01-01T00:00:00.000Z" });
+    return { method: "POST", url, headers: sinchHeaders(json, secret), body: json };
+  },
+};

@@ -1,0 +1,44 @@
+/** A program that takes a POST for each message, as the preset webhook has it. */
+import { NOT_FOUND, type ProviderApi, type TakenMessage } from "../port.ts";
+import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
+
+export const webhook: ProviderApi = {
+  take(call, state, _, { password }) {
+    if (call.method !== "POST") return NOT_FOUND;
+    if (password !== "" && call.headers.authorization !== `Bearer ${password}`)
+      return replied(401, { error: "unauthorized" });
+    const json = jsonOf(call);
+    const id = textOf(json.id);
+    // The same again is no second message.
+    if (state.find(id) !== undefined) return replied(200, { id });
+    if (!isPhone(textOf(json.to))) return replied(400, { error: "EC_INVALID_DESTINATION_ADDRESS" });
+    const message: TakenMessage = {
+      id,
+      from: textOf(json.from),
+      to: plain(textOf(json.to)),
+      text: textOf(json.text),
+      reference: id,
+      callbackUrl: textOf(json.receiptsUrl) || null,
+    };
+    return { kind: "taken", messages: [message], reply: { status: 200, json: { id } } };
+  },
+  tooFast: () => ({ status: 429, headers: { "retry-after": "0" }, json: { error: "too many" } }),
+  broken: () => ({ status: 500, json: { error: "broken" } }),
+  refusal: (code) => ({ status: 400, json: { error: code } }),
+  receipt({ id, to, callbackUrl }, { outcome, code }) {
+    if (callbackUrl === null) return null;
+    const error = code ?? (outcome === "undeliverable" ? "EC_UNKNOWN_SUBSCRIBER" : undefined);
+    return {
+      method: "POST",
+      url: callbackUrl,
+      headers: JSON_TYPE,
+      body: JSON.stringify({ receipts: [{ id, to, status: outcome, error }] }),
+    };
+  },
+  incoming: (url, { from, to, text: body }) => ({
+    method: "POST",
+    url,
+    headers: JSON_TYPE,
+    body: JSON.stringify({ messages: [{ from, to, text: body }] }),
+  }),
+};
