@@ -62,7 +62,7 @@ export interface StoreNews {
 }
 
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
-const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
+const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
 /** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
 const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
