@@ -56,18 +56,15 @@ export class Bodies {
       this.#strangers.delete(owner);
     });
 
+    let isDone = false;
     const finish = (error: Error | null, body?: Buffer): void => {
+      isDone = true;
       // Whoever has come whole makes room for nobody.
       this.#strangers.delete(owner);
-      request.removeListener("data", onData);
-      request.removeListener("end", onEnd);
-      request.removeListener("error", onBroken);
-      request.removeListener("close", onBroken);
-      // An error that nobody listens for ends the process.
-      request.on("error", () => undefined);
       done(error, body);
     };
     const onData = (chunk: Buffer): void => {
+      if (isDone) return;
       const needed = length + chunk.length;
       if (needed > limit) {
         finish(tooLarge(limit));
@@ -91,12 +88,16 @@ export class Bodies {
       chunk.copy(kept, length);
       length = needed;
     };
-    const onEnd = (): void => finish(null, kept.subarray(0, length));
-    const onBroken = (): void => finish(new ApiError("badRequest", { description: "The body did not come whole." }));
+    // They stay until the request is gone: to take each away again costs more than to look.
     request.on("data", onData);
-    request.on("end", onEnd);
-    request.on("error", onBroken);
-    request.on("close", onBroken);
+    request.on("end", () => {
+      if (!isDone) finish(null, kept.subarray(0, length));
+    });
+    request.on("close", () => {
+      if (!isDone) finish(new ApiError("badRequest", { description: "The body did not come whole." }));
+    });
+    // It closes after an error, and one that nobody listens for ends the process.
+    request.on("error", ignore);
   }
 
   #admitStranger(owner: BodyOwner): void {
@@ -110,6 +111,7 @@ export class Bodies {
 }
 
 const NOTHING = Buffer.alloc(0);
+const ignore = (): void => undefined;
 
 function tooLarge(limit: number): ApiError {
   return new ApiError("requestTooLarge", {

@@ -87,11 +87,10 @@ export function claimingCommands(
       if (wanted <= 0) return { claimed: 0, more: true };
       const known = tables.messages.nextWaiting(lane, wanted);
       const rows = known ?? tables.messages.cache(await unowned.all(carrierId, accountId, wanted));
-      if (rows.length > 0) tables.messages.claimedUpTo(lane, rows.at(-1)!.key);
       for (const row of rows)
         tables.messages.change(row, row.slot_until_ms === null ? { owner: epoch } : { owner: epoch, slot_until_ms: 0 });
       unit().messages.push(...rows.map(queuedMessage));
-      const more = known !== null || rows.length === wanted;
+      const more = rows.length === wanted;
       const before = lanes.isOverflowed(lane);
       lanes.take(lane, rows.length);
       lanes.setOverflowed(lane, more);

@@ -46,6 +46,8 @@ export interface OutcomeRecorderParts {
   readonly onAnswer?: () => void;
 }
 
+/** Items of one call: whoever waits for the store meanwhile waits for no more than one. */
+const MAX_ITEMS = 50;
 /** A store that takes longer for one call is behind. */
 const BEHIND_MS = 1_000;
 
@@ -93,7 +95,7 @@ export class OutcomeRecorder {
       if (gathered.length === 0) return null;
       const items = gathered;
       gathered = [];
-      return this.#write(items, isolation(batch));
+      return this.#writeAll(items, isolation(batch));
     });
     return (item) => {
       gathered.push(item);
@@ -169,6 +171,13 @@ export class OutcomeRecorder {
     this.#flushing = false;
     if (this.#gathered) this.#schedule();
     else this.#settle();
+  }
+
+  async #writeAll<Item>(items: readonly Item[], isolation: Isolation<Item>): Promise<void> {
+    const writes: Promise<void>[] = [];
+    for (let from = 0; from < items.length; from += MAX_ITEMS)
+      writes.push(this.#write(items.slice(from, from + MAX_ITEMS), isolation));
+    await Promise.all(writes);
   }
 
   /** Resolves when all is written that the store takes. What it refuses is tried on beside the next writes. */

@@ -33,6 +33,11 @@ export class BulkShare {
     this.#last = { accountId, atMs: this.#clock.monotonic() };
   }
 
+  /** Nobody has sent a small request of late. */
+  get isQuiet(): boolean {
+    return this.#last === null || this.#clock.monotonic() - this.#last.atMs >= ACTIVE_MS;
+  }
+
   /** A request of many messages begins; to be called at its end. */
   begun(): () => void {
     const fromMs = this.#clock.monotonic();

@@ -6,7 +6,8 @@
  *
  * Accounts take turns, and what is large (a request of many messages, a search) has a transaction of its own, with a group of all that is small
  * between two of them: whatever one account has waiting, another's message waits for one such call at most. While other accounts send, requests of
- * many messages have a share of the time (bulk-share.ts), so that most messages of the others wait for none.
+ * many messages have a share of the time (bulk-share.ts), so that most messages of the others wait for none. What delivery tells of messages has a line of
+ * its own, of which a few go along.
  */
 import type { Clock } from "../runtime/clock.ts";
 import { FairQueue } from "../runtime/fair-queue.ts";
@@ -45,9 +46,18 @@ export interface Engine {
 const MAX_GROUP = 2_000;
 /** Messages of a request that shares a transaction with others. */
 const MAX_SHARED = 500;
+/**
+ * What delivery tells, such as receipts, in one transaction: several for each message that clients send by it, so that they keep pace, but where those
+ * are few also few, in a transaction of its own some more. While no client sends, as many as a group has.
+ */
+const OF_DELIVERY_A_MESSAGE = 3;
+const MIN_BESIDE = 16;
+const MIN_OF_DELIVERY = 50;
+/** Of how many messages groups have had of late, what the next one counts by. */
+const FADING = 0.95;
 /** How often room is made for a request of many messages before what nobody waits for has its turn; and how often that may be, then it goes. */
 const MAX_ROOM_STEPS = 8;
-const MAX_DEFERRALS = 40;
+const MAX_DEFERRALS = 200;
 
 /** What clients ask for that may look at very many rows. What changes bulks, and what delivery asks for, stays in its order. */
 const SEARCHES: ReadonlySet<CommandName> = new Set([
@@ -68,13 +78,17 @@ const SEARCHES: ReadonlySet<CommandName> = new Set([
   "turnoverSteps",
 ]);
 
-/** What a call adds to its group: an acceptance as much as it has messages. */
+/** What a call adds to its group: as much as it has messages, receipts, or whatever it lists. */
 function weightOf({ command, input }: Call): number {
-  return command === "accept" ? (input as Acceptance).messages.length : 1;
+  if (command === "accept") return (input as Acceptance).messages.length;
+  let weight = 1;
+  if (typeof input !== "object" || input === null) return weight;
+  for (const value of Object.values(input)) if (Array.isArray(value)) weight = Math.max(weight, value.length);
+  return weight;
 }
 
 function isLarge(call: Call): boolean {
-  return weightOf(call) > MAX_SHARED || SEARCHES.has(call.command);
+  return call.command === "accept" ? weightOf(call) > MAX_SHARED : SEARCHES.has(call.command);
 }
 
 /** In whose line a call waits. What is no account's own stays in one line, in the order in which it came. */
@@ -87,6 +101,8 @@ const NO_ACCOUNT = 0;
 
 /** Whether somebody waits for the answer to a call, or it only has to be done soon. */
 export type Urgency = "awaited" | "soon";
+/** Who calls. What delivery tells stays in its order, and clients do not wait for all of it. */
+export type Caller = "clients" | "delivery";
 
 /**
  * How long a group waits at least after the one before it began; one with an awaited call in it, after the one before it that had one. A
@@ -109,6 +125,7 @@ export class GroupCommit {
   readonly #onFeed: (feed: Feed) => void;
   readonly #pause: GroupPause | null;
   readonly #waiting = new FairQueue<Waiting>();
+  readonly #ofDelivery = new FairQueue<Waiting>();
   /** What is large: requests of many messages, and searches. */
   readonly #bulks = new FairQueue<Waiting>();
   readonly #searches = new FairQueue<Waiting>();
@@ -119,6 +136,10 @@ export class GroupCommit {
   /** The last transaction was a group, so that it is the turn of a large call; the last of those was a search. */
   #isTurnOfLarge = false;
   #wasSearch = false;
+  /** Where the last transaction was of one call that has its own; null if it was not. */
+  #lastOwn: FairQueue<Waiting> | null = null;
+  /** How many messages groups have had of late, rather too many. */
+  #weightOfLate = 0;
   #hasRoom = true;
   #deferrals = 0;
   /** A turn is under way, or about to be. */
@@ -137,18 +158,29 @@ export class GroupCommit {
     this.#share = pause === null ? null : new BulkShare(pause.clock);
   }
 
-  add(call: Call, answer: (outcome: CallOutcome) => void, urgency: Urgency = "awaited"): void {
+  add(
+    call: Call,
+    answer: (outcome: CallOutcome) => void,
+    urgency: Urgency = "awaited",
+    caller: Caller = "clients",
+  ): void {
     const beside = this.#engine.runConcurrently?.(call) ?? null;
     if (beside !== null) {
       beside.then(answer, (error: unknown) => answer({ ok: false, error }));
       return;
     }
     const account = lineOf(call);
-    this.#lineFor(call).push(account, { call, answer, urgency });
+    const line = caller === "delivery" ? this.#ofDelivery : this.#lineFor(call);
+    line.push(account, { call, answer, urgency });
     if (call.command === "accept" && !isLarge(call)) this.#share?.sent(account);
     if (urgency === "awaited") this.#count(call, 1);
     this.#busy ??= this.#commitAll();
     if (urgency === "awaited" || this.#sleepsForBulk) this.#wake?.();
+  }
+
+  /** How many wait that share a transaction. */
+  get #small(): number {
+    return this.#waiting.size + this.#ofDelivery.size;
   }
 
   #lineFor(call: Call): FairQueue<Waiting> {
@@ -166,7 +198,7 @@ export class GroupCommit {
       await this.#gather();
       await this.#makeRoom();
       await this.#commit();
-    } while (this.#waiting.size + this.#bulks.size + this.#searches.size > 0);
+    } while (this.#small + this.#bulks.size + this.#searches.size > 0);
     this.#busy = null;
     this.#onIdle();
   }
@@ -200,7 +232,7 @@ export class GroupCommit {
     if (this.#waitMs() >= 1) this.#engine.onIdle?.();
     while (this.#waitMs() >= 1) await this.#sleep(this.#waitMs());
     this.#sleepsForBulk = true;
-    while (this.#waiting.size + this.#searches.size === 0 && this.#bulkWaitMs >= 1) {
+    while (this.#small + this.#searches.size === 0 && this.#bulkWaitMs >= 1) {
       // Room for it is made meanwhile.
       if (this.#engine.makeRoom?.(this.#bulks.first!.call) === true)
         await new Promise<void>((resolve) => setImmediate(resolve));
@@ -269,7 +301,7 @@ export class GroupCommit {
 
   /** What goes next: a large request, if it is its turn and there is room for it, or whatever shares a transaction, which may be nothing. */
   #take(): Waiting[] {
-    const isTurnOfLarge = this.#hasRoom && (this.#isTurnOfLarge || this.#waiting.size === 0);
+    const isTurnOfLarge = this.#hasRoom && (this.#isTurnOfLarge || this.#small === 0);
     const line = isTurnOfLarge ? this.#lineOfLarge : null;
     this.#isTurnOfLarge = line === null;
     if (line === null) return this.#takeShared();
@@ -278,23 +310,53 @@ export class GroupCommit {
     return [line.shift()!];
   }
 
+  /** What clients wait for, and beside it some of what delivery tells. */
   #takeShared(): Waiting[] {
-    const ownTransaction = ({ call }: Waiting): boolean => this.#engine.ownTransaction?.(call.command) === true;
+    const own = this.#lineOfOwn();
+    this.#lastOwn = own;
+    if (own !== null) return [own.shift()!];
     const group: Waiting[] = [];
+    const weight = this.#takeInto(group, this.#waiting, MAX_GROUP);
+    this.#weightOfLate = Math.max(weight, this.#weightOfLate * FADING);
+    this.#takeInto(group, this.#ofDelivery, this.#mostOfDelivery(weight));
+    return group;
+  }
+
+  #mostOfDelivery(weight: number): number {
+    if (weight === 0 && this.#share?.isQuiet !== false) return MAX_GROUP;
+    const least = weight === 0 ? MIN_OF_DELIVERY : MIN_BESIDE;
+    return Math.min(MAX_GROUP, Math.max(least, this.#weightOfLate * OF_DELIVERY_A_MESSAGE));
+  }
+
+  /** Where the next call is one that has a transaction of its own, if it is the turn of such; null where not. After one of them the others go. */
+  #lineOfOwn(): FairQueue<Waiting> | null {
+    const isOwn = (line: FairQueue<Waiting>): boolean => line.first !== undefined && this.#isOwn(line.first);
+    const own = [this.#waiting, this.#ofDelivery].filter(isOwn);
+    const areOthers = own.length < 2 && this.#small > own.reduce((sum, { size }) => sum + size, 0);
+    if (this.#lastOwn !== null && areOthers) return null;
+    return own.find((line) => line !== this.#lastOwn) ?? own[0] ?? null;
+  }
+
+  #isOwn({ call }: Waiting): boolean {
+    return this.#engine.ownTransaction?.(call.command) === true;
+  }
+
+  /** Adds the first of a line, up to one that has a transaction of its own. Returns how much that is. */
+  #takeInto(group: Waiting[], line: FairQueue<Waiting>, most: number): number {
     let weight = 0;
-    for (let next = this.#waiting.first; next !== undefined && weight < MAX_GROUP; next = this.#waiting.first) {
-      if (ownTransaction(next)) return group.length > 0 ? group : [this.#waiting.shift()!];
-      group.push(this.#waiting.shift()!);
+    for (let next = line.first; next !== undefined && weight < most; next = line.first) {
+      if (this.#isOwn(next)) break;
+      group.push(line.shift()!);
       weight += weightOf(next.call);
     }
-    return group;
+    return weight;
   }
 
   async #commit(): Promise<void> {
     const group = this.#take();
     if (group.length === 0) return;
     this.#begun(group);
-    const isBulk = this.#lineFor(group[0]!.call) === this.#bulks;
+    const isBulk = group[0]!.call.command === "accept" && isLarge(group[0]!.call);
     const ended = isBulk ? this.#share?.begun() : undefined;
     const { outcomes, feed } = await this.#run(group.map(({ call }) => call));
     ended?.();
@@ -320,14 +382,14 @@ export function localStore(engine: Engine, onFeed: (feed: Feed) => void): Store 
   return storeOver(callsOf(new GroupCommit(engine, onFeed)));
 }
 
-export function callsOf(group: GroupCommit, urgency?: Urgency): SendCall {
+export function callsOf(group: GroupCommit, urgency?: Urgency, caller?: Caller): SendCall {
   return (call) =>
     new Promise((resolve, reject) => {
       const answer = (outcome: CallOutcome): void => {
         if (outcome.ok) resolve(outcome.value);
         else reject(outcome.error);
       };
-      group.add(call, answer, urgency);
+      group.add(call, answer, urgency, caller);
     });
 }
 

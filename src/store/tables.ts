@@ -76,12 +76,8 @@ export interface MessageTable {
   cache(rows: readonly MessageRow[]): MessageRow[];
   /** Whether the account has a message of that name which was not rejected. */
   isNamed(accountId: number, clientMessageId: string): boolean;
-  /**
-   * The next messages of a lane that wait for an owner, those that came first: so many, or as many of them as can be told without a search; null
-   * where none can. `claimedUpTo` tells that those up to this one have been found.
-   */
+  /** So many messages of a lane that wait for an owner, those that came first, for whoever claims them all; null where only a search can tell. */
   nextWaiting(lane: LaneName, count: number): MessageRow[] | null;
-  claimedUpTo(lane: LaneName, key: MessageKey): void;
 }
 
 /** Parts that may have one id and still be told apart. A message has no more parts than that. */

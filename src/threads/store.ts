@@ -15,7 +15,7 @@ import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import type { Role } from "../runtime/roles.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
-import { callsOf, GroupCommit, type Urgency } from "../store/group.ts";
+import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
 import { storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
@@ -62,7 +62,7 @@ export interface StoreNews {
 }
 
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
-const GROUP_PAUSE_MS = { awaited: 2, soon: 4 };
+const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
 /** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
 const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
@@ -130,8 +130,8 @@ try {
   ];
   const group = new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
-  const handler = (urgency: Urgency): ((command: string, input: unknown) => Promise<unknown>) => {
-    const send = { awaited: callsOf(group, "awaited"), soon: callsOf(group, "soon") };
+  const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
+    const send = { awaited: callsOf(group, "awaited", caller), soon: callsOf(group, "soon", caller) };
     return (name, packed) => {
       const command = name as CommandName;
       const input = unpackInput(command, packed);
@@ -140,9 +140,9 @@ try {
     };
   };
   let stopCheckpoints: (() => Promise<void>) | null = null;
-  const forEdge = handler("awaited");
+  const forEdge = handler("awaited", "clients");
   const toEdge = serveCalls(edge, (name, packed) => (name === METRICS_CALL ? metrics() : forEdge(name, packed)));
-  const toDelivery = serveCalls(delivery, handler("soon"));
+  const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {
       if (store.leaveCheckpoints !== null) stopCheckpoints = startCheckpoints(store.leaveCheckpoints);

@@ -151,6 +151,45 @@ test("what an account has waiting does not lengthen the wait of another's single
   }
 });
 
+/** How much of what delivery tells is committed between the arrival of a single message and its own commit. */
+async function toldBefore(calls: number): Promise<number> {
+  const told: number[] = [];
+  const engine = {
+    run: async (group: readonly Call[]) => {
+      for (const { command, input } of group)
+        told.push(command === "accept" ? -1 : (input as { receipts: unknown[] }).receipts.length);
+      await nextTurn();
+      return { outcomes: group.map(() => ({ ok: true as const, value: null })), feed: null };
+    },
+  };
+  const clock = new VirtualClock();
+  const group = new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 0, soon: 0 } });
+  const client = callsOf(group);
+  const delivery = callsOf(group, "soon", "delivery");
+  await client(acceptance(8, 1));
+  const receipts = Array.from({ length: 50 });
+  const all = Array.from({ length: calls }, () => delivery({ command: "received", input: { receipts } }));
+  await nextTurn();
+  const before = told.length;
+  await client(acceptance(8, 1));
+  const own = told.lastIndexOf(-1);
+  await Promise.all(all);
+  assert.equal(told.length, calls + 2, "none is left behind");
+  return told.slice(before, own).reduce((sum, count) => sum + count, 0);
+}
+
+test("what delivery has to tell does not lengthen the wait of a single message", async () => {
+  const [few, many] = [await toldBefore(40), await toldBefore(400)];
+  assert.ok(many <= 100, `${many} receipts go first`);
+  assert.equal(many, few);
+});
+
+test("while no client sends, delivery's go many at a time", async () => {
+  const { soon, groups } = gathering(null);
+  await Promise.all(Array.from({ length: 100 }, () => soon.release({ keys: ["1", "2"] })));
+  assert.deepEqual(groups, [100]);
+});
+
 test("accounts take turns, one request of many messages at a time, and small ones go between them", async () => {
   const { send, committed, transactions } = committing();
   const all = [

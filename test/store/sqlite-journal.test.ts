@@ -255,6 +255,47 @@ test("more than fits into memory is written sooner, and no more than that is in 
   assert.ok(journaled <= 4n, `${journaled} entries are in the journal`);
 });
 
+test("a lane's backlog is claimed in its order, from the table and from memory, and nothing is written for that", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const lane = { accountId: bench.accountId, carrierId: CARRIER };
+  const take = async (limit: number): Promise<string[]> => {
+    await bench.store.claimLane({ ...lane, limit });
+    const taken = bench.takeMessages();
+    await bench.submit(taken, 1);
+    return taken.map(({ to }) => to);
+  };
+  const phones = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => bench.message({ to: `417900000${from + index}` }));
+  await bench.accept(phones(10, 10));
+  // The first that overflow are in the table, those after them in memory alone.
+  await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 1 });
+  await bench.accept(phones(20, 5));
+  const written = () => on.query("SELECT count(*) AS count FROM message");
+  assert.deepEqual(written(), [{ count: 10n }]);
+  const first = bench.takeMessages();
+  assert.equal(first.length, LANES.lane);
+  await bench.submit(first, 1);
+  const [held] = on.query("SELECT CAST(key AS TEXT) AS key FROM message WHERE recipient = '41790000017'") as {
+    key: string;
+  }[];
+  const item = { atMs: 0, command: "submitted", subject: "", reason: "", detail: "", heldKey: held!.key };
+  await bench.store.quarantine({ items: [item] });
+  assert.deepEqual(await take(2), ["41790000016", "41790000018"]);
+  assert.deepEqual(await take(3), ["41790000019", "41790000020", "41790000021"]);
+  assert.deepEqual(written(), [{ count: 10n }]);
+  // Written meanwhile, they are behind what was claimed.
+  await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 1 });
+  assert.deepEqual(await take(1), ["41790000022"]);
+  assert.deepEqual(await take(9), ["41790000023", "41790000024"]);
+  const { items } = await bench.store.quarantined({ limit: 9 });
+  const by = { name: "OPERATOR", address: null };
+  const ids = items.map(({ id }) => String(id));
+  await bench.store.discard({ by, atMs: 0, kind: "quarantine", ids, held: "goes again" });
+  assert.deepEqual(await take(9), ["41790000017"]);
+  assert.deepEqual(await take(9), []);
+});
+
 test("what a service has in its journal is seen by the command line beside it", async (t) => {
   const on = await Embedded.start(t);
   const { bench, directory } = on;
@@ -279,7 +320,7 @@ test("whatever states a message went through, a name that another has by now sta
   await bench.store.finish({ endings });
   assert.deepEqual(await bench.accept([message]), [STATUS.PENDING_ENROUTE.id]);
   // Whoever looks at the messages has both in their table by then, and they are still in the journal.
-  await claim(on);
+  await bench.store.claimDue({ nowMs: bench.clock.now(), limit: 1 });
   const statuses = "SELECT status_id FROM message ORDER BY key";
   const before = on.query(statuses);
   assert.equal(before.length, 2);

@@ -76,8 +76,6 @@ export class LoadedMessages implements MessageTable {
     return null;
   }
 
-  claimedUpTo(): void {}
-
   /** Sends what is to be written. */
   flush(session: Session): Promise<unknown>[] {
     const named = this.#rows.inserted.filter(isNaming);

@@ -30,7 +30,7 @@ const COMMIT_FLUSH_ROWS = 4_000;
 /** How many are written at once: a bound on how long whoever comes next waits. */
 const MAX_FLUSH_ROWS = 1_000;
 /** The same while somebody waits; inside a commit, where it has changed more than that, as many. */
-const FLUSH_ROWS = 400;
+const FLUSH_ROWS = 50;
 /** Messages in memory; beyond that they are written sooner. */
 const MAX_MESSAGES = 20_000;
 /** With so many or fewer there is room for a request of many more; and a search, which has all of them written first, is no dearer than that. */
@@ -199,7 +199,7 @@ export class BehindTables {
 
   /** Writes what has been in memory for long enough, for whoever looks for rows that have been as they are for long. */
   flushAged(): void {
-    this.#flushSome(this.#options.now(), MAX_FLUSH_ROWS);
+    this.#flushSome(this.#options.now(), FLUSH_ROWS);
   }
 
   #flushSome(nowMs: number, most: number, crowded = false): void {

@@ -17,6 +17,8 @@ const DIALECT: Dialect = {
   nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 };
 
+/** What messages wait by. */
+const OF_MESSAGES = /\b(message|quarantine)\b/;
 const LOOKED_AT = new Map(WRITTEN_BEHIND.map((table) => [table, new RegExp(`\\b${table}\\b`)]));
 
 export class SqliteSql implements Sql {
@@ -47,6 +49,7 @@ export class SqliteSql implements Sql {
   #statement<Values extends Value[], Row>(text: string, getReady: () => void): Statement<Values, Row> {
     const db = this.#db;
     const tables = this.#tables;
+    const touched = { ofMessages: OF_MESSAGES.test(text) };
     let prepared: ReturnType<typeof db.prepare<Value[], Row>> | null = null;
     const statement = () => {
       prepared ??= db.prepare<Value[], Row>(text);
@@ -64,7 +67,7 @@ export class SqliteSql implements Sql {
       run(...values) {
         getReady();
         const { changes } = statement().run(...values);
-        tables.dropRead();
+        tables.dropRead(touched);
         return changes;
       },
     };

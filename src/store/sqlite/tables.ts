@@ -45,9 +45,10 @@ export class SqliteTables implements Tables {
     this.dropRead();
   }
 
-  /** A statement of SQL may have changed what was read. */
-  dropRead(): void {
-    for (const table of [this.messages, this.parts, this.receipts, this.wallets, this.optOuts]) table.dropRead();
+  /** A statement of SQL may have changed what was read. What is known of lanes is dear to find out again: only one that is about messages changes that. */
+  dropRead({ ofMessages = true } = {}): void {
+    if (ofMessages) this.messages.dropRead();
+    for (const table of [this.parts, this.receipts, this.wallets, this.optOuts]) table.dropRead();
   }
 
   /** A row is read when it is asked for. */
