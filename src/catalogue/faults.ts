@@ -21,6 +21,10 @@ export const FORMS = {
 /** As numbers, suffixes and hosts have them. */
 const DIGITS = "^[0-9]{3,15}$";
 const HOST = "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:]+):[0-9]{1,5}$";
+/** As carriers over HTTP have them. */
+const SECRET = "^(?!\\(unchanged\\)$)";
+const ADDRESS = "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$";
+const STATUS = "^[1-5]([0-9][0-9]|xx)$";
 
 /** What a text is told that has another form. */
 export const WORDS: SchemaWords = {
@@ -36,6 +40,9 @@ export const WORDS: SchemaWords = {
     [HOST, "must be a host and a port, such as smpp.example.com:2775"],
     [OCTETS_PATTERN, "must have characters of Latin-1 only"],
     [PEM_PATTERN, "must be a certificate in PEM, which begins with -----BEGIN CERTIFICATE-----"],
+    [STATUS, "must be a status of HTTP such as 429, or 5xx for all of its kind"],
+    [SECRET, "must be another text: this one stands for a secret that is kept"],
+    [ADDRESS, "must be a URL such as https://api.example.com/v1, without a name, a password or a query"],
     [ACCOUNT_KEY, ACCOUNT_KEY_SAYS],
   ]),
   secrets: new Set(CARRIER_SECRETS),

@@ -99,5 +99,5 @@ for (const [path, good] of Object.entries(GOOD)) {
 
 test("a carrier's kind that is no word is told of by its name", async () => {
   const answer = await call("PUT", "/carriers/x", { kind: { toString: 1 } });
-  assert.deepEqual(refusal(answer), [400, ["kind"], "kind must be one of simulator, smpp, not a table."]);
+  assert.deepEqual(refusal(answer), [400, ["kind"], "kind must be one of simulator, smpp, http, not a table."]);
 });

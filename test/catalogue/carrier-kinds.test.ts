@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { KEEP } from "../../src/admin/items.ts";
 import { CARRIER_KINDS } from "../../src/catalogue/carrier-kinds.ts";
+import { CARRIER_SECRETS } from "../../src/store/port/secrets.ts";
 
 // Before anything is loaded that reads the table.
 Object.assign(CARRIER_KINDS, {
@@ -59,11 +60,16 @@ test("so do the command line and the file", async () => {
   assert.equal(await passwordOf("white"), "coo");
   assert.deepEqual(await refused("carrier", "set", "white", "kind=goose"), [
     2,
-    'kind must be one of simulator, smpp, pigeon, not "goose"',
+    'kind must be one of simulator, smpp, http, pigeon, not "goose"',
   ]);
 });
 
-test("no kind of carrier can have the password that stands for one that is kept", () => {
-  for (const [kind, schema] of Object.entries(CARRIER_KINDS))
-    if ("password" in schema.properties) assert.ok(!Value.Check(schema.properties.password, KEEP), kind);
+test("no kind of carrier can have the secret that stands for one that is kept", () => {
+  for (const [kind, { properties }] of Object.entries(CARRIER_KINDS))
+    for (const secret of CARRIER_SECRETS)
+      if (secret in properties) {
+        const schema = (properties as Readonly<Record<string, TSchema>>)[secret]!;
+        assert.ok(!Value.Check(schema, KEEP), `${kind} ${secret}`);
+        assert.ok(Value.Check(schema, "(un)"), `${kind} ${secret}`);
+      }
 });

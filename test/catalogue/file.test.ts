@@ -27,7 +27,7 @@ describe("a file that cannot be is refused with file, line and column, and in wo
     [
       "a kind that does not exist",
       "[[carrier]]\nid = 'a'\nkind = 'pigeon'",
-      /^catalogue:3:1: carrier "a": kind must be one of simulator, smpp, not "pigeon"$/,
+      /^catalogue:3:1: carrier "a": kind must be one of simulator, smpp, http, not "pigeon"$/,
     ],
     [
       "a field that does not exist",

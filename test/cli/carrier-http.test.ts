@@ -68,7 +68,7 @@ test("each secret is a line of standard input, and is shown nowhere", async (t) 
   assert.deepEqual([smpp.code, smpp.stderr], [2, "heliograph: a carrier of the kind smpp has no API key\n"]);
   assert.match(
     (await refused("carrier", "set", "up", "url=https://user:secret@example.com"))[1],
-    /^carrier "up": url /,
+    /^carrier "up": url must be a URL such as https:\/\/api\.example\.com\/v1, without a name, a password or a query/,
   );
 });
 

@@ -85,6 +85,7 @@ export const LONG_PARTS: Readonly<Record<string, Part>> = {
     about: "properties with ten times the cases, drawn afresh",
     again: [
       "test/sms/agreement.test.ts",
+      "test/carriers/http/template.test.ts",
       "test/carriers/smpp/{charged-parts,codec-fuzz,codec-mending,codec-properties,pace,receipt}.test.ts",
       "test/{console/counting,message/incoming-parts,money/csv,reports/xml,schedule/window,sms/properties}.test.ts",
       "test/{api/funds,api/logs,dispatch/references,store/sqlite,store/sqlite-journal}.test.ts",

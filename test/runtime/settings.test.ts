@@ -53,6 +53,7 @@ function otherValue(section: string, name: string): Value {
   if (name === "roles") return "reports,dispatch,api";
   if (name === "trustedProxies" || name === "metricsNetworks") return "10.0.0.0/8,::1";
   if (name === "domains") return "go.example.com,https://go2.example.com";
+  if (name === "publicUrl") return "https://sms.example.com";
   if (name === "secretKey") return makeSecretKey();
   if (name === "url") return "postgresql://heliograph@127.0.0.1/heliograph";
   const value = DEFAULTS[section]![name]!;

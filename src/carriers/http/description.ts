@@ -16,7 +16,8 @@ const Templates = Type.Record(Type.String(), Type.String({ maxLength: 2_000 }));
 const Words = Type.Union([Text(200), Type.Array(Text(200), { minItems: 1, maxItems: 200 })]);
 const Conditions = Type.Record(Type.String(), Words);
 const Names = Type.Record(Type.String(), Text(64));
-const Json = Type.Unsafe<JsonTemplate>({});
+/** A table of templates: whatever is in it is for the provider to know. */
+const Json = Type.Unsafe<JsonTemplate>({ type: "object", additionalProperties: true });
 
 /** How we prove who we are, with every request. */
 export const AuthDescription = Type.Object(

@@ -7,7 +7,9 @@ export type PresetName = (typeof PRESETS)[number];
 
 const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
-const Secret = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 }));
+/** Anything but the word that stands for a secret that is kept (KEEP in admin/items.ts). */
+const Secret = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, pattern: "^(?!\\(unchanged\\)$)" }));
+/** Without a name and a password: secrets have fields of their own, and are sealed there. */
 const Url = Type.String({ maxLength: 2_000, pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$" });
 
 export const HttpCarrierProfile = Type.Object(
