@@ -26,7 +26,9 @@ const EVERY_SECONDS = 5;
 const MAX_PAGES = 20;
 /** Messages that are asked for one by one: the oldest is forgotten beyond it, and ends as what no receipt came for. */
 const MAX_AWAITED = 100_000;
-const EACH_ROUND = 50;
+/** Of those in a round, and of these at a time. */
+const EACH_ROUND = 1_000;
+const AT_ONCE = 10;
 const FINAL = new Set<Receipt["outcome"]>(["delivered", "undeliverable", "rejected", "expired"]);
 
 /** Keeps what an answer says, and gives the receipts in it. */
@@ -40,6 +42,7 @@ export class Poller {
   readonly #awaited = new Map<string, number>();
   #timer: Interval | null = null;
   #cursor: string | undefined;
+  #isStopped = false;
 
   /** Those that a description needs: none for what the provider calls us with. */
   static of({ receipts, incoming }: Description, parts: PollerParts): Poller[] {
@@ -88,6 +91,7 @@ export class Poller {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#timer?.stop();
   }
 
@@ -107,16 +111,25 @@ export class Poller {
     }
   }
 
+  /** A provider that does not answer is asked again with the next round. */
   async #askEach(): Promise<void> {
-    const { clock, calls } = this.#parts;
-    for (const [id, untilMs] of [...this.#awaited].slice(0, EACH_ROUND)) {
-      this.#awaited.delete(id);
-      if (untilMs < clock.now()) continue;
-      const called = await calls.call({ method: "GET", ...this.#poll }, { id });
-      const found = this.#isGood(called) ? await this.#take(called.data) : [];
-      if (!found.some(({ outcome }) => FINAL.has(outcome))) this.#awaited.set(id, untilMs);
-      if (called.kind !== "answered") return;
+    const round = [...this.#awaited.keys()].slice(0, EACH_ROUND);
+    for (let from = 0; from < round.length; from += AT_ONCE) {
+      const answered = await Promise.all(round.slice(from, from + AT_ONCE).map((id) => this.#ask(id)));
+      if (answered.includes(false) || this.#isStopped) return;
     }
+  }
+
+  /** Asks for one message, which is then the last to be asked for again. Gives whether there was an answer. */
+  async #ask(id: string): Promise<boolean> {
+    const { clock, calls } = this.#parts;
+    const untilMs = this.#awaited.get(id);
+    this.#awaited.delete(id);
+    if (untilMs === undefined || untilMs < clock.now()) return true;
+    const called = await calls.call({ method: "GET", ...this.#poll }, { id });
+    const found = this.#isGood(called) ? await this.#take(called.data) : [];
+    if (!found.some(({ outcome }) => FINAL.has(outcome))) this.#awaited.set(id, untilMs);
+    return called.kind === "answered";
   }
 
   #isGood(called: Called): called is Extract<Called, { kind: "answered" }> {
