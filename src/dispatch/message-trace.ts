@@ -7,13 +7,11 @@ import type { MessageKey } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { NO_TRACE, SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../runtime/trace.ts";
-import { plainPhone } from "../sms/addresses.ts";
 import type { Ending, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
+import { PartNames } from "./part-names.ts";
 import type { Verdict } from "./submitting.ts";
 
-/** Of each of two generations: names that are older than both are forgotten. To take the oldest out of a Map one at a time costs ever more. */
-const GENERATION_NAMES = 10_000;
 const MAX_RAW_LENGTH = 300;
 const SMOOTH: ReadonlySet<string> = new Set(["delivered", "held"]);
 
@@ -23,21 +21,15 @@ export interface EndedBy {
   readonly status?: string | undefined;
 }
 
-interface Named {
-  readonly key: MessageKey;
-  readonly to: string;
-}
-
 export class MessageTrace {
   readonly #trace: Trace;
   readonly #clock: Clock;
-  /** Messages by carrier and id: the last ones, and those before them. */
-  #names = new Map<string, Named>();
-  #olderNames = new Map<string, Named>();
+  readonly #names: PartNames | null;
 
   constructor(trace: Trace | undefined, clock: Clock) {
     this.#trace = trace ?? NO_TRACE;
     this.#clock = clock;
+    this.#names = this.#trace.isOn ? new PartNames() : null;
   }
 
   /** When a message is handed over, if it is to be noted how long its carrier took to answer. */
@@ -59,7 +51,7 @@ export class MessageTrace {
 
   submitted({ key, carrierId, parts, refusedErrorId }: SubmittedMessage, to: string, status?: string): void {
     if (!this.#trace.isOn) return;
-    for (const { carrierMessageId } of parts) this.#remember(carrierId, carrierMessageId, { key, to });
+    for (const { carrierMessageId } of parts) this.#names?.remember(carrierId, carrierMessageId, to, key);
     if (!this.#trace.all && refusedErrorId === null) return;
     const ids = parts.map(({ carrierMessageId }) => carrierMessageId);
     this.#note(key, "submitted", { carrier: carrierId, ids, refusedErrorId, status });
@@ -81,25 +73,16 @@ export class MessageTrace {
   receipt(carrierId: string, receipt: Receipt, raw: string | null): void {
     const { carrierMessageId: id, outcome, errorId, mccMnc: network, to, atMs } = receipt;
     if (!this.#trace.isOn || (!this.#trace.all && SMOOTH.has(outcome))) return;
-    const name = nameOf(carrierId, id);
-    const named = this.#names.get(name) ?? this.#olderNames.get(name);
-    if (named === undefined) return;
     try {
       // A carrier may use an id again, for another's message.
-      if (to !== null && plainPhone(to) !== plainPhone(named.to)) return;
+      const key = this.#names?.find(carrierId, id, to) ?? null;
+      if (key === null) return;
       const clipped = raw === null ? null : raw.slice(0, MAX_RAW_LENGTH).toWellFormed();
       const detail = { carrier: carrierId, id, outcome, errorId, network, raw: clipped };
-      this.#trace.note(SUBJECT.message(named.key), "receipt", detail, atMs);
+      this.#trace.note(SUBJECT.message(key), "receipt", detail, atMs);
     } catch (error) {
       this.#trace.failed(error);
     }
-  }
-
-  #remember(carrierId: string, id: string, named: Named): void {
-    this.#names.set(nameOf(carrierId, id), named);
-    if (this.#names.size < GENERATION_NAMES) return;
-    this.#olderNames = this.#names;
-    this.#names = new Map();
   }
 
   #note<Kind extends TraceKind>(key: MessageKey, kind: Kind, detail: TraceDetails[Kind]): void {
@@ -110,8 +93,4 @@ export class MessageTrace {
       this.#trace.failed(error);
     }
   }
-}
-
-function nameOf(carrierId: string, id: string): string {
-  return `${carrierId} ${id}`;
 }

@@ -54,12 +54,13 @@ async function settled(
   to: string,
   messageId: string,
 ): Promise<string | false> {
+  // Before its status, which may be another by the time that it is held.
+  const held = await service.store.outstanding({ carrierId: "upstream", afterRow: 0, limit: 1_000 });
+  const isHeld = held.some((row) => row.to === to);
   const { json } = await service.call("GET", `/sms/1/logs?messageId=${messageId}`);
   const { name } = json.results[0].status;
   if (!name.startsWith("PENDING")) return name;
   // Handed over as far as we know, and no receipt will come: the provider never had it, or its word is lost.
-  const held = await service.store.outstanding({ carrierId: "upstream", afterRow: 0, limit: 1_000 });
-  const isHeld = held.some((row) => row.to === to);
   const isTaken = provider.messages.some((message) => message.to === to);
   return isHeld && (!isTaken || story.faults.receiptsLost !== undefined) && name;
 }
