@@ -47,7 +47,7 @@ export interface OutcomeRecorderParts {
 }
 
 /** Items of one call: whoever waits for the store meanwhile waits for no more than one. */
-const MAX_ITEMS = 50;
+const MAX_ITEMS = 100;
 /** A store that takes longer for one call is behind. */
 const BEHIND_MS = 1_000;
 
