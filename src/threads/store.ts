@@ -61,8 +61,10 @@ export interface StoreNews {
   readonly reason: string;
 }
 
-/** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
-const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
+/** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers have said. */
+const GROUP_PAUSE_MS = { awaited: 3, soon: 6, later: 100 };
+/** Nothing follows from these. What a process that dies has not recorded of them is pushed again, as any report may be. */
+const LATER: ReadonlySet<string> = new Set<CommandName>(["reportsDelivered"]);
 
 /** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
 const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
@@ -131,12 +133,16 @@ try {
   const group = new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
-    const send = { awaited: callsOf(group, "awaited", caller), soon: callsOf(group, "soon", caller) };
+    const send = {
+      awaited: callsOf(group, "awaited", caller),
+      soon: callsOf(group, "soon", caller),
+      later: callsOf(group, "later", caller),
+    };
     return (name, packed) => {
       const command = name as CommandName;
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
-      return send[isAwaited ? "awaited" : urgency]({ command, input });
+      return send[isAwaited ? "awaited" : LATER.has(command) ? "later" : urgency]({ command, input });
     };
   };
   let stopCheckpoints: (() => Promise<void>) | null = null;

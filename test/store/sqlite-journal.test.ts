@@ -58,6 +58,11 @@ class Embedded {
     this.#engine().settle();
   }
 
+  /** What the engine does when nobody waits. */
+  idle(): void {
+    this.#engine().onIdle();
+  }
+
   query(sql: string): unknown[] {
     const db = new Database(join(this.directory, "heliograph.sqlite"), { readonly: true });
     try {
@@ -240,6 +245,28 @@ test("a row is written when it has come to rest, and leaves the journal", async 
   assert.deepEqual(count("report"), { count: 0n });
   // What came last is all that it still holds.
   assert.deepEqual(count("journal"), { count: 1n });
+});
+
+test("at fifty messages a second rows are written twice a second, and not with each message", async (t) => {
+  const on = await Embedded.start(t);
+  const { bench } = on;
+  const commits = t.mock.method(Database.prototype, "exec");
+  const end = async (to: string): Promise<void> => {
+    await bench.accept([bench.message({ to })]);
+    const messages = bench.takeMessages();
+    await bench.submit(messages);
+    await bench.receive(...messages.map(({ key }) => bench.receipt(`${key}.1`)));
+  };
+  const messages = 150;
+  for (let message = 0; message < messages; message++) {
+    await end(`4179${1_000_000 + message}`);
+    await bench.clock.advance(20);
+    on.idle();
+  }
+  const transactions = commits.mock.calls.filter((call) => call.arguments[0] === "COMMIT").length;
+  assert.ok(transactions <= 3 * messages + 10, `${transactions} transactions`);
+  const [{ count }] = on.query("SELECT count(*) AS count FROM message") as [{ count: bigint }];
+  assert.ok(count >= BigInt(messages - 30), `${count} of ${messages} are written`);
 });
 
 test("more than fits into memory is written sooner, and no more than that is in the journal", async (t) => {

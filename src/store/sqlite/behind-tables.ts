@@ -21,8 +21,8 @@ import { take, WriteBehind } from "./write-behind.ts";
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
-/** How often rows are written while nobody waits, unless there are many. */
-const FLUSH_EVERY_MS = 25;
+/** How often rows are written while nobody waits, unless there are many: each transaction has its price, and the journal has them all. */
+const FLUSH_EVERY_MS = 500;
 /** Finished messages that justify a transaction while nobody waits. */
 const IDLE_FLUSH_ROWS = 100;
 /** Above this we flush inside a commit, because the store is never idle. */
