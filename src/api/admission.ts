@@ -3,7 +3,6 @@
  * do. A request that passes is counted as under way (`RequestProgress`) until it is answered.
  */
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
-import { parseHostNames } from "../runtime/host-names.ts";
 import type { Networks } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
@@ -22,13 +21,14 @@ import type { ClientConnections } from "./client-connections.ts";
 import { checkShownAccount, takeCookie } from "./console/cookie.ts";
 import { ApiError, RETRY_SOON } from "./errors.ts";
 import { showAsHead } from "./head.ts";
-import { checkHome, checkHost, checkTransferCoding } from "./headers.ts";
+import { checkHome, checkHost, checkTransferCoding, ownHostsOf } from "./headers.ts";
 import { loginOf } from "./kannel/login.ts";
 import { checkAccept, checkContentType, isCsvWanted } from "./negotiation.ts";
 import type { Api } from "./operation.ts";
 import type { KnownPaths } from "./paths.ts";
 import { checkQuery } from "./query.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { admittedBefore } from "./short-way.ts";
 
 export interface AdmissionParts {
   readonly auth: AuthParts;
@@ -45,10 +45,7 @@ export type AdmitNamed = (request: FastifyRequest, pair: NamedPassword) => Promi
 
 export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
   const { auth: authParts, settings, rateLimits, connections, paths, trustedProxies } = parts;
-  const ownHosts: ReadonlySet<string> = new Set([
-    settings.server.host.toLowerCase(),
-    ...parseHostNames(settings.server.allowHosts)!,
-  ]);
+  const ownHosts = ownHostsOf(settings);
 
   /** What is checked of a request whose caller is known, if it has to be. */
   const admit = (request: FastifyRequest, account: Account | null, config: FastifyContextConfig): void => {
@@ -101,6 +98,13 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     const connection = connections.of(request.raw.socket);
     if (connection === null) {
       reply.hijack();
+      return;
+    }
+    const before = admittedBefore(request.raw);
+    if (before !== null) {
+      request.progress = before.progress;
+      request.account = before.account;
+      done();
       return;
     }
     const site = trustedProxies.any ? connections.siteAt(request.ip) : connection.site;

@@ -213,10 +213,14 @@ function active(account: Account | null, why: string): Account {
 
 /** For messaging, reports and balance. A caller that is known on its connection is not waited for. */
 function authenticate(parts: AuthParts, caller: RequestCaller): Account | Promise<Account> {
-  const seen = caller.connection.caller;
-  const same = seen !== null && seen.header === caller.header && seen.address === caller.address;
-  if (same && parts.apiKeys.remembers(seen.account)) return seen.account;
-  return identify(parts, caller, enrolled);
+  return knownCaller(parts, caller) ?? identify(parts, caller, enrolled);
+}
+
+/** Whoever has shown an API key on this connection, if this is the same one; null for anybody else. */
+export function knownCaller(parts: AuthParts, { connection, header, address }: RequestCaller): Account | null {
+  const seen = connection.caller;
+  const same = seen !== null && seen.header === header && seen.address === address;
+  return same && parts.apiKeys.remembers(seen.account) ? seen.account : null;
 }
 
 /**

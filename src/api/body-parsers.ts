@@ -16,7 +16,7 @@ const MAX_NAMES = 1_000;
 /** Fields whose names the operation does not know: nobody reads them, and some clients send a few with every message. */
 const MAX_UNKNOWN = 50_000;
 /** No smaller body can cost much, or have more names or values than these: a field takes five octets. */
-const SMALL_BYTES = 4_096;
+export const SMALL_BYTES = 4_096;
 const MAX_FORM_FIELDS = 100;
 
 /**

@@ -126,3 +126,7 @@ export function shownViolations({ details, kind }: ApiError): Violation[] {
     .slice(0, MAX_VARIABLES)
     .map(({ field, says }) => ({ field: clip(field, MAX_NAME), says: clip(says, MAX_DESCRIPTION) }));
 }
+
+export function noRoomForAnswer(): ApiError {
+  return new ApiError("unavailable", { description: "Too many large answers wait to be taken.", headers: RETRY_SOON });
+}

@@ -1,8 +1,10 @@
 /** What every answer says to browsers, and in the sandbox which web pages may ask at all. */
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { parseHostNames } from "../runtime/host-names.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
 import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
+import type { Settings } from "../runtime/settings.ts";
 import { ApiError } from "./errors.ts";
 
 /** An answer of the API is no page: nothing in it is to be run, shown in a frame, or kept by anybody on the way. */
@@ -54,6 +56,11 @@ export function checkHome({ headers }: FastifyRequest, ownHosts: ReadonlySet<str
     });
 }
 
+/** The names of this machine that the settings give. */
+export function ownHostsOf({ server }: Settings): ReadonlySet<string> {
+  return new Set([server.host.toLowerCase(), ...parseHostNames(server.allowHosts)!]);
+}
+
 /** "[::1]:8080" → "::1" */
 function hostName(host: string): string {
   return host
@@ -83,11 +90,16 @@ const HOST = /^(?:[\w.-]{0,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
 /** The last one that was fine: nearly all requests name the same. */
 let goodHost: string | undefined;
 
+export function isHost(host: string): boolean {
+  if (host === goodHost) return true;
+  if (!HOST.test(host)) return false;
+  goodHost = host;
+  return true;
+}
+
 export function checkHost({ headers: { host }, raw }: FastifyRequest): void {
-  if (host !== undefined && host !== goodHost) {
-    if (!HOST.test(host)) throw new ApiError("badRequest", { description: "The Host header names no host." });
-    goodHost = host;
-  }
+  if (host !== undefined && !isHost(host))
+    throw new ApiError("badRequest", { description: "The Host header names no host." });
   if (hasSeveralHosts(raw)) throw new ApiError("badRequest", { description: "The Host header must be given once." });
 }
 

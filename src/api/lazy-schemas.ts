@@ -16,6 +16,10 @@ type Serializer = (value: unknown) => string;
 interface RouteSchema {
   readonly schema: object;
   readonly url: string;
+  readonly method?: string;
+  /** Which part of a request it is for, or which status of an answer. */
+  readonly httpPart?: string;
+  readonly httpStatus?: string;
 }
 /** How both compilers are made: with the schemas that others refer to, and their options. */
 type Build<Code> = (external: unknown, options: unknown) => (route: RouteSchema) => Code;
@@ -61,6 +65,8 @@ export class LazySchemas {
   /** By the path of an operation: what compiles its schemas. */
   readonly #operations = new Map<string, Set<() => void>>();
 
+  readonly #codes = new Map<string, unknown>();
+
   /** For Fastify, in place of compilers that work at once. */
   readonly compilers = {
     buildValidator: this.#lazily(VALIDATORS, lazyValidator),
@@ -72,13 +78,21 @@ export class LazySchemas {
       const compile = once(() => (fastifyRequire(compiler) as () => Build<Code>)()(external, options));
       const known = compiledBy<Code>(compiler);
       return (route) => {
-        const { schema, url } = route;
+        const { schema, url, method = "", httpPart, httpStatus = "" } = route;
         const code = known.get(schema) ?? lazy(() => compile()(route));
         known.set(schema, code);
         this.#note(url, code.compile);
+        this.#codes.set(codeName(method, url, httpPart ?? httpStatus), code.call);
         return code.call;
       };
     };
+  }
+
+  /** What checks a part of a request to an operation ("body"), or writes its answer with this status. */
+  codeOf<Code>(method: string, path: string, what: string): Code {
+    const code = this.#codes.get(codeName(method, path, what));
+    if (code === undefined) throw new Error(`${method} ${path} has no schema for ${what}`);
+    return code as Code;
   }
 
   #note(path: string, compile: () => void): void {
@@ -110,4 +124,8 @@ export class LazySchemas {
   #pathsOf(compile: () => void): string[] {
     return [...this.#operations].filter(([, known]) => known.has(compile)).map(([path]) => path);
   }
+}
+
+function codeName(method: string, path: string, what: string): string {
+  return `${method} ${path} ${what}`;
 }

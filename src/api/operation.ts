@@ -45,6 +45,8 @@ declare module "fastify" {
     bodyOctets?: BodyOctets;
     /** Other spellings that it takes of its own fields. */
     alsoTakes?: readonly string[];
+    /** Sends, and can be reached on the short way (short-way.ts). */
+    isShort?: boolean;
     /** For whoever watches the service: answered however busy it is. */
     always?: boolean;
     /** Whether a request without credentials has another secret of ours in its address: then it is no stranger's. */

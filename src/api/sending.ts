@@ -252,8 +252,8 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
     summary: string,
     body: Body,
     answer: Answer,
-  ) => ({
-    ...operation({
+  ) => {
+    const options = operation({
       tag: "Sending",
       id: `send${name}${id}`,
       summary,
@@ -262,9 +262,9 @@ function operationsFor(api: Api, intake: Pick<Intake, "send">, kind: Kind, one: 
       bodyOctets: "large",
       schema: { body },
       answer,
-    }),
-    preValidation: readDayNumbers,
-  });
+    });
+    return { ...options, config: { ...options.config, isShort: true }, preValidation: readDayNumbers };
+  };
 
   api.post(
     `/sms/1/${kind}/advanced`,

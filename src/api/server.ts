@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import Fastify from "fastify";
+import Fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { systemClock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Metric } from "../runtime/metrics.ts";
@@ -24,9 +24,9 @@ import { takeContentTypes } from "./content-types.ts";
 import { Draining } from "./draining.ts";
 import { answerErrors, sendError, toApiError } from "./error-answers.ts";
 import { errorAnswer } from "./error-forms.ts";
-import { ApiError, RETRY_SOON } from "./errors.ts";
+import { noRoomForAnswer, RETRY_SOON } from "./errors.ts";
 import { showAsGet } from "./head.ts";
-import { addHeaders, headersFor } from "./headers.ts";
+import { addHeaders, headersFor, ownHostsOf } from "./headers.ts";
 import { type HealthParts, healthOperations } from "./health.ts";
 import { LazySchemas } from "./lazy-schemas.ts";
 import { listenAt } from "./listening.ts";
@@ -34,6 +34,7 @@ import { tellNearMisses } from "./near-misses.ts";
 import type { Api } from "./operation.ts";
 import { KnownPaths, routedPath, targetHost } from "./paths.ts";
 import { RequestLines } from "./request-lines.ts";
+import { ShortWay } from "./short-way.ts";
 import { refuseUnknownParameters } from "./strict-queries.ts";
 import { describe } from "./validation.ts";
 
@@ -130,17 +131,55 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   if (tls !== null) api.server.on("secureConnection", (socket: Socket) => connections.secured(socket));
   // What nobody is going to answer need not come as far as the router.
   const [dispatch] = api.server.listeners("request") as ((request: IncomingMessage, response: unknown) => void)[];
+  const headers = headersFor(tls !== null);
+  const hasRoomFor = ({ account, progress }: FastifyRequest, answer: string): boolean => {
+    if (answer.length <= SMALL_OCTETS) return true;
+    // An answer stays in memory until its client has taken it.
+    const share = new Share(answers, account?.id ?? null);
+    progress?.holds(() => share.release());
+    return share.grow(answer.length);
+  };
+  const answering = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (request.odd !== null) tellWarnings(request, reply, request.odd);
+    if (draining.isDraining) draining.mark(request, reply);
+  };
+  const answered = (request: FastifyRequest, status: number, durationMs: number): void => {
+    const { progress, account } = request;
+    // How long somebody watched says nothing about how quick the service is.
+    if (progress?.isStream !== true) parts.onAnswer(progress?.route ?? "unknown", status, durationMs);
+    if (account !== null && request.method !== "GET") live.touch(account.id);
+    // A quarter of a microsecond.
+    if (settings.console.enabled) requestLog.note(request, status, durationMs);
+  };
+  const shortWay = new ShortWay({
+    ...parts,
+    auth: parts,
+    connections,
+    schemas,
+    homes: parts.sandbox === null ? null : ownHostsOf(settings),
+    headers,
+    // Behind a proxy others than the connection say where a request comes from; and lines of the log tell more than is known here.
+    isOpen: () => !trusted.any && !lines.isOn && !draining.isDraining,
+    dispatch: dispatch!,
+    toApiError: (error, route) => toApiError(error, route, log, refusals),
+    hasRoomFor,
+    answering,
+    answered,
+  });
   api.server.removeAllListeners("request");
   api.server.on("request", (request, response) => {
-    if (connections.of(request.socket) === null) return;
+    const connection = connections.of(request.socket);
+    if (connection === null || shortWay.take(request, response, connection)) return;
     showAsGet(request);
     dispatch!(request, response);
   });
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's own answer has no error object.
   api.server.on("checkExpectation", (request, response) => api.server.emit("request", request, response));
   const sendingPaths = new Set<string>();
-  api.addHook("onRoute", ({ url, method, config }) => {
+  api.addHook("onRoute", (route) => {
+    const { url, method, config } = route;
     if (config?.scope === "send" && method === "POST") sendingPaths.add(url);
+    shortWay.note(route);
   });
   api.decorateRequest("account", null);
   api.decorateRequest("rawBody", null);
@@ -162,38 +201,22 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   });
   const tellWarnings = tellNearMisses(api, { log, live: parts.liveHub, clock: parts.clock });
   refuseUnknownParameters(api);
-  const headers = headersFor(tls !== null);
   api.addHook("onSend", (request, reply, payload, done) => {
     request.workDone?.();
     addHeaders(reply, headers);
-    if (request.odd !== null) tellWarnings(request, reply, request.odd);
+    answering(request, reply);
     lines.identify(request, reply);
-    if (draining.isDraining) draining.mark(request, reply);
-    if (typeof payload !== "string" || payload.length <= SMALL_OCTETS) {
+    if (typeof payload !== "string" || hasRoomFor(request, payload)) {
       done();
       return;
     }
-    // An answer stays in memory until its client has taken it.
-    const share = new Share(answers, request.account?.id ?? null);
-    request.progress?.holds(() => share.release());
-    if (share.grow(payload.length)) {
-      done();
-      return;
-    }
-    const error = new ApiError("unavailable", { description: "Too many large answers wait to be taken." });
-    const { status, contentType, body } = errorAnswer(error, request.originalUrl);
+    const { status, contentType, body } = errorAnswer(noRoomForAnswer(), request.originalUrl);
     reply.code(status).headers(RETRY_SOON).type(contentType).removeHeader("content-length");
     done(null, body);
   });
   api.addHook("onResponse", (request, reply, done) => {
-    const { progress, account } = request;
-    progress?.end();
-    const { statusCode, elapsedTime } = reply;
-    // How long somebody watched says nothing about how quick the service is.
-    if (progress?.isStream !== true) parts.onAnswer(progress?.route ?? "unknown", statusCode, elapsedTime);
-    if (account !== null && request.method !== "GET") live.touch(account.id);
-    // A quarter of a microsecond.
-    if (settings.console.enabled) requestLog.note(request, statusCode, elapsedTime);
+    request.progress?.end();
+    answered(request, reply.statusCode, reply.elapsedTime);
     if (lines.isOn) lines.answered(request, reply);
     done();
   });

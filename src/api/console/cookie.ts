@@ -15,7 +15,7 @@ import { readToken } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 
 const CONSOLE_HEADER = "x-heliograph-console";
-const ACCOUNT_HEADER = "x-heliograph-account";
+export const ACCOUNT_HEADER = "x-heliograph-account";
 const NAME = "heliograph_session";
 /** Only this very host can set it, for all its paths and over TLS (RFC 6265bis, 4.1.3.2). */
 const SECURE_NAME = `__Host-${NAME}`;

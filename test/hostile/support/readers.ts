@@ -14,6 +14,7 @@ import { maskAddress, maskBody } from "../../../src/api/console/masks.ts";
 import { readMessageSearch } from "../../../src/api/console/message-search.ts";
 import { deviceOf } from "../../../src/api/devices.ts";
 import { ApiError, badField } from "../../../src/api/errors.ts";
+import { isHost } from "../../../src/api/headers.ts";
 import { jsonFault } from "../../../src/api/json-fault.ts";
 import { decodeText, isWestern } from "../../../src/api/kannel/charsets.ts";
 import { readMessage } from "../../../src/api/kannel/message.ts";
@@ -232,6 +233,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       ),
     );
   },
+  "src/api/headers.ts isHost": isHost,
   "src/api/negotiation.ts checkAccept": (text) => checkAccept(text, "application/json"),
   "src/api/negotiation.ts checkContentType": (text) => checkContentType(text, true),
   "src/admin/passwords.ts passwordFrom": passwordFrom,
