@@ -11,6 +11,7 @@ import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { CUSTOMER } from "./rig.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
+import { partsOf } from "./threads.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/heliograph.js");
@@ -26,8 +27,6 @@ const HOUR_MS = 3_600_000;
 /** What is stored came in the last days; what waits, in the last hour, and is far from too old to be sent. */
 const STORED_OVER_MS = 7 * 24 * HOUR_MS;
 const WAITING_OVER_MS = HOUR_MS;
-/** The threads that the service starts, in this order, and does not name. */
-const THREADS_IN_ORDER = ["store", "delivery"];
 
 const run = promisify(execFile);
 
@@ -151,11 +150,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
       })),
     usage() {
       const parts = new PartsUsage();
-      for (const pid of pids) {
-        const unnamed = [...THREADS_IN_ORDER];
-        for (const thread of threadsOf(pid).toSorted((a, b) => a.id - b.id))
-          parts.add(partOf(thread.name, unnamed), thread);
-      }
+      for (const pid of pids) for (const [part, thread] of partsOf(threadsOf(pid))) parts.add(part, thread);
       for (const pid of serverPids()) for (const thread of threadsOf(pid)) parts.add("postgres", thread);
       return parts;
     },
@@ -213,13 +208,6 @@ function nameOf({ nodes, database, options, carrier, stored, waiting }: Heliogra
         : [];
   const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
   return [`Heliograph on ${store}`, ...over, ...before].join(", ");
-}
-
-/** The threads of the service by what they do; those that V8 and libuv keep for themselves as one. */
-function partOf(thread: string, unnamed: string[]): string {
-  if (thread === "MainThread" || thread === "node") return "edge";
-  if (thread === "WorkerThread") return unnamed.shift() ?? "other threads";
-  return THREADS_IN_ORDER.includes(thread) ? thread : "other threads";
 }
 
 /** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */

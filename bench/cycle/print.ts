@@ -89,6 +89,10 @@ export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, pro
       gateway: byName(rounds, ({ gatewayMicros }) => gatewayMicros),
       bench: byName(rounds, ({ benchMicros }) => benchMicros),
     },
+    wakeUpsPerMessage: {
+      gatewayTotal: spread(rounds, ({ wakeUps }) => total(wakeUps)),
+      gateway: byName(rounds, ({ wakeUps }) => wakeUps),
+    },
     waitMicrosPerMessage: known(rounds, ({ waitMicros }) => waitMicros),
     peakMemoryBytes,
     writtenBytesPerMessage: known(rounds, ({ writtenBytes, messages }) => perMessage(writtenBytes, messages)),
@@ -166,6 +170,7 @@ export function ratios(results: readonly Measured[], { stored, waiting, peer, pe
 
 const integer = (value: number): string => Math.round(value).toLocaleString("en");
 const decimal = (value: number): string => value.toFixed(1);
+const hundredths = (value: number): string => value.toFixed(2);
 const megabytes = (value: number): string => `${(value / 2 ** 20).toFixed(0)} MB`;
 
 function cell({ median, least, most }: Spread, form: (value: number) => string): string {
@@ -218,6 +223,9 @@ function rowsOf(result: Measured): [string, string][] {
   if (Object.keys(gateway).length > 0) add("CPU µs a message", gatewayTotal, decimal);
   for (const [name, figure] of Object.entries(gateway)) add(`  ${name}`, figure, decimal);
   for (const [name, figure] of Object.entries(bench)) add(`  (bench) ${name}`, figure, decimal);
+  const woken = found.wakeUpsPerMessage;
+  if (Object.keys(woken.gateway).length > 0) add("wake-ups a message", woken.gatewayTotal, hundredths);
+  for (const [name, figure] of Object.entries(woken.gateway)) add(`  ${name}`, figure, hundredths);
   add("waiting for a core, µs a message", found.waitMicrosPerMessage, decimal);
   if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
   add("bytes written a message", found.writtenBytesPerMessage, integer);

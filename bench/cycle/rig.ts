@@ -25,6 +25,8 @@ export interface Round {
   /** Microseconds of CPU a message: of the gateway's parts, and of those that are ours. */
   readonly gatewayMicros: Readonly<Record<string, number>>;
   readonly benchMicros: Readonly<Record<string, number>>;
+  /** How often the threads of each of the gateway's parts were woken, a message. */
+  readonly wakeUps: Readonly<Record<string, number>>;
   /** The gateway's threads waited so long for a core, a message. */
   readonly waitMicros: number | null;
   readonly writtenBytes: number | null;
@@ -183,6 +185,7 @@ export class Rig {
       reportMs: until === "report" ? await timesSince(load, messages / requests, this.#sink) : null,
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
+      wakeUps: perMessage(before.gateway.wakeUps, after.gateway.wakeUps, messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
       writtenBytes: difference(before.disk.writtenBytes, after.disk.writtenBytes),
       flushes: difference(before.disk.flushes, after.disk.flushes),
