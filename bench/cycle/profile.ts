@@ -38,7 +38,6 @@ interface CpuProfile {
 type CallFrame = CpuProfile["nodes"][number]["callFrame"];
 
 const SHOWN = 25;
-const ROOT = new URL("../../", import.meta.url).href;
 
 export function readProfiles(directory: string, spans: readonly Span[]): ThreadProfile[] {
   return readdirSync(directory)
@@ -96,7 +95,9 @@ function namesOf(frame: CallFrame, caller: CallFrame | null): [area: string, nam
 function shortened(url: string): string {
   const dependency = url.lastIndexOf("/node_modules/");
   if (dependency >= 0) return url.slice(dependency + 1);
-  return url.startsWith(ROOT) ? url.slice(ROOT.length) : url;
+  // Of whichever checkout.
+  const source = url.lastIndexOf("/src/");
+  return source >= 0 ? url.slice(source + 1) : url;
 }
 
 function placeOf({ url, lineNumber }: CallFrame): string {
