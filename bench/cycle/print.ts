@@ -1,5 +1,6 @@
 /** The result of a run: for people as a table, for programs as JSON. */
 import { cpus, release, totalmem, type } from "node:os";
+import { cell, decimal, hundredths, integer, megabytes, table } from "./cells.ts";
 import type { Options } from "./options.ts";
 import type { ThreadProfile } from "./profile.ts";
 import { type Compared, type Ratio, ratios, tailsOf, total } from "./ratios.ts";
@@ -99,15 +100,6 @@ function perMessage(value: number | null, messages: number): number | null {
   return value === null ? null : value / messages;
 }
 
-const integer = (value: number): string => Math.round(value).toLocaleString("en");
-const decimal = (value: number): string => value.toFixed(1);
-const hundredths = (value: number): string => value.toFixed(2);
-const megabytes = (value: number): string => `${(value / 2 ** 20).toFixed(0)} MB`;
-
-function cell({ median, least, most }: Spread, form: (value: number) => string): string {
-  return least === most ? form(median) : `${form(median)} (${form(least)} – ${form(most)})`;
-}
-
 export function printTable(results: readonly Measured[], options: Options): string[] {
   const lines: string[] = [];
   for (const result of results) {
@@ -125,11 +117,6 @@ export function printTable(results: readonly Measured[], options: Options): stri
 
 function ratioRows(found: readonly Ratio[]): [string, string][] {
   return found.map(({ figure, ratio }) => [figure, cell(ratio, hundredths)]);
-}
-
-function table(rows: readonly [string, string][]): string[] {
-  const width = Math.max(...rows.map(([title]) => title.length)) + 2;
-  return rows.map(([title, value]) => `  ${title.padEnd(width)}${value}`);
 }
 
 function rowsOf(result: Measured): [string, string][] {

@@ -55,12 +55,24 @@ test("the service of another checkout is measured in turn, at a low rate", async
   assert.ok(ratios[0]!.rounds.some(({ figure }) => figure === "CPU µs a message, delivery"));
 });
 
+test("a sandbox that nobody uses is watched", { skip: process.platform !== "linux" }, async () => {
+  const args = ["idle", "--repeat", "1", "--seconds", "1", "--json"];
+  const { stdout } = await run(process.execPath, [BENCH, ...args], { timeout: MAX_RUN_MS });
+  const { results } = JSON.parse(stdout) as { results: { name: string; rounds: { corePercent: object }[] }[] };
+  assert.deepEqual(
+    results.map(({ name, rounds }) => [name, Object.keys(rounds[0]!.corePercent).toSorted()]),
+    [["Sandbox", ["checkpoint", "delivery", "edge", "other threads", "store"]]],
+  );
+});
+
 const REFUSED: readonly [args: string[], message: RegExp][] = [
   [["--share", "2"], /^--share must be above 0 and at most 1\n/],
   [["--count", "many"], /^--count must be a whole number from 1 to 10000000\n/],
   [["--soak", "1", "--stored", "5"], /^--soak is for one service/],
   [["--carrier", "http", "--waiting", "5"], /^--carrier http is for one node, without --waiting/],
   [["--against", "/nowhere"], /^--against needs a checkout with its own node_modules, and there is no \/nowhere\//],
+  [["idle", "--against", "/nowhere"], /^--against needs a checkout with its own node_modules/],
+  [["idle", "--repeat", "0"], /^--repeat must be a whole number above 0\n/],
   [["--against", ".", "--stored", "5"], /^--against does not go with --stored and --waiting/],
   [["--waiting", "1", "--peer", "kannel"], /^--waiting and --peer do not go together\n/],
 ];
