@@ -8,6 +8,7 @@ import { closedCountMs } from "../../bench/cycle/rig.ts";
 import { PartsUsage } from "../../bench/cycle/subject.ts";
 import { partsOf } from "../../bench/cycle/threads.ts";
 import { threadsOf } from "../../bench/cycle/usage.ts";
+import { bareNodeCpuMs, cpuMsOf } from "../../bench/start/bare.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 test("with few messages under way the generator hears of each at once, and with many from time to time", () => {
@@ -77,4 +78,12 @@ test("a profile goes by the file that its thread began with, and without one by 
       ["delivery", 1],
     ],
   );
+});
+
+test("what a bare Node uses is told by bash, and left out where there is none", async () => {
+  assert.equal(cpuMsOf("0.033 0.012\n"), 45);
+  assert.equal(cpuMsOf("a warning\n1.000 0.250\n"), 1_250);
+  assert.equal(cpuMsOf("bash: not found"), null);
+  const found = await bareNodeCpuMs(process.execPath);
+  assert.ok(found === null || found > 0);
 });
