@@ -65,6 +65,12 @@ test("a sandbox that nobody uses is watched", { skip: process.platform !== "linu
   );
 });
 
+test("a start is told as a ratio to a Node that does nothing", async () => {
+  const args = ["start", "--messages", "0", "--runs", "1"];
+  const { stdout } = await run(process.execPath, [BENCH, ...args], { timeout: MAX_RUN_MS });
+  assert.match(stdout, /^CPU to listening, divided by node -e 0: \d+\.\d\d$/m);
+});
+
 const REFUSED: readonly [args: string[], message: RegExp][] = [
   [["--share", "2"], /^--share must be above 0 and at most 1\n/],
   [["--count", "many"], /^--count must be a whole number from 1 to 10000000\n/],
