@@ -15,7 +15,11 @@ const BENCHMARKS: Readonly<Record<string, { file: string; shows: string }>> = {
   pace: { file: "./pace.ts", shows: "how a carrier's rate is found from what it throttles, over simulated time" },
   sick: { file: "./sick.ts", shows: "how soon a carrier that is bound but sick is passed over, over simulated time" },
   schedule: { file: "./schedule.ts", shows: "start-up time and memory with a million scheduled messages" },
-  start: { file: "./start.ts", shows: "the CPU of a start with a million messages, by thread and phase" },
+  start: {
+    file: "./start.ts",
+    shows: "the CPU of a start with a million messages, by thread and phase, and as a ratio to node -e 0",
+  },
+  idle: { file: "./idle.ts", shows: "what a sandbox that nobody uses takes of the machine: CPU, wake-ups, memory" },
   console: { file: "./console.ts", shows: "the console in a browser: from signing in to the first page" },
   turns: {
     file: "./turns.ts",

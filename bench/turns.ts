@@ -93,7 +93,9 @@ for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => process.exit(
 const ratios = new Map<string, number[]>();
 for (let index = 0; index < Number(values.pairs); index++) {
   const [there, here] = await pair(index % 2 === 1);
-  const rows = Object.keys(here).map((thread) => {
+  // What one of the two does not know by name is missing there.
+  const threads = Object.keys(here).filter((thread) => there[thread] !== undefined);
+  const rows = threads.map((thread) => {
     const ratio = here[thread]! / there[thread]!;
     ratios.set(thread, [...(ratios.get(thread) ?? []), ratio]);
     return {

@@ -17,7 +17,7 @@ export function nowMs(): number {
 export interface RoundStart {
   readonly first: number;
   readonly count: number;
-  /** How often the parent wants to know. */
+  /** How often the parent wants to know; 0: at once. */
   readonly countEveryMs: number;
 }
 
@@ -67,7 +67,8 @@ export class Count {
 
   set(value: number): void {
     this.#value = value;
-    this.#timer ??= setTimeout(() => this.flush(), this.everyMs);
+    if (this.everyMs === 0) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), this.everyMs);
   }
 
   flush(): void {

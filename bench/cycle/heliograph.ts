@@ -1,19 +1,23 @@
-/** Our own service for a run: set up through the command line as an operator does it, on a store of its own, and served by one node or more. */
+/**
+ * Our own service for a run: set up through the command line as an operator does it, on a store of its own, and served by one node or more. It may be
+ * that of another checkout, of an older state: only what has long been there is used, the commands below and settings without which it cannot be measured.
+ */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Checkout } from "./checkout.ts";
 import { fill, postgresFillable, sqliteFillable } from "./fill.ts";
-import { type CarrierName, type Options, SMPP_WINDOW } from "./options.ts";
+import { type CarrierName, DEFAULT_TIMELINE, type Options, SMPP_WINDOW } from "./options.ts";
 import { cleanEnvironment, Program } from "./program.ts";
 import { heliographBody, heliographRequest, MODES } from "./requests.ts";
 import { CUSTOMER } from "./rig.ts";
 import { type DiskUsage, PartsUsage, type Subject, type Surroundings, sumKnown } from "./subject.ts";
+import { partsOf } from "./threads.ts";
 import { deviceFlushes, familyOf, memoryBytes, peakMemoryBytes, threadsOf, writtenBytes } from "./usage.ts";
 
-const PROGRAM = join(import.meta.dirname, "../../bin/heliograph.js");
 const ACCOUNT = "BENCH";
 /** Whose messages wait, where some are to. */
 const OTHER_ACCOUNT = "OTHER";
@@ -26,13 +30,12 @@ const HOUR_MS = 3_600_000;
 /** What is stored came in the last days; what waits, in the last hour, and is far from too old to be sent. */
 const STORED_OVER_MS = 7 * 24 * HOUR_MS;
 const WAITING_OVER_MS = HOUR_MS;
-/** The threads that the service starts, in this order, and does not name. */
-const THREADS_IN_ORDER = ["store", "delivery"];
 
 const run = promisify(execFile);
 
 export interface HeliographParts extends Surroundings {
   readonly options: Options;
+  readonly checkout: Checkout;
   readonly carrier: CarrierName;
   readonly nodes: number;
   /** Null: the embedded store. */
@@ -51,7 +54,8 @@ export interface Database {
 }
 
 export async function startHeliograph(parts: HeliographParts): Promise<Subject> {
-  const { options, carrier, nodes, directory, database, carrierPort, sinkPort, sender, stored, waiting } = parts;
+  const { options, checkout, carrier, nodes, directory, database, carrierPort, sinkPort, sender, stored, waiting } =
+    parts;
   const data = join(directory, "data");
   mkdirSync(data, { recursive: true });
   const config = join(directory, "heliograph.toml");
@@ -61,7 +65,9 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
   const catalogue = join(directory, "catalogue.toml");
   writeFileSync(catalogue, catalogueOf(options, carrier, carrierPort));
   const command = async (...args: string[]): Promise<string> => {
-    const { stdout } = await run(process.execPath, [PROGRAM, ...args, "--config", config], { env: cleanEnvironment() });
+    const { stdout } = await run(checkout.node, [checkout.program, ...args, "--config", config], {
+      env: cleanEnvironment(),
+    });
     return stdout;
   };
   await command("init");
@@ -75,8 +81,8 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
 
   const serve = async (log: string, profiling: readonly string[] = []): Promise<{ program: Program; port: number }> => {
     const program = new Program(
-      process.execPath,
-      [...profiling, PROGRAM, "serve", "--config", config],
+      checkout.node,
+      [...profiling, checkout.program, "serve", "--config", config],
       join(directory, log),
     );
     const port = await program.until((output) => {
@@ -151,11 +157,7 @@ export async function startHeliograph(parts: HeliographParts): Promise<Subject> 
       })),
     usage() {
       const parts = new PartsUsage();
-      for (const pid of pids) {
-        const unnamed = [...THREADS_IN_ORDER];
-        for (const thread of threadsOf(pid).toSorted((a, b) => a.id - b.id))
-          parts.add(partOf(thread.name, unnamed), thread);
-      }
+      for (const pid of pids) for (const [part, thread] of partsOf(threadsOf(pid))) parts.add(part, thread);
       for (const pid of serverPids()) for (const thread of threadsOf(pid)) parts.add("postgres", thread);
       return parts;
     },
@@ -203,7 +205,7 @@ async function sendOriginal(
   }
 }
 
-function nameOf({ nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
+function nameOf({ checkout, nodes, database, options, carrier, stored, waiting }: HeliographParts): string {
   const store = database === null ? "SQLite" : `PostgreSQL, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
   const before =
     options.stored > 0
@@ -212,14 +214,8 @@ function nameOf({ nodes, database, options, carrier, stored, waiting }: Heliogra
         ? [waiting > 0 ? `${waiting.toLocaleString("en")} messages of another account waiting` : "idle otherwise"]
         : [];
   const over = carrier === "smpp" ? (options.carriers.length > 1 ? ["over SMPP"] : []) : [`over HTTP, ${carrier}`];
-  return [`Heliograph on ${store}`, ...over, ...before].join(", ");
-}
-
-/** The threads of the service by what they do; those that V8 and libuv keep for themselves as one. */
-function partOf(thread: string, unnamed: string[]): string {
-  if (thread === "MainThread" || thread === "node") return "edge";
-  if (thread === "WorkerThread") return unnamed.shift() ?? "other threads";
-  return THREADS_IN_ORDER.includes(thread) ? thread : "other threads";
+  const whose = checkout.name === null ? "" : ` of ${checkout.name}`;
+  return [`Heliograph${whose} on ${store}`, ...over, ...before].join(", ");
 }
 
 /** All load comes from one account and one address; the rate limits stay on, for they cost something, and are out of reach. */
@@ -244,9 +240,7 @@ ${database === null ? "" : `url = ${JSON.stringify(database.url)}`}
 [reports]
 dangerousAllowPrivateCallbacks = true
 
-[console]
-timeline = ${JSON.stringify(timeline)}
-
+${timeline === DEFAULT_TIMELINE ? "" : `[console]\ntimeline = ${JSON.stringify(timeline)}\n`}
 [log]
 level = "warn"
 `;

@@ -5,13 +5,15 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { type Checkout, checkoutsOf } from "./checkout.ts";
 import { type Database, startHeliograph } from "./heliograph.ts";
 import { KANNEL_REPORTS, requireKannel, startKannel } from "./kannel.ts";
 import { type CarrierName, OptionFault, type Options, readOptions, USAGE } from "./options.ts";
-import { type Measured, machine, printSoak, printTable, ratios, soakLine, summary, summaryOfHighest } from "./print.ts";
+import { type Measured, machine, printSoak, printTable, soakLine, summary, summaryOfHighest } from "./print.ts";
 import { readProfiles } from "./profile.ts";
 import { stopPrograms } from "./program.ts";
 import { Progress } from "./progress.ts";
+import { type Role, ratios } from "./ratios.ts";
 import { MODES, type ModeName, wholeRequests } from "./requests.ts";
 import { Rig, type RigOptions, type Round } from "./rig.ts";
 import { soak } from "./soak.ts";
@@ -58,9 +60,12 @@ async function main(options: Options): Promise<void> {
     const candidates = await candidatesOf(options, directory, stack, progress);
     const rigs: Rig[] = [];
     for (const candidate of candidates) rigs.push(await Rig.start(candidate, stack));
-    const lines = linesOf(rigs, options);
+    const lines = linesOf(rigs, candidates, options);
 
-    await inTurn(progress, lines, "warm-up", 1, options.warmUp, () => undefined);
+    // As fast as it goes: at a low rate it would take hours until the code is as it is after a day. Not while others wait for the same carrier.
+    const warmUpRate = options.waiting > 0 ? options.rate : null;
+    const warming = lines.map((line) => ({ ...line, perSecond: warmUpRate }));
+    await inTurn(progress, warming, "warm-up", 1, options.warmUp, () => undefined);
     if (options.share !== null) {
       await inTurn(progress, lines, "highest rate, round", options.repeat, options.count, (line, round) => {
         line.highest.push(round);
@@ -108,6 +113,7 @@ interface Line {
   readonly name: string;
   /** Lines with the same load are compared with each other. */
   readonly load: string;
+  readonly role: Role;
   readonly mode: ModeName;
   readonly connections: number;
   readonly rounds: Round[];
@@ -115,16 +121,21 @@ interface Line {
   perSecond: number | null;
 }
 
-function linesOf(rigs: readonly Rig[], { modes, connections, rate }: Options): Line[] {
+function linesOf(
+  rigs: readonly Rig[],
+  candidates: readonly Candidate[],
+  { modes, connections, rate }: Options,
+): Line[] {
   return modes.flatMap((mode) =>
     connections.flatMap((number) =>
-      rigs.map((rig) => {
+      rigs.map((rig, index) => {
+        const { role } = candidates[index]!;
         const load = [
           ...(modes.length > 1 ? [mode] : []),
           ...(connections.length > 1 ? [`${number} ${number === 1 ? "connection" : "connections"}`] : []),
         ].join(", ");
         const name = [rig.subject.name, ...(load === "" ? [] : [load])].join(", ");
-        return { rig, name, load, mode, connections: number, rounds: [], highest: [], perSecond: rate };
+        return { rig, name, load, role, mode, connections: number, rounds: [], highest: [], perSecond: rate };
       }),
     ),
   );
@@ -167,28 +178,35 @@ async function runSoak(progress: Progress, line: Line, minutes: number, options:
   if (result.checks.some(({ holds }) => !holds)) process.exitCode = 1;
 }
 
+interface Candidate extends RigOptions {
+  readonly role: Role;
+}
+
 /** What is to be measured, in the order of its turns; what is compared with what, the first of a pair comes first. */
 async function candidatesOf(
   options: Options,
   directory: string,
   stack: AsyncDisposableStack,
   progress: Progress,
-): Promise<RigOptions[]> {
+): Promise<Candidate[]> {
   if (options.peer === "kannel") requireKannel();
-  const candidates: RigOptions[] = [];
-  const add = (name: string, carrier: CarrierName, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
-    const own = subdirectory(directory, `${name}-${candidates.length}`);
-    candidates.push({ options, carrier, directory: own, sink, start, progress });
+  const checkouts = checkoutsOf(options.against);
+  const candidates: Candidate[] = [];
+  const add = (role: Role, carrier: CarrierName, sink: RigOptions["sink"], start: RigOptions["start"]): void => {
+    const own = subdirectory(directory, `${role}-${candidates.length}`);
+    candidates.push({ role, options, carrier, directory: own, sink, start, progress });
   };
   const heliograph = async (nodes: number, database: () => Promise<Database | null>): Promise<void> => {
     const { stored, waiting } = options;
     const before = stored + waiting > 0 ? [{ stored, waiting }, NOTHING_BEFORE] : [NOTHING_BEFORE];
     for (const carrier of options.carriers) {
       for (const there of before) {
-        const own = await database();
-        add("heliograph", carrier, REPORTS, (surroundings) =>
-          startHeliograph({ ...surroundings, ...there, options, carrier, nodes, database: own }),
-        );
+        for (const checkout of checkouts) {
+          const own = await database();
+          add(roleOf(checkout), carrier, REPORTS, (surroundings) =>
+            startHeliograph({ ...surroundings, ...there, options, checkout, carrier, nodes, database: own }),
+          );
+        }
       }
     }
   };
@@ -203,8 +221,12 @@ async function candidatesOf(
     for (const nodes of options.nodes) await heliograph(nodes, () => createDatabase(server, stack));
   }
   for (const store of options.peer === "kannel" ? options.peerStores : [])
-    add("kannel", "smpp", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
+    add("peer", "smpp", KANNEL_REPORTS, (surroundings) => startKannel({ ...surroundings, options, store }));
   return candidates;
+}
+
+function roleOf({ name }: Checkout): Role {
+  return name === null ? "own" : "against";
 }
 
 function subdirectory(directory: string, name: string): string {

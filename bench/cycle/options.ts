@@ -5,6 +5,8 @@ import { MODES, type ModeName } from "./requests.ts";
 const UNTIL = ["accept", "submit", "report"] as const;
 const STORES = ["sqlite", "postgres"] as const;
 const PEERS = ["kannel"] as const;
+/** The service's own default. */
+export const DEFAULT_TIMELINE = "trouble";
 const TIMELINES = ["all", "trouble", "off"] as const;
 const CARRIERS = ["smpp", "http"] as const;
 const PRESETS = ["heliograph", "twilio", "webhook"] as const;
@@ -36,9 +38,16 @@ const OPTIONS = {
   },
   until: { value: "accept|submit|report", means: "how far the cycle goes (report)" },
   connections: { value: "N", means: "HTTP connections (64); several in turn: 1,16,64,256" },
-  count: { value: "N", means: "messages of a round (20000; 1000 with --waiting)" },
+  count: {
+    value: "N",
+    means: "messages of a round (20000; with --rate no more than come in 20 s; 1000 with --waiting)",
+  },
   repeat: { value: "N", means: "rounds (5)" },
-  "warm-up": { value: "N", means: "messages before the first round, not measured (as --count)" },
+  "warm-up": {
+    value: "N",
+    means:
+      "messages before the first round, as fast as they are answered, not measured (as --count; 20000 with --rate)",
+  },
   backlog: { value: "N", means: "messages under way at most, unless --rate or --share (4000)" },
   rate: { value: "N", means: "requests a second, started at set times; without it as fast as they are answered" },
   share: {
@@ -78,6 +87,10 @@ const OPTIONS = {
   },
   profile: { means: "where the time goes in each thread of the service; the figures are then those of a slower one" },
   "profile-dir": { value: "DIRECTORY", means: "keeps the profiles there; Chrome's developer tools read them" },
+  against: {
+    value: "DIRECTORY",
+    means: "the same on the service of another checkout, with its own node_modules, in turn",
+  },
   peer: { value: "kannel", means: "the same job on Kannel, in turn" },
   "peer-store": {
     value: "memory|spool",
@@ -114,6 +127,10 @@ function wrapped(text: string): string[] {
   return lines;
 }
 
+/** A round, unless it is said otherwise: so many messages, and at a set rate no more than come in this time. */
+const ROUND_MESSAGES = 20_000;
+const ROUND_SECONDS = 20;
+
 export interface Options {
   readonly stores: readonly StoreName[];
   readonly url: string | null;
@@ -140,6 +157,8 @@ export interface Options {
   readonly timeline: (typeof TIMELINES)[number];
   readonly profile: boolean;
   readonly profileDirectory: string | null;
+  /** The other checkout's directory. */
+  readonly against: string | null;
   readonly peer: (typeof PEERS)[number] | null;
   readonly peerStores: readonly PeerStore[];
   readonly json: boolean;
@@ -196,7 +215,11 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const stores = wordsOf("store", STORES, url === null ? "sqlite" : "postgres");
   const waiting = number("waiting", 0, 10_000_000);
   const soakMinutes = number("soak", null, 240);
-  const count = number("count", waiting > 0 ? 1_000 : 20_000, 10_000_000);
+  const rate = number("rate", waiting > 0 ? 50 : null, 1_000_000);
+  const least = Math.min(...modes.map((mode) => MODES[mode].destinations));
+  const countOtherwise =
+    waiting > 0 ? 1_000 : Math.min(ROUND_MESSAGES, rate === null ? Infinity : rate * least * ROUND_SECONDS);
+  const count = number("count", countOtherwise, 10_000_000);
   const share = values.share === undefined ? (soakMinutes === null ? null : 0.7) : Number(values.share);
   if (share !== null && !(share > 0 && share <= 1)) throw new OptionFault("--share must be above 0 and at most 1");
   const options: Options = {
@@ -208,9 +231,9 @@ export function readOptions(args: readonly string[]): Options | "help" {
     connections: numbers("connections", 64, 5_000),
     count,
     repeat: number("repeat", 5, 1_000),
-    warmUp: number("warm-up", count, 10_000_000),
+    warmUp: number("warm-up", rate === null || waiting > 0 ? count : ROUND_MESSAGES, 10_000_000),
     backlog: number("backlog", 4_000, 1_000_000),
-    rate: number("rate", waiting > 0 ? 50 : null, 1_000_000),
+    rate,
     share,
     stored: number("stored", 0, 100_000_000),
     waiting,
@@ -224,9 +247,10 @@ export function readOptions(args: readonly string[]): Options | "help" {
     carrierRate: number("carrier-rate", waiting > 0 ? 1_000 : null, 100_000),
     partsPerSecond: number("parts-per-second", null, 100_000),
     receiptDelayMs: number("receipt-delay", 0, 60_000, 0),
-    timeline: word("timeline", TIMELINES, "trouble"),
+    timeline: word("timeline", TIMELINES, DEFAULT_TIMELINE),
     profile: values.profile === true || values["profile-dir"] !== undefined,
     profileDirectory: text("profile-dir"),
+    against: text("against"),
     peer: values.peer === undefined ? null : word("peer", PEERS, "kannel"),
     peerStores: wordsOf("peer-store", PEER_STORES, "memory"),
     json: values.json === true,
@@ -255,10 +279,15 @@ const CONFLICTS: readonly [applies: (options: Options) => boolean, message: stri
   [({ waiting, stored }) => waiting > 0 && stored > 0, "--waiting and --stored do not go together"],
   [({ waiting, peer }) => waiting > 0 && peer !== null, "--waiting and --peer do not go together"],
   [
-    ({ soakMinutes, stores, nodes, modes, connections, peer, stored, waiting, until }) =>
+    ({ against, stored, waiting }) => against !== null && stored + waiting > 0,
+    "--against does not go with --stored and --waiting: the stores of another state may be different",
+  ],
+  [
+    ({ soakMinutes, stores, nodes, modes, connections, against, peer, stored, waiting, until }) =>
       soakMinutes !== null &&
       (Math.max(stores.length, nodes.length, modes.length, connections.length) > 1 ||
         peer !== null ||
+        against !== null ||
         stored + waiting > 0 ||
         until !== "report"),
     "--soak is for one service and its whole cycle: one store, one mode, nothing to compare it with",

@@ -1,19 +1,14 @@
 /** The result of a run: for people as a table, for programs as JSON. */
 import { cpus, release, totalmem, type } from "node:os";
+import { cell, decimal, hundredths, integer, megabytes, table } from "./cells.ts";
 import type { Options } from "./options.ts";
 import type { ThreadProfile } from "./profile.ts";
+import { type Compared, type Ratio, ratios, tailsOf, total } from "./ratios.ts";
 import type { Round } from "./rig.ts";
 import type { SoakMinute, SoakResult } from "./soak.ts";
 import { type Percentiles, type Spread, spreadOf } from "./statistics.ts";
 
-export interface Measured {
-  readonly name: string;
-  /** Results of the same load are compared with each other; empty where there is only one. */
-  readonly load: string;
-  readonly rounds: readonly Round[];
-  /** The rounds that found out the highest rate, where the others are at a share of it. */
-  readonly highest: readonly Round[];
-  readonly perSecond: number | null;
+export interface Measured extends Compared {
   readonly peakMemoryBytes: number | null;
   readonly profile: readonly ThreadProfile[];
 }
@@ -49,10 +44,6 @@ function byName(rounds: readonly Round[], table: (round: Round) => Readonly<Reco
   return Object.fromEntries(names.map((name) => [name, spread(rounds, (round) => table(round)[name] ?? 0)]));
 }
 
-function total(table: Readonly<Record<string, number>>): number {
-  return Object.values(table).reduce((sum, value) => sum + value, 0);
-}
-
 function percentiles(rounds: readonly Round[], times: (round: Round) => Percentiles | null) {
   return {
     p50: known(rounds, (round) => times(round)?.p50),
@@ -84,10 +75,15 @@ export function summary({ name, rounds, highest, perSecond, peakMemoryBytes, pro
     answerMs: percentiles(rounds, ({ answerMs }) => answerMs),
     submitMs: percentiles(rounds, ({ submitMs }) => submitMs),
     reportMs: percentiles(rounds, ({ reportMs }) => reportMs),
+    tails: tailsOf({ rounds }),
     cpuMicrosPerMessage: {
       gatewayTotal: spread(rounds, ({ gatewayMicros }) => total(gatewayMicros)),
       gateway: byName(rounds, ({ gatewayMicros }) => gatewayMicros),
       bench: byName(rounds, ({ benchMicros }) => benchMicros),
+    },
+    wakeUpsPerMessage: {
+      gatewayTotal: spread(rounds, ({ wakeUps }) => total(wakeUps)),
+      gateway: byName(rounds, ({ wakeUps }) => wakeUps),
     },
     waitMicrosPerMessage: known(rounds, ({ waitMicros }) => waitMicros),
     peakMemoryBytes,
@@ -104,92 +100,23 @@ function perMessage(value: number | null, messages: number): number | null {
   return value === null ? null : value / messages;
 }
 
-type Figure = (round: Round) => number | undefined;
-
-const TIMES_TO_CARRIER: Readonly<Record<string, Figure>> = {
-  "start to answer, p50": ({ answerMs }) => answerMs.p50,
-  "start to answer, p99": ({ answerMs }) => answerMs.p99,
-  "start to carrier, p50": ({ submitMs }) => submitMs?.p50,
-  "start to carrier, p99": ({ submitMs }) => submitMs?.p99,
-};
-
-/**
- * What is compared: rates where the service was as busy as it can be, times where requests came at set times. While messages of another account
- * wait, the service has those to send too, and the carrier answers late, so nothing beyond the arrival there compares.
- */
-const COMPARED: Readonly<Record<"closed" | "open" | "waiting", Readonly<Record<string, Figure>>>> = {
-  closed: {
-    "messages a second": (round) => round.messagesPerSecond,
-    "CPU µs a message": ({ gatewayMicros }) => total(gatewayMicros),
-  },
-  open: {
-    "CPU µs a message": ({ gatewayMicros }) => total(gatewayMicros),
-    ...TIMES_TO_CARRIER,
-    "start to report, p50": ({ reportMs }) => reportMs?.p50,
-    "start to report, p99": ({ reportMs }) => reportMs?.p99,
-  },
-  waiting: TIMES_TO_CARRIER,
-};
-
-function compared(first: readonly Round[], other: readonly Round[], way: keyof typeof COMPARED) {
-  return Object.entries(COMPARED[way]).flatMap(([figure, value]) => {
-    const quotients = first.map((round, index) => (value(round) ?? Number.NaN) / (value(other[index]!) ?? Number.NaN));
-    return quotients.length > 0 && quotients.every(Number.isFinite) ? [{ figure, ratio: spreadOf(quotients) }] : [];
-  });
-}
-
-/**
- * Results of the same load against each other, round by round: what ran next to each other is compared with each other. With something in the
- * store before, each service against the one without; else, and against peers, the first against each other one.
- */
-export function ratios(results: readonly Measured[], { stored, waiting, peer, peerStores }: Options) {
-  return [...Map.groupBy(results, ({ load }) => load).values()].flatMap((group) => {
-    const peers = peer === null ? 0 : peerStores.length;
-    const own = group.slice(0, group.length - peers);
-    const pairs =
-      stored + waiting > 0
-        ? own.flatMap((one, index) => (index % 2 === 0 ? [[one, own[index + 1]!] as const] : []))
-        : own.slice(1).map((other) => [own[0]!, other] as const);
-    for (const other of group.slice(own.length)) pairs.push([own[0]!, other]);
-    return pairs.map(([first, other]) => ({
-      of: first.name,
-      to: other.name,
-      highest: compared(first.highest, other.highest, "closed"),
-      rounds: compared(
-        first.rounds,
-        other.rounds,
-        waiting > 0 ? "waiting" : first.perSecond === null ? "closed" : "open",
-      ),
-    }));
-  });
-}
-
-const integer = (value: number): string => Math.round(value).toLocaleString("en");
-const decimal = (value: number): string => value.toFixed(1);
-const megabytes = (value: number): string => `${(value / 2 ** 20).toFixed(0)} MB`;
-
-function cell({ median, least, most }: Spread, form: (value: number) => string): string {
-  return least === most ? form(median) : `${form(median)} (${form(least)} – ${form(most)})`;
-}
-
 export function printTable(results: readonly Measured[], options: Options): string[] {
   const lines: string[] = [];
   for (const result of results) {
     lines.push("", result.name, ...table(rowsOf(result)));
     for (const thread of result.profile) lines.push(...printProfile(thread));
   }
+  lines.push("", "Ratios of neighbouring rounds: the median, and in brackets the least and the most");
   for (const { of, to, highest, rounds } of ratios(results, options)) {
-    const rows = [...highest.map(({ figure, ratio }) => ({ figure: `highest rate: ${figure}`, ratio })), ...rounds].map(
-      ({ figure, ratio }): [string, string] => [figure, cell(ratio, (value) => value.toFixed(2))],
-    );
-    lines.push("", `${of}, divided by ${to}`, ...table(rows));
+    const atHighest = highest.map(({ figure, ratio }) => ({ figure: `highest rate: ${figure}`, ratio }));
+    lines.push("", `${of}, divided by ${to}`, ...table(ratioRows([...atHighest, ...rounds])));
   }
+  for (const result of results) lines.push("", `${result.name}, by itself`, ...table(ratioRows(tailsOf(result))));
   return lines;
 }
 
-function table(rows: readonly [string, string][]): string[] {
-  const width = Math.max(...rows.map(([title]) => title.length)) + 2;
-  return rows.map(([title, value]) => `  ${title.padEnd(width)}${value}`);
+function ratioRows(found: readonly Ratio[]): [string, string][] {
+  return found.map(({ figure, ratio }) => [figure, cell(ratio, hundredths)]);
 }
 
 function rowsOf(result: Measured): [string, string][] {
@@ -218,6 +145,9 @@ function rowsOf(result: Measured): [string, string][] {
   if (Object.keys(gateway).length > 0) add("CPU µs a message", gatewayTotal, decimal);
   for (const [name, figure] of Object.entries(gateway)) add(`  ${name}`, figure, decimal);
   for (const [name, figure] of Object.entries(bench)) add(`  (bench) ${name}`, figure, decimal);
+  const woken = found.wakeUpsPerMessage;
+  if (Object.keys(woken.gateway).length > 0) add("wake-ups a message", woken.gatewayTotal, hundredths);
+  for (const [name, figure] of Object.entries(woken.gateway)) add(`  ${name}`, figure, hundredths);
   add("waiting for a core, µs a message", found.waitMicrosPerMessage, decimal);
   if (found.peakMemoryBytes !== null) rows.push(["peak memory", megabytes(found.peakMemoryBytes)]);
   add("bytes written a message", found.writtenBytesPerMessage, integer);
@@ -241,7 +171,9 @@ export function printSoak(
     "",
     `${name}, at ${integer(perSecond!)} requests a second`,
     ...minutes.map((minute) => `  ${soakLine(minute)}`),
-    ...table(rowsOf({ name, load: "", rounds: [round], highest, perSecond, peakMemoryBytes: null, profile: [] })),
+    ...table(
+      rowsOf({ name, load: "", role: "own", rounds: [round], highest, perSecond, peakMemoryBytes: null, profile: [] }),
+    ),
     "",
     ...checks.map(({ what, holds, found }) => `${holds ? "holds" : "FAILS"}: ${what} (${found})`),
   ];

@@ -1,6 +1,7 @@
 /** Reads the CPU profiles that `node --cpu-prof` leaves, one for each thread, and says where the time of the measured rounds went. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { profiledThread } from "./threads.ts";
 
 export interface Share {
   readonly name: string;
@@ -37,9 +38,6 @@ interface CpuProfile {
 type CallFrame = CpuProfile["nodes"][number]["callFrame"];
 
 const SHOWN = 25;
-/** By their number in the file's name; the service starts them in this order. */
-const THREADS = ["edge", "store", "delivery"];
-const ROOT = new URL("../../", import.meta.url).href;
 
 export function readProfiles(directory: string, spans: readonly Span[]): ThreadProfile[] {
   return readdirSync(directory)
@@ -50,7 +48,8 @@ export function readProfiles(directory: string, spans: readonly Span[]): ThreadP
     .toSorted((a, b) => a.pid - b.pid || a.thread - b.thread)
     .map(({ file, thread }) => {
       const profile = JSON.parse(readFileSync(join(directory, file), "utf8")) as CpuProfile;
-      return summarize(THREADS[thread] ?? String(thread), profile, spans);
+      const urls = profile.nodes.map(({ callFrame }) => callFrame.url);
+      return summarize(profiledThread(thread, urls), profile, spans);
     });
 }
 
@@ -96,7 +95,9 @@ function namesOf(frame: CallFrame, caller: CallFrame | null): [area: string, nam
 function shortened(url: string): string {
   const dependency = url.lastIndexOf("/node_modules/");
   if (dependency >= 0) return url.slice(dependency + 1);
-  return url.startsWith(ROOT) ? url.slice(ROOT.length) : url;
+  // Of whichever checkout.
+  const source = url.lastIndexOf("/src/");
+  return source >= 0 ? url.slice(source + 1) : url;
 }
 
 function placeOf({ url, lineNumber }: CallFrame): string {

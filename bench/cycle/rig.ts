@@ -25,6 +25,8 @@ export interface Round {
   /** Microseconds of CPU a message: of the gateway's parts, and of those that are ours. */
   readonly gatewayMicros: Readonly<Record<string, number>>;
   readonly benchMicros: Readonly<Record<string, number>>;
+  /** How often the threads of each of the gateway's parts were woken, a message. */
+  readonly wakeUps: Readonly<Record<string, number>>;
   /** The gateway's threads waited so long for a core, a message. */
   readonly waitMicros: number | null;
   readonly writtenBytes: number | null;
@@ -68,6 +70,8 @@ const SETTLE_MS = 250;
 const BIND_MS = 30_000;
 /** How often the parts say how far they are: fast where the next requests wait for it, which costs all of them a little. */
 const COUNT_MS = { closed: 50, open: 250, followed: 1_000 };
+/** So many messages under way last for a millisecond and longer: no service gets through more of them. */
+const BACKLOG_PER_COUNT_MS = 80;
 
 export class Rig {
   readonly #options: Options;
@@ -124,8 +128,8 @@ export class Rig {
     const first = this.#next;
     this.#next += messages;
     const last = { accept: this.#generator, submit: this.#smsc, report: this.#sink }[until];
-    const countEveryMs = (child: Child): number =>
-      child !== last ? COUNT_MS.followed : perSecond === null ? COUNT_MS.closed : COUNT_MS.open;
+    const followedMs = perSecond === null ? closedCountMs(Math.max(backlog, messages / requests)) : COUNT_MS.open;
+    const countEveryMs = (child: Child): number => (child === last ? followedMs : COUNT_MS.followed);
     for (const child of [this.#smsc, this.#sink]) {
       await child.ask("begin", { first, count: messages, countEveryMs: countEveryMs(child) } satisfies RoundStart);
     }
@@ -181,6 +185,7 @@ export class Rig {
       reportMs: until === "report" ? await timesSince(load, messages / requests, this.#sink) : null,
       gatewayMicros: perMessage(before.gateway.cpuMicros, after.gateway.cpuMicros, messages),
       waitMicros: divided(difference(before.gateway.waitMicros, after.gateway.waitMicros), messages),
+      wakeUps: perMessage(before.gateway.wakeUps, after.gateway.wakeUps, messages),
       benchMicros: perMessage(before.bench, after.bench, messages),
       writtenBytes: difference(before.disk.writtenBytes, after.disk.writtenBytes),
       flushes: difference(before.disk.flushes, after.disk.flushes),
@@ -210,6 +215,14 @@ export class Rig {
     const [smsc, sink] = figures.map((figure) => JSON.stringify(figure.status === "fulfilled" ? figure.value : null));
     return `smsc ${smsc}\nsink ${sink}\n${this.subject.lastWords()}`;
   }
+}
+
+/**
+ * How often the generator has to hear what is through, so that requests wait for the service and not for this: with a backlog of 1, each of them
+ * would wait for the next count. Few messages under way are few counts a second, so then each is told at once.
+ */
+export function closedCountMs(backlog: number): number {
+  return Math.min(COUNT_MS.closed, Math.floor(backlog / BACKLOG_PER_COUNT_MS));
 }
 
 /** How long after its request's start each message came by. */

@@ -26,6 +26,8 @@ export interface Subject {
 export interface Usage {
   /** CPU time of each part that can be told apart. Empty where the system does not tell. */
   readonly cpuMicros: Readonly<Record<string, number>>;
+  /** How often the threads of each part were woken. */
+  readonly wakeUps: Readonly<Record<string, number>>;
   /** How long its threads could have run and had no core: what else runs on the machine shows here. */
   readonly waitMicros: number | null;
 }
@@ -55,10 +57,12 @@ export function sumKnown(values: readonly (number | null)[]): number | null {
 /** Adds up threads by the part that they belong to. */
 export class PartsUsage implements Usage {
   readonly cpuMicros: Record<string, number> = {};
+  readonly wakeUps: Record<string, number> = {};
   waitMicros: number | null = null;
 
-  add(part: string, { cpuMicros, waitMicros }: ThreadUsage): void {
+  add(part: string, { cpuMicros, waitMicros, wakeUps }: ThreadUsage): void {
     this.cpuMicros[part] = (this.cpuMicros[part] ?? 0) + cpuMicros;
+    this.wakeUps[part] = (this.wakeUps[part] ?? 0) + wakeUps;
     this.waitMicros = (this.waitMicros ?? 0) + waitMicros;
   }
 }

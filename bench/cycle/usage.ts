@@ -19,6 +19,8 @@ export interface ThreadUsage {
   readonly cpuMicros: number;
   /** How long it could have run and had no core. */
   readonly waitMicros: number;
+  /** How often it had nothing to do and was given something; Linux counts each time that it gives up its core by itself. */
+  readonly wakeUps: number;
 }
 
 /** Every thread with the CPU time it has had. `schedstat` counts nanoseconds, where `stat` counts hundredths of a second. */
@@ -34,7 +36,8 @@ export function threadsOf(pid: number): ThreadUsage[] {
     const name = read(`/proc/${pid}/task/${id}/comm`)?.trim();
     if (times === null || name === undefined) return [];
     const [cpuMicros = 0, waitMicros = 0] = times.split(" ").map((nanos) => Number(nanos) / 1000);
-    return [{ id: Number(id), name, cpuMicros, waitMicros }];
+    const switches = read(`/proc/${pid}/task/${id}/status`)?.match(/^voluntary_ctxt_switches:\s+(\d+)$/m);
+    return [{ id: Number(id), name, cpuMicros, waitMicros, wakeUps: Number(switches?.[1] ?? 0) }];
   });
 }
 

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 
-const BENCH = join(import.meta.dirname, "../../bench/index.ts");
+const ROOT = resolve(import.meta.dirname, "../..");
+const BENCH = join(ROOT, "bench/index.ts");
 const run = promisify(execFile);
 /** On a machine that has much else to do. */
 const MAX_RUN_MS = 120_000;
@@ -35,11 +36,50 @@ test("a carrier over HTTP is measured, one message a call and many, in turn with
   );
 });
 
+test("the service of another checkout is measured in turn, at a low rate", async () => {
+  const args = ["--against", ROOT, "--rate", "100", "--count", "50", "--warm-up", "50", "--repeat", "1"];
+  const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
+  const { results, ratios } = JSON.parse(stdout) as {
+    results: { name: string; wakeUpsPerMessage: { gateway: object } }[];
+    ratios: { of: string; to: string; rounds: { figure: string }[] }[];
+  };
+  const [here, there] = results.map(({ name }) => name);
+  assert.deepEqual([here, there], ["Heliograph on SQLite", `Heliograph of ${ROOT} on SQLite`]);
+  assert.deepEqual(
+    ratios.map(({ of, to }) => [of, to]),
+    [[here, there]],
+  );
+  if (process.platform !== "linux") return;
+  const known = Object.keys(results[1]!.wakeUpsPerMessage.gateway).toSorted();
+  assert.deepEqual(known, ["checkpoint", "delivery", "edge", "other threads", "store"]);
+  assert.ok(ratios[0]!.rounds.some(({ figure }) => figure === "CPU µs a message, delivery"));
+});
+
+test("a sandbox that nobody uses is watched", { skip: process.platform !== "linux" }, async () => {
+  const args = ["idle", "--repeat", "1", "--seconds", "1", "--json"];
+  const { stdout } = await run(process.execPath, [BENCH, ...args], { timeout: MAX_RUN_MS });
+  const { results } = JSON.parse(stdout) as { results: { name: string; rounds: { corePercent: object }[] }[] };
+  assert.deepEqual(
+    results.map(({ name, rounds }) => [name, Object.keys(rounds[0]!.corePercent).toSorted()]),
+    [["Sandbox", ["checkpoint", "delivery", "edge", "other threads", "store"]]],
+  );
+});
+
+test("a start is told as a ratio to a Node that does nothing", async () => {
+  const args = ["start", "--messages", "0", "--runs", "1"];
+  const { stdout } = await run(process.execPath, [BENCH, ...args], { timeout: MAX_RUN_MS });
+  assert.match(stdout, /^CPU to listening, divided by node -e 0: \d+\.\d\d$/m);
+});
+
 const REFUSED: readonly [args: string[], message: RegExp][] = [
   [["--share", "2"], /^--share must be above 0 and at most 1\n/],
   [["--count", "many"], /^--count must be a whole number from 1 to 10000000\n/],
   [["--soak", "1", "--stored", "5"], /^--soak is for one service/],
   [["--carrier", "http", "--waiting", "5"], /^--carrier http is for one node, without --waiting/],
+  [["--against", "/nowhere"], /^--against needs a checkout with its own node_modules, and there is no \/nowhere\//],
+  [["idle", "--against", "/nowhere"], /^--against needs a checkout with its own node_modules/],
+  [["idle", "--repeat", "0"], /^--repeat must be a whole number above 0\n/],
+  [["--against", ".", "--stored", "5"], /^--against does not go with --stored and --waiting/],
   [["--waiting", "1", "--peer", "kannel"], /^--waiting and --peer do not go together\n/],
 ];
 
