@@ -39,9 +39,17 @@ export interface OpenStore {
   readonly overflowed: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
   start(events: StoreEvents): void;
-  /** Leaves most of the store's checkpoints to another thread, or with null no more; null where it has none to do. */
-  readonly leaveCheckpoints: ((turn: CheckpointTurn | null) => void) | null;
+  /** Null where there are none to do. */
+  readonly checkpoints: Checkpoints | null;
   close(): Promise<void>;
+}
+
+/** The checkpoints of the embedded store. */
+export interface Checkpoints {
+  /** Leaves most of them to another thread, or with null no more. */
+  leave(turn: CheckpointTurn | null): void;
+  /** Looks whether one is due, which is otherwise done after commits. */
+  look(): void;
 }
 
 export interface StoreEvents extends EngineEvents {
@@ -193,7 +201,7 @@ async function openSqlite(
     start: ({ onLost }) => {
       if (onLost !== undefined) engine.onLost(onLost);
     },
-    leaveCheckpoints: (turn) => engine.leaveCheckpoints(turn),
+    checkpoints: { leave: (turn) => engine.leaveCheckpoints(turn), look: () => engine.lookAtLog() },
     close: async () => {
       try {
         engine.settle();
@@ -236,7 +244,7 @@ async function openPostgres(
     // The watch tells of them as soon as it is known which carriers this node talks to.
     overflowed: [],
     start: (events) => engine.start(events),
-    leaveCheckpoints: null,
+    checkpoints: null,
     close: () => engine.close(),
   };
 }

@@ -4,7 +4,7 @@ import { type MessagePort, parentPort, Worker, workerData } from "node:worker_th
 import { openStore } from "../commands/open.ts";
 import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
 import { inWords } from "../drivers/store-trouble.ts";
-import { systemClock } from "../runtime/clock.ts";
+import { Interval, systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
 import { Lease } from "../runtime/lease.ts";
 import { LiveTap } from "../runtime/live-events.ts";
@@ -17,10 +17,10 @@ import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
-import { storeName } from "../store/open.ts";
+import { type Checkpoints, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
-import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
+import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./codec.ts";
 import { serveCalls } from "./rpc.ts";
 import { diskMetrics, METRICS_CALL, MeasuredEngine } from "./store-metrics.ts";
@@ -64,6 +64,9 @@ export interface StoreNews {
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
 const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
+/** How often the log is looked at for what other processes have written to it. */
+const LOG_LOOK_MS = 10_000;
+
 /** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
 const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
 
@@ -74,14 +77,33 @@ function reasonOf(error: Error): string {
     : `the data in ${storeName(settings)} cannot be opened: ${inWords(error, settings.store)}`;
 }
 
-/** Starts the thread for the checkpoints of the embedded store, and returns how it is stopped. Without it commits do them, as they must. */
-function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => Promise<void> {
-  const turn = new CheckpointTurn();
-  const data: CheckpointThreadData = { directory: settings.store.data, turn: turn.memory };
+/**
+ * Leaves the checkpoints of the embedded store to a thread of their own, which is started when the first one is due, and returns how it is stopped.
+ * Without it commits do them, as they must.
+ */
+function leaveToThread(checkpoints: Checkpoints): () => Promise<void> {
+  const memory = CheckpointTurn.memory();
+  let thread: { readonly worker: Worker; readonly ended: Promise<void> } | null = null;
+  const wake = (): void => {
+    thread ??= startCheckpoints(memory, () => checkpoints.leave(null));
+    thread.worker.postMessage("due" satisfies CheckpointOrder);
+  };
+  checkpoints.leave(new CheckpointTurn(memory, wake));
+  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => checkpoints.look());
+  return async () => {
+    await looking.stop();
+    if (thread === null) checkpoints.leave(null);
+    thread?.worker.postMessage("stop" satisfies CheckpointOrder);
+    await thread?.ended;
+  };
+}
+
+function startCheckpoints(turn: SharedArrayBuffer, onEnd: () => void) {
+  const data: CheckpointThreadData = { directory: settings.store.data, turn };
   const worker = new Worker(new URL("./checkpoint.ts", import.meta.url), { name: "checkpoint", workerData: data });
   const ended = new Promise<void>((resolve) => {
     worker.once("exit", () => {
-      leave(null);
+      onEnd();
       resolve();
     });
   });
@@ -91,11 +113,7 @@ function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => P
   worker.on("message", ({ message }: CheckpointFault) =>
     log.warn(`the log could not be brought into the database file: ${message}`),
   );
-  leave(turn);
-  return () => {
-    worker.postMessage("stop");
-    return ended;
-  };
+  return { worker, ended };
 }
 
 const data = workerData as StoreThreadData;
@@ -145,7 +163,7 @@ try {
   const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {
-      if (store.leaveCheckpoints !== null) stopCheckpoints = startCheckpoints(store.leaveCheckpoints);
+      if (store.checkpoints !== null) stopCheckpoints = leaveToThread(store.checkpoints);
       return;
     }
     if (order === "rearm") {

@@ -343,6 +343,11 @@ export class SqliteEngine implements Engine {
     if (this.#db.open) this.#log.leaveCheckpoints(turn);
   }
 
+  /** Sees to the log while nothing is committed. */
+  lookAtLog(): void {
+    if (this.#log.isTrusted) this.#log.look();
+  }
+
   /** Tells when nothing more can be kept here and the process should end. */
   onLost(tell: (reason: string) => void): void {
     this.#log.onLost(tell);
