@@ -3,7 +3,7 @@
  * nothing to do is looked at once a second, because each look wakes it, and a timer of a loop that waits is only late when the machine itself is busy.
  */
 import { createHistogram, performance } from "node:perf_hooks";
-import { type Clock, systemClock, type Timer } from "./clock.ts";
+import { type Clock, systemClock, type Timer, togetherMs } from "./clock.ts";
 
 const LOOK_MS = { busy: 20, idle: 1_000 };
 /** A loop that was at work for this share of the last second is busy. */
@@ -36,8 +36,9 @@ export class LoopLag {
   }
 
   #arm(): void {
-    const dueMs = this.#clock.monotonic() + this.#everyMs;
-    this.#timer = this.#clock.after(this.#everyMs, () => {
+    const delayMs = this.#everyMs === LOOK_MS.idle ? togetherMs(this.#clock, this.#everyMs) : this.#everyMs;
+    const dueMs = this.#clock.monotonic() + delayMs;
+    this.#timer = this.#clock.after(delayMs, () => {
       const nowMs = this.#clock.monotonic();
       // A histogram holds no zeros.
       this.#lateNs.record(Math.max(1, Math.round((nowMs - dueMs) * 1e6)));
@@ -48,7 +49,7 @@ export class LoopLag {
 
   #judge(atMs: number): void {
     const forMs = atMs - this.#judged.atMs;
-    if (forMs < LOOK_MS.idle) return;
+    if (forMs < LOOK_MS.idle - LOOK_MS.busy) return;
     const activeMs = this.#activeMs();
     this.#everyMs = activeMs - this.#judged.activeMs >= forMs * BUSY_SHARE ? LOOK_MS.busy : LOOK_MS.idle;
     this.#judged = { atMs, activeMs };

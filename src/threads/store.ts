@@ -15,9 +15,10 @@ import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import type { Role } from "../runtime/roles.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
+import { WriteMark } from "../runtime/write-mark.ts";
 import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
-import { type Checkpoints, storeName } from "../store/open.ts";
+import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
 import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
@@ -30,6 +31,8 @@ export interface StoreThreadData {
   readonly roles: readonly Role[];
   /** The memory of the lease, which this thread renews. */
   readonly lease: SharedArrayBuffer;
+  /** The memory of the mark of what is written; null where the store keeps none. */
+  readonly mark: SharedArrayBuffer | null;
   readonly lanes: LaneBounds;
   readonly logLevel: string;
   readonly edge: MessagePort;
@@ -64,6 +67,8 @@ export interface StoreNews {
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers and receivers have said. */
 const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
+/** How often the embedded store looks for what others have written, and writes what was left for later. Others are heard within a second (catalogue.ts). */
+const LOOK_AROUND_MS = 450;
 /** How often the log is looked at for what other processes have written to it. */
 const LOG_LOOK_MS = 10_000;
 
@@ -81,18 +86,18 @@ function reasonOf(error: Error): string {
  * Leaves the checkpoints of the embedded store to a thread of their own, which is started when the first one is due, and returns how it is stopped.
  * Without it commits do them, as they must.
  */
-function leaveToThread(checkpoints: Checkpoints): () => Promise<void> {
+function leaveToThread(store: EmbeddedStore): () => Promise<void> {
   const memory = CheckpointTurn.memory();
   let thread: { readonly worker: Worker; readonly ended: Promise<void> } | null = null;
   const wake = (): void => {
-    thread ??= startCheckpoints(memory, () => checkpoints.leave(null));
+    thread ??= startCheckpoints(memory, () => store.leaveCheckpoints(null));
     thread.worker.postMessage("due" satisfies CheckpointOrder);
   };
-  checkpoints.leave(new CheckpointTurn(memory, wake));
-  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => checkpoints.look());
+  store.leaveCheckpoints(new CheckpointTurn(memory, wake));
+  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => store.lookAtLog());
   return async () => {
     await looking.stop();
-    if (thread === null) checkpoints.leave(null);
+    if (thread === null) store.leaveCheckpoints(null);
     thread?.worker.postMessage("stop" satisfies CheckpointOrder);
     await thread?.ended;
   };
@@ -130,7 +135,7 @@ try {
       settings,
       clock,
       log,
-      deliver: { lanes, roles, lease: new Lease(lease) },
+      deliver: { lanes, roles, lease: new Lease(lease), mark: data.mark === null ? null : new WriteMark(data.mark) },
       name: `heliograph ${hostname()} ${process.pid}`,
     },
     new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clock)),
@@ -163,7 +168,7 @@ try {
   const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {
-      if (store.checkpoints !== null) stopCheckpoints = leaveToThread(store.checkpoints);
+      if (store.embedded !== null) stopCheckpoints = leaveToThread(store.embedded);
       return;
     }
     if (order === "rearm") {
@@ -171,6 +176,7 @@ try {
       return;
     }
     thread.stop();
+    await looking?.stop();
     await stopCheckpoints?.();
     await group.settled();
     await store.close();
@@ -178,6 +184,13 @@ try {
     delivery.close();
     parentPort!.close();
   });
+  // Those who would ask the store again and again wait for the mark instead, so the store looks around by itself.
+  const { embedded } = store;
+  const lookAround = async (): Promise<void> => {
+    embedded!.lookForOthers();
+    group.seeToWhatWaits();
+  };
+  const looking = embedded === null ? null : new Interval(systemClock, LOOK_AROUND_MS, lookAround);
   const { node, memory } = store.ids;
   const greeting: StoreGreeting = { kind: "ready", overflowed: [...store.overflowed], ids: { node, memory } };
   parentPort!.postMessage(greeting);
