@@ -10,6 +10,7 @@ import type { CarrierFacts } from "./carriers/facts.ts";
 import { Edge } from "./edge.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import { neverGuessLives } from "./runtime/compiled-code.ts";
+import { HeapRest } from "./runtime/heap-rest.ts";
 import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
 import { type LiveBatch, LiveHub } from "./runtime/live-events.ts";
@@ -251,8 +252,10 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     phases,
   });
 
+  let rest: HeapRest | null = null;
   const stop = async (): Promise<void> => {
     stopping = true;
+    await rest?.stop();
     await edge.stop();
     let failure: Error | null = null;
     try {
@@ -273,6 +276,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     neverGuessLives();
     phases.done("delivery started");
     const url = await edge.start();
+    rest = new HeapRest({ clock: systemClock });
     storeThread.postMessage("serving" satisfies StoreOrder);
     return { url, live, stop };
   } catch (error) {

@@ -5,6 +5,7 @@ import type { CalledBack } from "../carriers/http/callbacks.ts";
 import { Delivery } from "../delivery.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
+import { HeapRest } from "../runtime/heap-rest.ts";
 import { Lease } from "../runtime/lease.ts";
 import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
@@ -51,6 +52,7 @@ const live = new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clo
 const mark = data.mark === null ? null : new WriteMark(data.mark);
 const delivery = new Delivery({ store, clock, random: systemRandom, log, settings, sandbox, lease, mark, live });
 const thread = new ThreadMetrics("delivery", { collections: false });
+const rest = new HeapRest({ clock: systemClock });
 
 const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   start: async () => {
@@ -73,8 +75,9 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
     return delivery.network?.ask(name, asked);
   },
   rearm: async () => travelClock?.rearm(),
-  stop: () => {
+  stop: async () => {
     thread.stop();
+    await rest.stop();
     return delivery.stop();
   },
 };

@@ -6,6 +6,7 @@ import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
 import { inWords } from "../drivers/store-trouble.ts";
 import { Interval, systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
+import { HeapRest } from "../runtime/heap-rest.ts";
 import { Lease } from "../runtime/lease.ts";
 import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
@@ -176,6 +177,7 @@ try {
       return;
     }
     thread.stop();
+    await rest.stop();
     await looking?.stop();
     await stopCheckpoints?.();
     await group.settled();
@@ -190,6 +192,7 @@ try {
     embedded!.lookForOthers();
     group.seeToWhatWaits();
   };
+  const rest = new HeapRest({ clock: systemClock });
   const looking = embedded === null ? null : new Interval(systemClock, LOOK_AROUND_MS, lookAround);
   const { node, memory } = store.ids;
   const greeting: StoreGreeting = { kind: "ready", overflowed: [...store.overflowed], ids: { node, memory } };
