@@ -29,6 +29,7 @@ import type { Random } from "./runtime/random.ts";
 import { rolesOf, type Settings, traceLevelOf } from "./runtime/settings.ts";
 import { TraceRecorder } from "./runtime/trace.ts";
 import { outsideOf, realOf } from "./runtime/travel-clock.ts";
+import type { WriteMark } from "./runtime/write-mark.ts";
 import { SimulatedNetwork } from "./simulator/network.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
@@ -43,6 +44,8 @@ export interface DeliveryParts {
   readonly log: Log;
   readonly settings: Settings;
   readonly lease: Lease;
+  /** Whether the store may have something new; without it that is asked. Only a store that has no other nodes keeps one. */
+  readonly mark?: WriteMark | null;
   /** In the sandbox reports may go to this very machine. */
   readonly sandbox: boolean;
   /** Hears of tries to push reports, while somebody watches. */
@@ -75,7 +78,7 @@ export class Delivery {
     const { store, clock, log, settings } = parts;
     this.#parts = parts;
     this.network = parts.sandbox ? new SimulatedNetwork() : null;
-    this.#catalogue = new Catalogue(store, log);
+    this.#catalogue = new Catalogue(store, log, parts.mark);
     const roles = rolesOf(settings);
     this.#trace = new TraceRecorder({
       clock,
@@ -83,7 +86,13 @@ export class Delivery {
       level: traceLevelOf(settings),
       write: (notes) => store.keepTrace({ notes }),
     });
-    this.#maintenance = new Maintenance({ store, clock, log, settings: maintenanceSettings(settings) });
+    this.#maintenance = new Maintenance({
+      store,
+      clock,
+      log,
+      mark: parts.mark ?? null,
+      settings: maintenanceSettings(settings),
+    });
     this.#dispatching = roles.includes("dispatch") ? this.#makeDispatching() : null;
     this.#push = roles.includes("reports") ? this.#makePush() : null;
   }
@@ -106,7 +115,7 @@ export class Delivery {
       settings: dispatchSettings(settings),
       trace: this.#trace,
     });
-    const binds = new Binds({ store, clock, log, dispatcher });
+    const binds = new Binds({ store, clock, log, dispatcher, isAlone: this.#parts.mark != null });
     const notes = new CarrierNotes({
       store,
       clock: realOf(clock),
@@ -118,7 +127,7 @@ export class Delivery {
   }
 
   #makePush(): Push {
-    const { store, clock, random, log, settings, sandbox, lease, live } = this.#parts;
+    const { store, clock, random, log, settings, sandbox, lease, mark, live } = this.#parts;
     const rules = pushRules(settings.reports, sandbox);
     return new Push({
       store,
@@ -127,6 +136,7 @@ export class Delivery {
       random,
       log,
       lease,
+      ...(mark == null ? {} : { mark }),
       isStoreAway: (error) => error instanceof StoreUnavailable,
       trace: this.#trace,
       ...(live === undefined ? {} : { live }),

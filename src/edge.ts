@@ -30,6 +30,7 @@ import { rolesOf, type Settings, traceLevelOf } from "./runtime/settings.ts";
 import { boundedText } from "./runtime/text.ts";
 import { TraceRecorder } from "./runtime/trace.ts";
 import { realOf } from "./runtime/travel-clock.ts";
+import type { WriteMark } from "./runtime/write-mark.ts";
 import type { Store } from "./store/port/store.ts";
 
 export interface EdgeParts {
@@ -37,6 +38,8 @@ export interface EdgeParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;
+  /** Whether the store may have something new; without it that is asked. */
+  readonly mark?: WriteMark | null;
   /** Names messages and bulks. */
   readonly ids: IdSource;
   /** Null outside the sandbox. */
@@ -103,7 +106,7 @@ export class Edge {
   constructor(parts: EdgeParts) {
     const { store, clock, settings, sandbox } = parts;
     this.#parts = parts;
-    this.#catalogue = new Catalogue(store, parts.log);
+    this.#catalogue = new Catalogue(store, parts.log, parts.mark);
     this.#testCallbacks = new TestCallbacks({
       store,
       // Whoever is called lives by the real time.
@@ -220,7 +223,7 @@ export class Edge {
 
   /** The limits, with this node's share of them kept up to date. */
   async #rateLimits(): Promise<RateLimits> {
-    const { store, clock, log, settings } = this.#parts;
+    const { store, clock, log, settings, mark } = this.#parts;
     const limits = new RateLimits(settings.limits, clock);
     const count = async (): Promise<void> => {
       try {
@@ -230,6 +233,8 @@ export class Edge {
       }
     };
     await count();
+    // Only a store without other nodes keeps a mark.
+    if (mark != null) return limits;
     // An account may be given a limit at any time; until one has, nobody is there to share anything.
     this.#counting = new Interval(clock, COUNT_NODES_EVERY_MS, async () => {
       if (limits.any) await count();

@@ -10,6 +10,7 @@ import type { CarrierFacts } from "./carriers/facts.ts";
 import { Edge } from "./edge.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import { neverGuessLives } from "./runtime/compiled-code.ts";
+import { HeapRest } from "./runtime/heap-rest.ts";
 import { IdSource } from "./runtime/ids.ts";
 import { Lease } from "./runtime/lease.ts";
 import { type LiveBatch, LiveHub } from "./runtime/live-events.ts";
@@ -19,6 +20,7 @@ import { Phases } from "./runtime/phases.ts";
 import { rolesOf, type Settings } from "./runtime/settings.ts";
 import { keptOffsetMs, TimeTravel } from "./runtime/time-travel.ts";
 import { TravelClock } from "./runtime/travel-clock.ts";
+import { WriteMark } from "./runtime/write-mark.ts";
 import { storeOver } from "./store/group.ts";
 import type { Store } from "./store/port/store.ts";
 import { packInput } from "./threads/codec.ts";
@@ -105,6 +107,8 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
   const control = new MessageChannel();
   // The embedded store's is endless: its directory is locked, so there are no other nodes.
   const lease = settings.store.url === "" ? Lease.endless() : new Lease();
+  // Where there are other nodes, nobody here knows what they write.
+  const mark = settings.store.url === "" ? new WriteMark() : null;
   let stopping = false;
   // Only where this process is the only one that knows what time it is.
   const travelClock =
@@ -142,6 +146,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
       settings: { store: settings.store, node: settings.node },
       roles: rolesOf(settings),
       lease: lease.memory,
+      mark: mark?.memory ?? null,
       lanes: { lane: settings.dispatch.laneMessages, total: settings.dispatch.memoryMessages },
       logLevel: settings.log.level,
       edge: edgeToStore.port2,
@@ -196,6 +201,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
       sandbox,
       overflowed: greeting.overflowed,
       lease: lease.memory,
+      mark: mark?.memory ?? null,
       store: deliveryToStore.port1,
       control: control.port2,
       travel,
@@ -223,6 +229,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     clock,
     log,
     settings,
+    mark,
     live,
     ids: new IdSource(clock, greeting.ids.node, 0n, greeting.ids.memory),
     sandbox: sandbox
@@ -245,8 +252,10 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     phases,
   });
 
+  let rest: HeapRest | null = null;
   const stop = async (): Promise<void> => {
     stopping = true;
+    await rest?.stop();
     await edge.stop();
     let failure: Error | null = null;
     try {
@@ -267,6 +276,7 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     neverGuessLives();
     phases.done("delivery started");
     const url = await edge.start();
+    rest = new HeapRest({ clock: systemClock });
     storeThread.postMessage("serving" satisfies StoreOrder);
     return { url, live, stop };
   } catch (error) {

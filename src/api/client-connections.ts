@@ -12,7 +12,7 @@
  */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { type Clock, Interval } from "../runtime/clock.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
 import { ClientConnection, isLate, peerOf, RANKS, Site, type Who } from "./client-connection.ts";
@@ -62,7 +62,10 @@ export class ClientConnections {
   readonly #byPeer = new Map<string, ClientConnection>();
   /** Stands for all addresses together. */
   readonly everybody = new Site("");
-  readonly #sweeping: Interval;
+  readonly #sweepEveryMs: number;
+  /** Null while there is no connection to look at. */
+  #sweeping: Timer | null = null;
+  #stopped = false;
   /** Tells the client that its request came too slowly. */
   readonly #tellLate: (connection: ClientConnection) => void;
   /** Connections that had to make room. */
@@ -74,8 +77,7 @@ export class ClientConnections {
     this.#bounds = bounds;
     this.#clock = clock;
     this.#tellLate = tellLate;
-    const everyMs = Math.max(50, Math.min(1_000, bounds.headersTimeoutMs / 10));
-    this.#sweeping = new Interval(clock, everyMs, async () => this.#sweep());
+    this.#sweepEveryMs = Math.max(50, Math.min(1_000, bounds.headersTimeoutMs / 10));
   }
 
   nowMs(): number {
@@ -107,6 +109,7 @@ export class ClientConnections {
     const site = this.siteAt(remoteAddress);
     const connection = new ClientConnection(socket, site, this.nowMs());
     this.#all.add(connection);
+    this.#sweepLater();
     site.connections.add(connection);
     this.#byPeer.set(connection.peer, connection);
     this.#attach(connection, socket);
@@ -235,6 +238,15 @@ export class ClientConnections {
     connection.doomedAtMs = Math.min(connection.doomedAtMs, this.nowMs() + lingerMs);
   }
 
+  #sweepLater(): void {
+    if (this.#stopped || this.#all.size === 0) return;
+    this.#sweeping ??= this.#clock.after(this.#sweepEveryMs, () => {
+      this.#sweeping = null;
+      this.#sweep();
+      this.#sweepLater();
+    });
+  }
+
   #sweep(): void {
     const nowMs = this.nowMs();
     const { headersTimeoutMs, answerTimeoutMs } = this.#bounds;
@@ -298,7 +310,8 @@ export class ClientConnections {
     for (const { socket } of this.#all) socket.destroy();
   }
 
-  async stop(): Promise<void> {
-    await this.#sweeping.stop();
+  stop(): void {
+    this.#stopped = true;
+    this.#sweeping?.cancel();
   }
 }

@@ -239,7 +239,7 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
       live.stop();
       await draining.stop();
       await api.close();
-      await connections.stop();
+      connections.stop();
     },
   };
 }

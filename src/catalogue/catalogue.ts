@@ -1,6 +1,7 @@
-/** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. */
+/** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. While nothing is written it asks nothing. */
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
+import { SeenWrites, type WriteMark } from "../runtime/write-mark.ts";
 import type { Store } from "../store/port/store.ts";
 import { Snapshot } from "./snapshot.ts";
 
@@ -10,13 +11,15 @@ export class Catalogue {
   readonly #store: Pick<Store, "catalogue" | "changeCounter">;
   readonly #listeners: ((snapshot: Snapshot) => void)[] = [];
   readonly #log: Log;
+  readonly #writes: SeenWrites;
   #current = new Snapshot([]);
   #changes = -1;
   #following: Interval | null = null;
 
-  constructor(store: Pick<Store, "catalogue" | "changeCounter">, log: Log) {
+  constructor(store: Pick<Store, "catalogue" | "changeCounter">, log: Log, mark?: WriteMark | null) {
     this.#store = store;
     this.#log = log;
+    this.#writes = new SeenWrites(mark);
   }
 
   get current(): Snapshot {
@@ -30,9 +33,9 @@ export class Catalogue {
 
   async start(clock: Clock): Promise<void> {
     await this.look();
-    this.#following = new Interval(clock, LOOK_EVERY_MS, async () => {
+    this.#following = Interval.together(clock, LOOK_EVERY_MS, async () => {
       try {
-        await this.look();
+        if (this.#writes.isNew) await this.look();
       } catch (error) {
         this.#log.warn({ err: error }, "the catalogue could not be read; the last one stays in force");
       }
@@ -40,12 +43,14 @@ export class Catalogue {
   }
 
   /** Reads the catalogue if it has changed. */
-  async look(): Promise<void> {
-    const changes = await this.#store.changeCounter();
-    if (changes === this.#changes) return;
-    this.#current = new Snapshot(await this.#store.catalogue());
-    this.#changes = changes;
-    for (const listener of this.#listeners) listener(this.#current);
+  look(): Promise<void> {
+    return this.#writes.ask(async () => {
+      const changes = await this.#store.changeCounter();
+      if (changes === this.#changes) return;
+      this.#current = new Snapshot(await this.#store.catalogue());
+      this.#changes = changes;
+      for (const listener of this.#listeners) listener(this.#current);
+    });
   }
 
   async stop(): Promise<void> {

@@ -92,6 +92,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   const setsBefore = sql.prepare<[number, number], SetRow>(
     `SELECT ${setColumns} FROM incoming_set WHERE touched_at_ms <= ? ORDER BY touched_at_ms, id LIMIT ? ${dialect.lockFree()}`,
   );
+  const anySet = sql.prepare<[], { id: number }>("SELECT id FROM incoming_set LIMIT 1");
   const forgetSet = sql.prepare<[number]>("DELETE FROM incoming_set WHERE id = ?");
   const partAt = sql.prepare<[number, number], { body: string }>(
     "SELECT body FROM incoming_part WHERE set_id = ? AND sequence = ?",
@@ -269,7 +270,8 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
         if (set.state === "done") await forgetSet.run(set.id);
         else unmatched += await deliver(await finishSet(set, nowMs));
       }
-      return { unmatched, more: sets.length === limit };
+      const more = sets.length === limit;
+      return { unmatched, more, waits: more || (await anySet.get()) !== undefined };
     },
 
     async fetchIncoming({ accountId, limit, nowMs, againAtMs }) {

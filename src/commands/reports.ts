@@ -55,6 +55,9 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
      WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL AND due_at_ms <= ? ORDER BY due_at_ms, report.id LIMIT ?
      ${sql.dialect.lockFree()}`,
   );
+  const nextDue = sql.prepare<[], { atMs: number | null }>(
+    `SELECT min(due_at_ms) AS "atMs" FROM report WHERE held_by IS NULL AND after_id IS NULL AND dead_at_ms IS NULL`,
+  );
   /** The tries so far and this one; of very many the last. */
   const historyWith = (history: string, attempt: ReportAttempt | null): string =>
     attempt === null
@@ -85,7 +88,10 @@ export function reportCommands({ sql, tables, unit, epoch, pushes, now }: Comman
     async dueReports({ nowMs, limit }) {
       const rows = await due.all(nowMs, limit);
       for (const { id } of rows) tables.reports.change(id, { held_by: epoch });
-      return { batches: rows.map(batchOf), more: rows.length === limit };
+      const more = rows.length === limit;
+      // What is handed out is held, so it is not among those.
+      const nextDueAtMs = more ? null : (await nextDue.get())!.atMs;
+      return { batches: rows.map(batchOf), more, nextDueAtMs };
     },
     reportsDelivered: grouped(
       ({ ids }) => ({ leaders: ids }),

@@ -30,6 +30,10 @@ export function sweepingCommands(
     `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
      WHERE state = 1 AND owner IS NULL AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
+  const anyBacklog = sql.prepareStaleRead<[], { key: string }>(
+    `SELECT CAST(key AS TEXT) AS key FROM message ${dialect.along("message_backlog_by_expiry")}
+     WHERE state = 1 AND owner IS NULL LIMIT 1`,
+  );
   const partsAfter = sql.prepareStaleRead<[number, number, number], PartRow & { id: number }>(
     `SELECT ${PART.list} FROM part WHERE id > ? AND id <= ? ORDER BY part.id LIMIT ?`,
   );
@@ -94,7 +98,8 @@ export function sweepingCommands(
       }
       const isLastPage = page.length < limit && parts.length === page.length;
       const cursor = isLastPage ? SWEEP_START : { afterPart: parts.at(-1)!.id, upToPart: last };
-      return { cursor, more: !isLastPage || expired.length === limit };
+      const more = !isLastPage || expired.length === limit;
+      return { cursor, more, waits: page.length > 0 || more || (await anyBacklog.get()) !== undefined };
     },
   });
 }

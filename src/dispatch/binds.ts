@@ -1,6 +1,7 @@
 /**
  * Which carriers this node serves, and over how many of their connections. A carrier allows so many connections (binds) for all nodes
- * together; they are numbered, and the store shares the numbers (slots) out. It is asked every second, for nodes come and go:
+ * together; they are numbered, and the store shares the numbers (slots) out. It is asked every second, for nodes come and go; a node that is
+ * alone with its store gets all of them, and asks only while something is still to be done:
  *
  *   not served ──slots──▶ served ──more slots──▶ served ──excess──▶ closing ──▶ closed, and told with the next question
  *        ▲                                                             │
@@ -31,6 +32,8 @@ export interface BindsParts {
   readonly store: Pick<Store, "shareBinds">;
   readonly clock: Clock;
   readonly log: Log;
+  /** There are no other nodes, and never will be. */
+  readonly isAlone?: boolean;
   readonly dispatcher: Pick<Dispatcher, "addCarrier" | "replaceCarrier" | "handOver" | "removeCarrier">;
 }
 
@@ -54,6 +57,7 @@ export class Binds {
   readonly #closing = new Set<Promise<void>>();
   #asking: Promise<void> = Promise.resolve();
   #askAgain = false;
+  #isFailed = false;
   #interval: Interval | null = null;
   #stopped = false;
 
@@ -64,7 +68,9 @@ export class Binds {
   /** Resolves when the carriers that this node may serve from the start are served. */
   async start(carriers: readonly KnownCarrier[]): Promise<void> {
     await this.set(carriers);
-    this.#interval = new Interval(this.#parts.clock, ASK_EVERY_MS, () => this.#ask());
+    this.#interval = Interval.together(this.#parts.clock, ASK_EVERY_MS, async () => {
+      if (!this.#isSettled) await this.#ask();
+    });
   }
 
   /** What the operator has set now. */
@@ -78,6 +84,22 @@ export class Binds {
     return this.#ask();
   }
 
+  /** Nothing that another question could change: all that the operator has set is served as he has set it. */
+  get #isSettled(): boolean {
+    if (this.#parts.isAlone !== true || this.#isFailed) return false;
+    for (const { known, serving, closed, busy } of this.#held.values())
+      if (
+        known === null ||
+        serving === null ||
+        busy ||
+        closed.size > 0 ||
+        serving.profile !== known.profile ||
+        serving.slots.length !== known.binds
+      )
+        return false;
+    return true;
+  }
+
   /** One question at a time; what came up meanwhile is asked in the next. */
   #ask(): Promise<void> {
     if (this.#askAgain) return this.#asking;
@@ -87,7 +109,9 @@ export class Binds {
       if (this.#stopped || this.#held.size === 0) return;
       try {
         await this.#round();
+        this.#isFailed = false;
       } catch (error) {
+        this.#isFailed = true;
         this.#parts.log.warn(
           { err: error },
           "the carriers' connections could not be shared out; they stay as they are",

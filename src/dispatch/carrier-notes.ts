@@ -46,7 +46,7 @@ export class CarrierNotes {
   /** Resolves when it is known what was asked for before this start, which counts no more. */
   async start(): Promise<void> {
     await this.read();
-    this.#looking = new Interval(this.#parts.clock, LOOK_EVERY_MS, async () => {
+    this.#looking = Interval.together(this.#parts.clock, LOOK_EVERY_MS, async () => {
       if (this.#isUnread) await this.read();
       await this.#look();
     });

@@ -282,7 +282,7 @@ export class Dispatcher {
   start(overflowed: readonly LaneName[]): void {
     this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: this.#parts.clock.now() });
     const { clock, settings } = this.#parts;
-    this.#sweeping = new Interval(clock, settings.sweepEveryMs, async () => this.#pump.sweep());
+    this.#sweeping = Interval.together(clock, settings.sweepEveryMs, async () => this.#pump.sweep());
   }
 
   /** What the store has committed for this node. */

@@ -57,6 +57,8 @@ export interface Chore {
   readonly ofRetention?: true;
   /** How many pages one round does at most. The next round goes on where this one stopped. */
   readonly pages: number;
+  /** Whether it found nothing at all, so that it need not be done again before something is written to the store. */
+  readonly isOver?: () => boolean;
   /** Does one page, and says whether there is more. */
   readonly page: (nowMs: number) => Promise<boolean>;
 }
@@ -82,6 +84,8 @@ export function choresOf(
   const { receiptWaitMs, unmatchedDays, unmatchedRows, retentionDays, loginAuditDays, timelineDays } = settings;
   const limit = PAGE_ROWS;
   let swept: SweepCursor = SWEEP_START;
+  // Until a round has said otherwise, and after one that failed.
+  let [messagesWait, setsWait] = [true, true];
   let purged: PurgeCursor = PURGE_START;
   let purgedLinks = PURGE_START.message;
   const chores: Chore[] = [
@@ -89,9 +93,14 @@ export function choresOf(
       name: "overdue messages",
       everyMs: 0,
       pages: 20,
+      isOver: () => !messagesWait,
       async page(nowMs) {
-        const { cursor, more } = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: swept });
+        // A pass over several pages has found something.
+        const isBegun = swept.afterPart > 0;
+        messagesWait = true;
+        const { cursor, more, waits } = await store.sweep({ nowMs, receiptWaitMs, limit, cursor: swept });
         swept = cursor;
+        messagesWait = waits || isBegun;
         return more;
       },
     },
@@ -99,8 +108,11 @@ export function choresOf(
       name: "messages from phones that are not whole",
       everyMs: 0,
       pages: 20,
+      isOver: () => !setsWait,
       async page(nowMs) {
-        const { unmatched, more } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+        setsWait = true;
+        const { unmatched, more, waits } = await store.sweepIncoming({ nowMs, waitMs: INCOMING_WAIT_MS, limit });
+        setsWait = waits;
         counts.incomingUnmatched += unmatched;
         return more;
       },

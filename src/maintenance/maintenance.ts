@@ -10,9 +10,11 @@
  *
  * Several nodes may share a store. Only the node that leads makes the rounds, for all of them, whatever its roles are. A round is bounded: a
  * chore that has more to do goes on in the next round. A chore that fails is tried again in the next round, and keeps no other from being done.
+ * With a mark of what is written (runtime/write-mark.ts), a chore that found nothing waits until something is; where none is due the store is not asked.
  */
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
+import { SeenWrites, type WriteMark } from "../runtime/write-mark.ts";
 import {
   type Chore,
   choresOf,
@@ -26,6 +28,8 @@ export interface MaintenanceParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: MaintenanceSettings;
+  /** Whether the store may have something new; without it that is asked. */
+  readonly mark?: WriteMark | null;
 }
 
 export class Maintenance {
@@ -33,11 +37,13 @@ export class Maintenance {
   readonly counts: MaintenanceCounts = { incomingUnmatched: 0, unmatchedDropped: 0, quarantined: 0 };
   /** Each chore, and when it is due on the monotonic clock. */
   readonly #dueAtMs: Map<Chore, number>;
+  readonly #writes: SeenWrites;
   #interval: Interval | null = null;
   #stopping = false;
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
+    this.#writes = new SeenWrites(parts.mark);
     const startMs = parts.clock.monotonic();
     this.#dueAtMs = new Map(
       choresOf(parts.store, parts.settings, this.counts).map((chore) => [
@@ -49,7 +55,7 @@ export class Maintenance {
 
   start(): void {
     const { clock, settings, log } = this.#parts;
-    this.#interval = new Interval(clock, settings.everyMs, async () => {
+    this.#interval = Interval.together(clock, settings.everyMs, async () => {
       try {
         await this.#round();
       } catch (error) {
@@ -59,11 +65,20 @@ export class Maintenance {
   }
 
   async #round(): Promise<void> {
+    const due = [...this.#dueAtMs.keys()].filter((chore) => this.#isDue(chore));
+    if (due.length > 0) await this.#writes.ask(() => this.#doAll(due));
+  }
+
+  #isDue(chore: Chore): boolean {
+    if (this.#parts.clock.monotonic() < this.#dueAtMs.get(chore)!) return false;
+    return this.#writes.isNew || chore.isOver?.() !== true;
+  }
+
+  async #doAll(chores: readonly Chore[]): Promise<void> {
     const { store, clock, log } = this.#parts;
     if (!(await store.cluster()).leads) return;
     const nowMs = clock.now();
-    for (const [chore, dueAtMs] of this.#dueAtMs) {
-      if (clock.monotonic() < dueAtMs) continue;
+    for (const chore of chores) {
       try {
         await this.#do(chore, nowMs);
       } catch (error) {

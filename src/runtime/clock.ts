@@ -31,6 +31,15 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve));
 }
 
+/** Looks are made together, so often at most: each wakes a thread that may have nothing else to do. */
+const TOGETHER_MS = 500;
+
+/** How long to wait, for about `delayMs`, until a moment at which others wake too. */
+export function togetherMs(clock: Clock, delayMs: number): number {
+  const nowMs = clock.monotonic();
+  return Math.round((nowMs + delayMs) / TOGETHER_MS) * TOGETHER_MS - nowMs;
+}
+
 /** Runs `work` again and again, `everyMs` after the last run ended, until stopped. */
 export class Interval {
   readonly #clock: Clock;
@@ -39,16 +48,25 @@ export class Interval {
   #timer: Timer | null = null;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
+  readonly #together: boolean;
 
-  constructor(clock: Clock, everyMs: number, work: () => Promise<void>) {
+  /** It waits for about `everyMs`, and wakes when others do: for looks that nobody waits for to the moment. */
+  static together(clock: Clock, everyMs: number, work: () => Promise<void>): Interval {
+    return new Interval(clock, everyMs, work, true);
+  }
+
+  constructor(clock: Clock, everyMs: number, work: () => Promise<void>, together = false) {
     this.#clock = clock;
+    // Of less than that, some would be made at once.
+    this.#together = together && everyMs >= TOGETHER_MS;
     this.#everyMs = everyMs;
     this.#work = work;
     this.#arm();
   }
 
   #arm(): void {
-    this.#timer = this.#clock.after(this.#everyMs, () => {
+    const delayMs = this.#together ? togetherMs(this.#clock, this.#everyMs) : this.#everyMs;
+    this.#timer = this.#clock.after(delayMs, () => {
       this.#running = this.#work().finally(() => {
         if (!this.#stopped) this.#arm();
       });

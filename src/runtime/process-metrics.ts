@@ -3,15 +3,13 @@
  * process. Each thread has a heap and an event loop of its own, which the label `thread` tells apart.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { monitorEventLoopDelay, PerformanceObserver, performance } from "node:perf_hooks";
+import { PerformanceObserver, performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
+import { LoopLag } from "./loop-lag.ts";
 import { counter, gauge, Histogram, histogram, type Metric } from "./metrics.ts";
 import { maxOpenFiles } from "./open-files.ts";
 import { VERSION } from "./version.ts";
 
-/** How often the delay of an event loop is measured: a native timer, which wakes nothing in JavaScript. */
-const LAG_EVERY_MS = 20;
-const LAGS = { p50: 50, p90: 90, p99: 99 } as const;
 const GC_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 const GC_KINDS: Readonly<Record<number, string>> = { 1: "minor", 4: "major", 8: "incremental", 16: "weakcb" };
 
@@ -59,41 +57,34 @@ export function processMetrics(engine: "sqlite" | "postgres"): Metric[] {
 /** One thread's heap and event loop, measured since it was made. */
 export class ThreadMetrics {
   readonly #thread: string;
-  readonly #delay = monitorEventLoopDelay({ resolution: LAG_EVERY_MS });
+  readonly #loopLag = new LoopLag();
   readonly #collections: { readonly observer: PerformanceObserver; readonly byKind: Map<string, Histogram> } | null;
 
   /** To be told of each garbage collection has a price, so it is for a thread that has the time. */
   constructor(thread: "edge" | "store" | "delivery", { collections }: { readonly collections: boolean }) {
     this.#thread = thread;
-    this.#delay.enable();
     this.#collections = collections ? observeCollections() : null;
   }
 
-  /** Of the delays, those since this was last asked. */
+  /** Of the event loop, how late it was since this was last asked. */
   metrics(): Metric[] {
     const labels = { thread: this.#thread };
     const of = (value: number) => [{ labels, value }];
     const heap = getHeapStatistics();
-    const delay = this.#delay;
-    // The timer itself waits so long before it can be late.
-    const lag = (nanoseconds: number): number => Math.max(0, (nanoseconds - LAG_EVERY_MS * 1e6) / 1e9) || 0;
-    const lags = Object.entries(LAGS).map(([name, percentile]) =>
+    const lag = this.#loopLag.take();
+    const lags = lag.percentiles.map(({ percent, seconds }) =>
       gauge(
-        `nodejs_eventloop_lag_${name}_seconds`,
-        `How late the event loop was, the ${percentile}th percentile since the last look`,
-        of(lag(delay.percentile(percentile))),
+        `nodejs_eventloop_lag_p${percent}_seconds`,
+        `How late the event loop was, the ${percent}th percentile since the last look`,
+        of(seconds),
       ),
     );
     const metrics = [
       gauge("nodejs_heap_size_total_bytes", "Size of the thread's heap", of(heap.total_heap_size)),
       gauge("nodejs_heap_size_used_bytes", "What is in use of it", of(heap.used_heap_size)),
       gauge("nodejs_external_memory_bytes", "Memory outside of the heap that it refers to", of(heap.external_memory)),
-      gauge(
-        "nodejs_eventloop_lag_mean_seconds",
-        "How late the event loop was, since the last look",
-        of(lag(delay.mean)),
-      ),
-      gauge("nodejs_eventloop_lag_max_seconds", "How late it was at most, since the last look", of(lag(delay.max))),
+      gauge("nodejs_eventloop_lag_mean_seconds", "How late the event loop was, since the last look", of(lag.mean)),
+      gauge("nodejs_eventloop_lag_max_seconds", "How late it was at most, since the last look", of(lag.max)),
       ...lags,
       counter(
         "heliograph_thread_busy_seconds_total",
@@ -101,7 +92,6 @@ export class ThreadMetrics {
         of(performance.eventLoopUtilization().active / 1e3),
       ),
     ];
-    delay.reset();
     if (this.#collections !== null)
       metrics.push(
         histogram(
@@ -117,7 +107,7 @@ export class ThreadMetrics {
   }
 
   stop(): void {
-    this.#delay.disable();
+    this.#loopLag.stop();
     this.#collections?.observer.disconnect();
   }
 }

@@ -224,6 +224,11 @@ export class GroupCommit {
     this.#hasRoom = ++this.#deferrals > MAX_DEFERRALS;
   }
 
+  /** To be called now and then, where it may be that nobody calls anything for long: what can wait is done all the same. */
+  seeToWhatWaits(): void {
+    if (this.#busy === null) this.#onIdle();
+  }
+
   #onIdle(): void {
     if (this.#idling || this.#engine.onIdle === undefined) return;
     this.#idling = true;

@@ -11,6 +11,7 @@ import { tooOpen } from "../runtime/private-files.ts";
 import type { Role } from "../runtime/roles.ts";
 import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
 import type { Settings } from "../runtime/settings.ts";
+import type { WriteMark } from "../runtime/write-mark.ts";
 import type { Rules } from "./command-table.ts";
 import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";
@@ -24,7 +25,13 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** For whoever delivers: what may be in memory. Without it the store is opened beside running services, which see each change. */
-  readonly deliver: { readonly lanes: LaneBounds; readonly roles: readonly Role[]; readonly lease: Lease } | null;
+  readonly deliver: {
+    readonly lanes: LaneBounds;
+    readonly roles: readonly Role[];
+    readonly lease: Lease;
+    /** Kept by the embedded store. */
+    readonly mark?: WriteMark | null;
+  } | null;
   /** Opens it as it is: nothing is written and nothing migrated, and only reads are answered. For whoever delivers nothing. */
   readonly look?: boolean;
   /** What this process is called among others, for people. */
@@ -39,9 +46,19 @@ export interface OpenStore {
   readonly overflowed: readonly LaneName[];
   /** To be called by whoever delivers, when what happens can be told. */
   start(events: StoreEvents): void;
-  /** Leaves most of the store's checkpoints to another thread, or with null no more; null where it has none to do. */
-  readonly leaveCheckpoints: ((turn: CheckpointTurn | null) => void) | null;
+  /** What only the embedded store has. */
+  readonly embedded: EmbeddedStore | null;
   close(): Promise<void>;
+}
+
+/** A store that this process alone has open, but for the command line, which may write beside it and tells nobody. */
+export interface EmbeddedStore {
+  /** Leaves most of the checkpoints to another thread, or with null no more. */
+  leaveCheckpoints(turn: CheckpointTurn | null): void;
+  /** Looks whether a checkpoint is due, as is done after commits. */
+  lookAtLog(): void;
+  /** Looks whether another process has written something, and if so notes it in the mark. */
+  lookForOthers(): void;
 }
 
 export interface StoreEvents extends EngineEvents {
@@ -177,6 +194,7 @@ async function openSqlite(
     secrets,
     lanes: deliver?.lanes ?? NOTHING,
     mode: deliver !== null ? "deliver" : look === true ? "look" : "tool",
+    onWrite: () => deliver?.mark?.note(),
     ...told,
   });
   if (deliver !== null) {
@@ -193,7 +211,7 @@ async function openSqlite(
     start: ({ onLost }) => {
       if (onLost !== undefined) engine.onLost(onLost);
     },
-    leaveCheckpoints: (turn) => engine.leaveCheckpoints(turn),
+    embedded: engine,
     close: async () => {
       try {
         engine.settle();
@@ -236,7 +254,7 @@ async function openPostgres(
     // The watch tells of them as soon as it is known which carriers this node talks to.
     overflowed: [],
     start: (events) => engine.start(events),
-    leaveCheckpoints: null,
+    embedded: null,
     close: () => engine.close(),
   };
 }

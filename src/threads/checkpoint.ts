@@ -4,11 +4,12 @@
  *
  * It has to be done to the end before the log can begin anew, and while others write it never comes to its end: so the store's own connection
  * does what is left when the log has grown to several times of what is done here at once (`leaveCheckpoints`).
+ *
+ * It is started when the store first sees that the log is long enough, and sleeps until it sees that again.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
+import { CheckpointTurn, DUE_PAGES } from "../drivers/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../drivers/sqlite/database.ts";
-import { Interval, systemClock } from "../runtime/clock.ts";
 
 export interface CheckpointThreadData {
   readonly directory: string;
@@ -21,15 +22,19 @@ export interface CheckpointFault {
   readonly message: string;
 }
 
-/** Pages of log that are brought over at once, at least. */
-const DUE_PAGES = 1_000;
-const LOOK_EVERY_MS = 50;
+/** What the thread is told: the log is long enough, or it is to end. */
+export type CheckpointOrder = "due" | "stop";
 
 const { directory, turn: memory } = workerData as CheckpointThreadData;
 const turn = new CheckpointTurn(memory);
 const db = openDatabase(directory);
 
-const looking = new Interval(systemClock, LOOK_EVERY_MS, async () => {
+parentPort!.on("message", (order: CheckpointOrder) => {
+  if (order === "stop") {
+    parentPort!.close();
+    db.close();
+    return;
+  }
   try {
     // Pages in the log, and how many of them are in the file.
     const [{ log, checkpointed }] = db.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }];
@@ -37,9 +42,4 @@ const looking = new Interval(systemClock, LOOK_EVERY_MS, async () => {
   } catch (error) {
     parentPort!.postMessage({ message: (error as Error).message } satisfies CheckpointFault);
   }
-});
-
-parentPort!.once("message", async () => {
-  await looking.stop();
-  db.close();
 });

@@ -5,6 +5,7 @@ import type { CalledBack } from "../carriers/http/callbacks.ts";
 import { Delivery } from "../delivery.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
+import { HeapRest } from "../runtime/heap-rest.ts";
 import { Lease } from "../runtime/lease.ts";
 import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
@@ -13,6 +14,7 @@ import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import { systemRandom } from "../runtime/random.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
+import { WriteMark } from "../runtime/write-mark.ts";
 import { storeOver } from "../store/group.ts";
 import type { LaneName } from "../store/port/delivery.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
@@ -24,6 +26,8 @@ export interface DeliveryThreadData {
   readonly overflowed: readonly LaneName[];
   /** The memory of the lease, which the store's thread renews. */
   readonly lease: SharedArrayBuffer;
+  /** The memory of the mark of what is written to the store; null where it keeps none. */
+  readonly mark: SharedArrayBuffer | null;
   readonly store: MessagePort;
   readonly control: MessagePort;
   /** The memory of a clock that can be moved; null where it cannot. */
@@ -45,8 +49,10 @@ const lease = new Lease(memory);
 const travelClock = travel === null ? null : new TravelClock(systemClock, travel);
 const clock = travelClock ?? systemClock;
 const live = new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clock));
-const delivery = new Delivery({ store, clock, random: systemRandom, log, settings, sandbox, lease, live });
+const mark = data.mark === null ? null : new WriteMark(data.mark);
+const delivery = new Delivery({ store, clock, random: systemRandom, log, settings, sandbox, lease, mark, live });
 const thread = new ThreadMetrics("delivery", { collections: false });
+const rest = new HeapRest({ clock: systemClock });
 
 const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   start: async () => {
@@ -69,8 +75,9 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
     return delivery.network?.ask(name, asked);
   },
   rearm: async () => travelClock?.rearm(),
-  stop: () => {
+  stop: async () => {
     thread.stop();
+    await rest.stop();
     return delivery.stop();
   },
 };

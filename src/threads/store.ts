@@ -4,8 +4,9 @@ import { type MessagePort, parentPort, Worker, workerData } from "node:worker_th
 import { openStore } from "../commands/open.ts";
 import { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
 import { inWords } from "../drivers/store-trouble.ts";
-import { systemClock } from "../runtime/clock.ts";
+import { Interval, systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
+import { HeapRest } from "../runtime/heap-rest.ts";
 import { Lease } from "../runtime/lease.ts";
 import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
@@ -15,12 +16,13 @@ import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import type { Role } from "../runtime/roles.ts";
 import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
+import { WriteMark } from "../runtime/write-mark.ts";
 import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.ts";
 import type { LaneBounds } from "../store/lanes.ts";
-import { storeName } from "../store/open.ts";
+import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
-import type { CheckpointFault, CheckpointThreadData } from "./checkpoint.ts";
+import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
 import { packFeed, unpackInput } from "./codec.ts";
 import { serveCalls } from "./rpc.ts";
 import { diskMetrics, METRICS_CALL, MeasuredEngine } from "./store-metrics.ts";
@@ -30,6 +32,8 @@ export interface StoreThreadData {
   readonly roles: readonly Role[];
   /** The memory of the lease, which this thread renews. */
   readonly lease: SharedArrayBuffer;
+  /** The memory of the mark of what is written; null where the store keeps none. */
+  readonly mark: SharedArrayBuffer | null;
   readonly lanes: LaneBounds;
   readonly logLevel: string;
   readonly edge: MessagePort;
@@ -66,6 +70,11 @@ const GROUP_PAUSE_MS = { awaited: 3, soon: 6, later: 100 };
 /** Nothing follows from these. What a process that dies has not recorded of them is pushed again, as any report may be. */
 const LATER: ReadonlySet<string> = new Set<CommandName>(["reportsDelivered"]);
 
+/** How often the embedded store looks for what others have written, and writes what was left for later. Others are heard within a second (catalogue.ts). */
+const LOOK_AROUND_MS = 450;
+/** How often the log is looked at for what other processes have written to it. */
+const LOG_LOOK_MS = 10_000;
+
 /** Errors that say by themselves what is wrong and what to do. By their names: the classes of an engine are loaded with it. */
 const PLAIN_FAULTS = new Set(["DataDirectoryInUse", "SecretFault"]);
 
@@ -76,14 +85,33 @@ function reasonOf(error: Error): string {
     : `the data in ${storeName(settings)} cannot be opened: ${inWords(error, settings.store)}`;
 }
 
-/** Starts the thread for the checkpoints of the embedded store, and returns how it is stopped. Without it commits do them, as they must. */
-function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => Promise<void> {
-  const turn = new CheckpointTurn();
-  const data: CheckpointThreadData = { directory: settings.store.data, turn: turn.memory };
+/**
+ * Leaves the checkpoints of the embedded store to a thread of their own, which is started when the first one is due, and returns how it is stopped.
+ * Without it commits do them, as they must.
+ */
+function leaveToThread(store: EmbeddedStore): () => Promise<void> {
+  const memory = CheckpointTurn.memory();
+  let thread: { readonly worker: Worker; readonly ended: Promise<void> } | null = null;
+  const wake = (): void => {
+    thread ??= startCheckpoints(memory, () => store.leaveCheckpoints(null));
+    thread.worker.postMessage("due" satisfies CheckpointOrder);
+  };
+  store.leaveCheckpoints(new CheckpointTurn(memory, wake));
+  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => store.lookAtLog());
+  return async () => {
+    await looking.stop();
+    if (thread === null) store.leaveCheckpoints(null);
+    thread?.worker.postMessage("stop" satisfies CheckpointOrder);
+    await thread?.ended;
+  };
+}
+
+function startCheckpoints(turn: SharedArrayBuffer, onEnd: () => void) {
+  const data: CheckpointThreadData = { directory: settings.store.data, turn };
   const worker = new Worker(new URL("./checkpoint.ts", import.meta.url), { name: "checkpoint", workerData: data });
   const ended = new Promise<void>((resolve) => {
     worker.once("exit", () => {
-      leave(null);
+      onEnd();
       resolve();
     });
   });
@@ -93,11 +121,7 @@ function startCheckpoints(leave: (turn: CheckpointTurn | null) => void): () => P
   worker.on("message", ({ message }: CheckpointFault) =>
     log.warn(`the log could not be brought into the database file: ${message}`),
   );
-  leave(turn);
-  return () => {
-    worker.postMessage("stop");
-    return ended;
-  };
+  return { worker, ended };
 }
 
 const data = workerData as StoreThreadData;
@@ -114,7 +138,7 @@ try {
       settings,
       clock,
       log,
-      deliver: { lanes, roles, lease: new Lease(lease) },
+      deliver: { lanes, roles, lease: new Lease(lease), mark: data.mark === null ? null : new WriteMark(data.mark) },
       name: `heliograph ${hostname()} ${process.pid}`,
     },
     new LiveTap(data.live, (batch) => toEdge.tell(batch), outsideOf(clock)),
@@ -151,7 +175,7 @@ try {
   const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {
-      if (store.leaveCheckpoints !== null) stopCheckpoints = startCheckpoints(store.leaveCheckpoints);
+      if (store.embedded !== null) stopCheckpoints = leaveToThread(store.embedded);
       return;
     }
     if (order === "rearm") {
@@ -159,6 +183,8 @@ try {
       return;
     }
     thread.stop();
+    await rest.stop();
+    await looking?.stop();
     await stopCheckpoints?.();
     await group.settled();
     await store.close();
@@ -166,6 +192,14 @@ try {
     delivery.close();
     parentPort!.close();
   });
+  // Those who would ask the store again and again wait for the mark instead, so the store looks around by itself.
+  const { embedded } = store;
+  const lookAround = async (): Promise<void> => {
+    embedded!.lookForOthers();
+    group.seeToWhatWaits();
+  };
+  const rest = new HeapRest({ clock: systemClock });
+  const looking = embedded === null ? null : new Interval(systemClock, LOOK_AROUND_MS, lookAround);
   const { node, memory } = store.ids;
   const greeting: StoreGreeting = { kind: "ready", overflowed: [...store.overflowed], ids: { node, memory } };
   parentPort!.postMessage(greeting);

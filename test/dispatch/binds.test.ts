@@ -20,7 +20,11 @@ class SlottedCarrier extends ScriptedCarrier {
 }
 
 /** A node with a store that shares as the test says, and keeps the questions. */
-async function startNode(t: TestContext, share: (claim: BindClaim) => Omit<BindShare, "carrierId">) {
+async function startNode(
+  t: TestContext,
+  share: (claim: BindClaim) => Omit<BindShare, "carrierId">,
+  { isAlone = false } = {},
+) {
   const clock = new VirtualClock();
   const node = {
     clock,
@@ -28,6 +32,7 @@ async function startNode(t: TestContext, share: (claim: BindClaim) => Omit<BindS
     away: false,
     /** The carrier that does not start. */
     failing: "",
+    questions: 0,
     /** The carriers of the last question, and every slot that was ever told closed. */
     asked: [] as string[],
     told: [] as string[],
@@ -51,8 +56,10 @@ async function startNode(t: TestContext, share: (claim: BindClaim) => Omit<BindS
   const binds = new Binds({
     clock,
     log: silentLog,
+    isAlone,
     store: {
       async shareBinds({ claims }) {
+        node.questions++;
         if (node.away) throw new Error("away");
         node.asked = claims.map(({ carrierId }) => carrierId);
         for (const { carrierId, binds, closed } of claims)
@@ -87,6 +94,34 @@ test("alone, a node serves every carrier over all its connections before its sta
   );
   await node.clock.advance(10_000);
   assert.equal(node.events.length, 2, "asking again changes nothing");
+});
+
+test("a node that has its store to itself asks again only while something is to be done", async (t) => {
+  const { node, binds } = await startNode(t, all, { isAlone: true });
+  node.failing = "one";
+  await binds.start([node.known("one", 2)]);
+  assert.equal(node.questions, 1);
+  await node.clock.advance(2_000);
+  assert.equal(node.questions, 3, "it did not start");
+  node.failing = "";
+  await node.clock.advance(10_000);
+  assert.equal(node.questions, 4);
+
+  node.away = true;
+  await binds.set([node.known("one", 2), node.known("two", 1)]);
+  await node.clock.advance(2_000);
+  assert.equal(node.questions, 7, "the store was away");
+  node.away = false;
+  await node.clock.advance(10_000);
+  assert.equal(node.questions, 8);
+  assert.equal(node.events.at(-1), "add two");
+
+  await binds.set([node.known("two", 1)]);
+  await node.clock.advance(10_000);
+  assert.deepEqual(node.told, ["one 0 of 0", "one 1 of 0"], "what is closed is told");
+  const { questions } = node;
+  await node.clock.advance(10_000);
+  assert.equal(node.questions, questions);
 });
 
 test("a carrier without a slot is known and not served, until there is one", async (t) => {

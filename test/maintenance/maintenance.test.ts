@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { choresOf, type MaintenanceSettings, type MaintenanceStore } from "../../src/maintenance/chores.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import { silentLog } from "../../src/runtime/log.ts";
+import { WriteMark } from "../../src/runtime/write-mark.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -17,7 +18,7 @@ const SETTINGS: MaintenanceSettings = {
   timelineDays: 30,
 };
 const NOTHING_COUNTED = { incomingUnmatched: 0, unmatchedDropped: 0, quarantined: 0 };
-const SWEPT = { cursor: SWEEP_START, more: false };
+const SWEPT = { cursor: SWEEP_START, more: false, waits: false };
 
 test("a node that does not lead does no maintenance; when it comes to lead, or the store is back, it does", async () => {
   const clock = new VirtualClock();
@@ -38,7 +39,7 @@ test("a node that does not lead does no maintenance; when it comes to lead, or t
       },
       async sweepIncoming() {
         made.push("incoming");
-        return { unmatched: 1, more: false };
+        return { unmatched: 1, more: false, waits: false };
       },
       async purgeMessages() {
         made.push("purgeMessages");
@@ -88,7 +89,7 @@ test("a chore that fails keeps none of the others from being done", async () => 
       sweep: fail,
       async sweepIncoming() {
         made.push("incoming");
-        return { unmatched: 0, more: false };
+        return { unmatched: 0, more: false, waits: false };
       },
       dropUnmatched: fail,
       async purgeMessages() {
@@ -111,6 +112,53 @@ test("a chore that fails keeps none of the others from being done", async () => 
   assert.deepEqual(made, ["incoming", "purgeMessages"]);
 });
 
+test("a chore that found nothing waits until something is written, and one that found something does not", async () => {
+  const clock = new VirtualClock();
+  const mark = new WriteMark();
+  const made: string[] = [];
+  let waits = true;
+  const maintenance = new Maintenance({
+    clock,
+    log: silentLog,
+    settings: SETTINGS,
+    mark,
+    store: {
+      async cluster() {
+        made.push("cluster");
+        return { nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true };
+      },
+      async sweep() {
+        made.push("sweep");
+        return { ...SWEPT, waits };
+      },
+      sweepIncoming: async () => ({ unmatched: 0, more: false, waits: false }),
+      purgeMessages: async () => ({ cursor: PURGE_START, more: false }),
+      dropUnmatched: async () => ({ count: 0, more: false }),
+      quarantined: async () => ({ count: 0, promised: 0, held: 0, items: [] }),
+      purgeListedBulks: async () => ({ more: false }),
+      fillIn: async () => ({ more: false }),
+      purgeExpired: async () => ({ more: false }),
+      purgeLoginEvents: async () => ({ more: false }),
+      purgeTrace: async () => ({ more: false }),
+      purgeLinks: async () => ({ next: null }),
+      purgePins: async () => ({ more: false }),
+    },
+  });
+  const roundsIn = async (ms: number): Promise<string[]> => {
+    made.length = 0;
+    await clock.advance(ms);
+    return [...made];
+  };
+  maintenance.start();
+  assert.deepEqual(await roundsIn(30_000), ["cluster", "sweep", "cluster", "sweep", "cluster", "sweep"]);
+  waits = false;
+  assert.deepEqual(await roundsIn(10_000), ["cluster", "sweep"]);
+  assert.deepEqual(await roundsIn(20_000), [], "the store is not even asked whether this node leads");
+  mark.note();
+  assert.deepEqual(await roundsIn(10_000), ["cluster", "sweep"]);
+  await maintenance.stop();
+});
+
 test("messages older than the operator says are deleted, page after page, and looked for again in an hour", async () => {
   const clock = new VirtualClock();
   const asked: number[] = [];
@@ -123,7 +171,7 @@ test("messages older than the operator says are deleted, page after page, and lo
     store: {
       cluster: async () => ({ nodes: { api: 1, dispatch: 1, reports: 1 }, leads: true }),
       sweep: async () => SWEPT,
-      sweepIncoming: async () => ({ unmatched: 0, more: false }),
+      sweepIncoming: async () => ({ unmatched: 0, more: false, waits: false }),
       async purgeMessages({ beforeMs, nowMs, cursor }) {
         assert.equal(nowMs, clock.now());
         asked.push(nowMs - beforeMs);

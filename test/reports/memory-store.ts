@@ -1,7 +1,7 @@
 /** A store of reports in memory, for tests of pushing alone: it keeps the promises of the port, and can be made to fail. */
 import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.ts";
 import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
-import type { ReportRelease, ReportStore } from "../../src/reports/pushing/report-store.ts";
+import type { DueReports, ReportRelease, ReportStore } from "../../src/reports/pushing/report-store.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { SecretFault } from "../../src/runtime/secrets.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
@@ -45,8 +45,8 @@ export class MemoryReportStore implements ReportStore {
   }
 
   /** Commits batches that nobody holds, as an earlier run leaves them. */
-  leave(batches: readonly ReportBatch[]): void {
-    for (const batch of batches) this.undelivered.set(batch.id, { batch, dueAtMs: this.#clock.now(), held: false });
+  leave(batches: readonly ReportBatch[], dueAtMs = this.#clock.now()): void {
+    for (const batch of batches) this.undelivered.set(batch.id, { batch, dueAtMs, held: false });
   }
 
   /** The process that held batches is gone. */
@@ -90,13 +90,17 @@ export class MemoryReportStore implements ReportStore {
     });
   }
 
-  dueReports({ nowMs, limit }: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }> {
+  dueReports({ nowMs, limit }: { nowMs: number; limit: number }): Promise<DueReports> {
     return this.#call(() => {
-      const due = [...this.undelivered.values()].filter((row) => !row.held && row.dueAtMs <= nowMs);
+      const free = [...this.undelivered.values()].filter((row) => !row.held);
+      const due = free.filter((row) => row.dueAtMs <= nowMs);
       due.sort((a, b) => a.dueAtMs - b.dueAtMs);
       const rows = due.slice(0, limit);
       for (const row of rows) row.held = true;
-      return { batches: rows.map(({ batch }) => batch), more: due.length > limit };
+      const later = free.filter((row) => !row.held).map((row) => row.dueAtMs);
+      const more = due.length > limit;
+      const nextDueAtMs = more || later.length === 0 ? null : Math.min(...later);
+      return { batches: rows.map(({ batch }) => batch), more, nextDueAtMs };
     });
   }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
+import { WriteMark } from "../../src/runtime/write-mark.ts";
 import { until } from "../support/patience.ts";
 import {
   closeInBody,
@@ -342,6 +343,25 @@ async function assertFails(pushing: Pushing, receiver: ReportReceiver, reason: s
   assert.equal(push.counters.failed, 1);
   assert.equal(push.counters.itemsInMemoryNow, 0);
 }
+
+test("while nothing is written the store is not asked, until a report in it comes due", async (t) => {
+  const receiver = await startReceiver(t);
+  const mark = new WriteMark();
+  const { store, clock, push } = startPush(t, { mark });
+  push.start();
+  await push.fetch();
+  const asked = t.mock.method(store, "dueReports");
+  const { pollMs } = PUSH_DEFAULTS;
+  await clock.advance(10 * pollMs);
+  assert.equal(asked.mock.callCount(), 0);
+
+  store.leave([batchFor(receiver.url)], clock.now() + 5 * pollMs);
+  mark.note();
+  await clock.advance(4 * pollMs);
+  assert.equal(asked.mock.callCount(), 1, "once for the write");
+  await clock.advance(2 * pollMs);
+  await until(() => store.delivered.length === 1, "the report is delivered");
+});
 
 test("reports that wait in the store are fetched when it says so, in as few questions as need be", async (t) => {
   const receiver = await startReceiver(t);

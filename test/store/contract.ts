@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MAX_SESSIONS } from "../../src/commands/sessions.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
-import { SWEEP_START } from "../../src/store/port/delivery.ts";
+import { SWEEP_START, type Swept } from "../../src/store/port/delivery.ts";
 import type { ReplayGuard } from "../../src/store/port/messages.ts";
 import { Bench, CARRIER, HOUR, type MakeDatabase, NOW } from "./harness.ts";
 
@@ -558,13 +558,14 @@ export function storeContract(engine: string, make: MakeDatabase): void {
       };
       await submitTwo();
       await submitTwo();
-      let swept = { cursor: SWEEP_START, more: true };
+      let swept: Swept = { cursor: SWEEP_START, more: true, waits: true };
       for (let page = 0; swept.more && page < 10; page++) {
+        assert.ok(swept.waits);
         const nowMs = bench.clock.now();
         swept = await bench.store.sweep({ nowMs, receiptWaitMs: 1_000, limit: 2, cursor: swept.cursor });
         await submitTwo();
       }
-      assert.deepEqual(swept, { cursor: SWEEP_START, more: false });
+      assert.deepEqual([swept.cursor, swept.more], [SWEEP_START, false]);
     });
 
     test("rounds end what waited too long: receipts that never came, and a backlog past its validity", async (t) => {
@@ -679,6 +680,7 @@ export function storeContract(engine: string, make: MakeDatabase): void {
         failures: [{ id: batch!.id, attempts: 1, retryAtMs: NOW + 60_000, reason: "answered 500", attempt: null }],
       });
       assert.deepEqual(await due(NOW + 59_999), []);
+      assert.equal((await bench.store.dueReports({ nowMs: NOW, limit: 10 })).nextDueAtMs, NOW + 60_000);
       assert.deepEqual(await due(NOW + 60_000), [{ ...batch, attempts: 1 }]);
       assert.deepEqual(await due(NOW + 60_000), [], "not handed out twice");
 

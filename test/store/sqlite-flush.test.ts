@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import { RULES } from "../../src/commands/table.ts";
-import { CheckpointTurn } from "../../src/drivers/sqlite/checkpoint-turn.ts";
+import { CheckpointTurn, DUE_PAGES } from "../../src/drivers/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { localStore } from "../../src/store/group.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
@@ -160,6 +160,42 @@ test("a checkpoint of ours that fails is heard of, and what is acknowledged afte
   assert.equal(checkpoints, 1);
   await bench.accept([bench.message({ to: "41790009999" })], { text });
   assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), [...sent, "41790009999"]);
+});
+
+test("the other thread is woken when the log is long enough, and sleeps until then", async (t) => {
+  const embedded = await start(t);
+  const { bench, engine, directory } = embedded;
+  let woken = 0;
+  engine.leaveCheckpoints(new CheckpointTurn(CheckpointTurn.memory(), () => woken++));
+  const beside = openDatabase(directory);
+  t.after(() => beside.close());
+  const pages = () => (beside.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }])[0];
+  const text = "x".repeat(4_000);
+  const commit = async (): Promise<void> => {
+    await bench.accept([bench.message()], { text });
+    await writeBehind(embedded);
+  };
+  for (let count = 0; count < 1_000 && woken === 0; count++) {
+    await commit();
+    const { log, checkpointed } = pages();
+    assert.equal(checkpointed, 0, "the store has left it to the other");
+    assert.ok(woken === 0 || log >= DUE_PAGES, `${log} pages`);
+    assert.ok(woken > 0 || log < 2 * DUE_PAGES, `${log} pages`);
+  }
+  assert.equal(woken, 1);
+
+  beside.pragma("wal_checkpoint(PASSIVE)");
+  for (let count = 0; count < 16; count++) await commit();
+  engine.lookAtLog();
+  assert.equal(woken, 1);
+
+  // Another process writes, which leaves checkpoints to the service, and this one commits nothing.
+  beside.pragma("wal_autocheckpoint = 0");
+  beside.exec("CREATE TABLE page (content BLOB)");
+  const write = beside.prepare("INSERT INTO page VALUES (zeroblob(4000))");
+  for (let count = 0; count < DUE_PAGES; count++) write.run();
+  engine.lookAtLog();
+  assert.equal(woken, 2);
 });
 
 test("a checkpoint that fails in the other thread is seen before the next answer", async (t) => {

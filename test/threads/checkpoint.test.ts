@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { CheckpointTurn } from "../../src/drivers/sqlite/checkpoint-turn.ts";
 import { openDatabase } from "../../src/drivers/sqlite/database.ts";
-import type { CheckpointThreadData } from "../../src/threads/checkpoint.ts";
+import type { CheckpointOrder, CheckpointThreadData } from "../../src/threads/checkpoint.ts";
 import { eventually, temporaryDirectory } from "../support/service.ts";
 
 const PAGES = 3_000;
@@ -26,13 +26,14 @@ test("the log is brought into the file beside whoever writes, who then begins it
   const version = db.pragma("data_version", { simple: true });
   for (let count = 0; count < PAGES; count++) write.run();
   assert.ok(sizeOfLog().log >= PAGES);
+  worker.postMessage("due" satisfies CheckpointOrder);
   await eventually(async () => {
     const { log, checkpointed } = sizeOfLog();
     return log - checkpointed < 1_000;
   });
   assert.equal(db.pragma("data_version", { simple: true }), version, "nothing was written that we did not know");
 
-  worker.postMessage("stop");
+  worker.postMessage("stop" satisfies CheckpointOrder);
   assert.deepEqual(await once(worker, "exit"), [0]);
   db.pragma("wal_checkpoint(PASSIVE)");
   write.run();

@@ -92,7 +92,7 @@ export class ServiceHealth {
   }
 
   start(): void {
-    this.#sampling = new Interval(this.#parts.clock, SAMPLE_MS, async () => {
+    this.#sampling = Interval.together(this.#parts.clock, SAMPLE_MS, async () => {
       try {
         await this.#sample();
       } catch (error) {

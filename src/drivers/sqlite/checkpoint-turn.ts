@@ -1,6 +1,7 @@
 /**
  * What the store's thread and the thread for checkpoints have to know of each other, in memory that both see: whose turn it is to bring the log
  * into the database file, and how often that failed over there. Only one of them may do it while the log is being mended (write-ahead-log.ts).
+ * The store looks at the log as it commits, and wakes the thread when there is something to do.
  */
 import { isIoError } from "./database.ts";
 
@@ -15,12 +16,23 @@ const FAULTS = 1;
 /** A checkpoint of some thousand pages takes a few milliseconds; a disk that is ill takes longer, and then the store asks again. */
 const MAX_WAIT_MS = 500;
 
+/** Pages of log that the thread brings over at once, at least. */
+export const DUE_PAGES = 1_000;
+
 export class CheckpointTurn {
   readonly memory: SharedArrayBuffer;
   readonly #cells: Int32Array<SharedArrayBuffer>;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
+  readonly #wake: () => void;
+
+  static memory(): SharedArrayBuffer {
+    return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+  }
+
+  /** `wake` has the thread look at the log. */
+  constructor(memory = CheckpointTurn.memory(), wake: () => void = () => undefined) {
     this.memory = memory;
+    this.#wake = wake;
     this.#cells = new Int32Array(memory);
   }
 
@@ -36,6 +48,11 @@ export class CheckpointTurn {
       Atomics.store(this.#cells, TURN, FREE);
       Atomics.notify(this.#cells, TURN);
     }
+  }
+
+  /** For the store: so many pages have to be brought over. A thread that is at work is left to it. */
+  due(pages: number): void {
+    if (pages >= DUE_PAGES && Atomics.load(this.#cells, TURN) === FREE) this.#wake();
   }
 
   /** For the store: how many I/O errors the thread has met. */

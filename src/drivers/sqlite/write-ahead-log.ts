@@ -255,10 +255,17 @@ export class WriteAheadLog {
 
   /** After a commit: what SQLite would do by itself, with its errors heard. The commit is flushed, so whoever waits for it may be told. */
   checkpointIfDue(): void {
-    if (!this.#options.checkpoints || ++this.#commits % LOOK_EVERY_COMMITS !== 0) return;
+    if (++this.#commits % LOOK_EVERY_COMMITS === 0) this.look();
+  }
+
+  /** Sees to the log, however few commits there were: other processes write to it too, and a single commit may be large. */
+  look(): void {
+    if (!this.#options.checkpoints || !this.#db.open) return;
     const due = this.#turn === null ? CHECKPOINT_PAGES.own : CHECKPOINT_PAGES.left;
     try {
-      if (this.#size.get()!.log >= due) this.#db.pragma("wal_checkpoint(PASSIVE)");
+      const { log, checkpointed } = this.#size.get()!;
+      if (log >= due) this.#db.pragma("wal_checkpoint(PASSIVE)");
+      else this.#turn?.due(log - checkpointed);
     } catch (error) {
       this.noteError(error);
     }

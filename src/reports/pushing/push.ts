@@ -25,6 +25,7 @@ import type { Log } from "../../runtime/log.ts";
 import type { Metric } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Trace } from "../../runtime/trace.ts";
+import { SeenWrites, type WriteMark } from "../../runtime/write-mark.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
 import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";
@@ -54,6 +55,8 @@ export interface PushOptions {
   readonly transport?: Transport;
   /** Where tries are noted for people; nowhere unless told. */
   readonly trace?: Trace;
+  /** Whether the store may have something new; without it the store is asked at each poll. */
+  readonly mark?: WriteMark;
   /** Hears of tries, while somebody watches. */
   readonly live?: LiveTap;
 }
@@ -68,6 +71,9 @@ export class Push {
   readonly #sender: ReportSender;
   readonly #accounts = new AccountLoads();
   readonly #lanes: ReportLanes;
+  readonly #writes: SeenWrites;
+  /** When a report in the store is due next, as far as is known. */
+  #nextDueAtMs = Number.NEGATIVE_INFINITY;
   #polling: Interval | null = null;
   #refilling: Promise<void> = Promise.resolve();
   #nextRefill: Promise<void> | null = null;
@@ -81,6 +87,7 @@ export class Push {
   constructor(options: PushOptions) {
     const { clock, settings } = options;
     this.#options = options;
+    this.#writes = new SeenWrites(options.mark);
     const realClock = options.realClock ?? clock;
     const transport = options.transport ?? new HttpTransport({ ...options, clock: realClock });
     this.#lanes = new ReportLanes({ clock, settings, forgotten: (origin) => transport.forget(origin) });
@@ -115,11 +122,11 @@ export class Push {
   /** Fetches what an earlier run left, and from now on what comes due. */
   start(): void {
     void this.fetch();
-    this.#polling = new Interval(this.#options.clock, this.#options.settings.pollMs, async () => {
+    this.#polling = Interval.together(this.#options.clock, this.#options.settings.pollMs, async () => {
       this.#lanes.forgetIdle();
       this.#accounts.forgetIdle(this.#options.clock.now());
       this.#goOn();
-      await this.fetch();
+      if (this.#writes.isNew || this.#options.clock.now() >= this.#nextDueAtMs) await this.fetch();
     });
   }
 
@@ -163,17 +170,26 @@ export class Push {
 
   /** Never rejects. */
   async #refill(): Promise<void> {
-    const { store, clock, log } = this.#options;
+    const { log } = this.#options;
+    // Until all that is due is here the next poll asks again.
+    this.#nextDueAtMs = Number.NEGATIVE_INFINITY;
     try {
-      for (let calls = 0; calls < REFILL_CALLS; calls++) {
-        const limit = Math.min(REFILL_BATCHES, this.#freeItems());
-        if (limit <= 0 || this.#stopping) return;
-        const { batches, more } = await store.dueReports({ nowMs: clock.now(), limit });
-        this.take(batches);
-        if (!more) return;
-      }
+      await this.#writes.ask(() => this.#takeDue());
     } catch (error) {
       log.warn({ err: error }, "the store did not say which reports are due, asking again");
+    }
+  }
+
+  async #takeDue(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (let calls = 0; calls < REFILL_CALLS; calls++) {
+      const limit = Math.min(REFILL_BATCHES, this.#freeItems());
+      if (limit <= 0 || this.#stopping) return;
+      const { batches, more, nextDueAtMs } = await store.dueReports({ nowMs: clock.now(), limit });
+      this.take(batches);
+      if (more) continue;
+      this.#nextDueAtMs = nextDueAtMs ?? Number.POSITIVE_INFINITY;
+      return;
     }
   }
 

@@ -15,13 +15,20 @@ export interface ReportStore {
   /** Not tried, for want of room: hand it out again at `dueAtMs`. Its number of attempts stays as it is. */
   reportsReleased(input: { releases: readonly ReportRelease[] }): Promise<void>;
   /** Batches that are due and not held, oldest due first, at most `limit`; they are held from now on. */
-  dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
+  dueReports(input: { nowMs: number; limit: number }): Promise<DueReports>;
   /** Batches that were never tried become one, under the id of the first. They go out together from then on. */
   mergeReports(input: { ids: readonly string[] }): Promise<void>;
   /** How the account wants its reports. An alert about its balance goes to its reseller, if it has one, and is signed with that one's secret. */
   callbackPolicy(input: { accountId: number; forAlert?: boolean }): Promise<CallbackPolicy>;
   /** What people call it, for the log. */
   accountKey(input: { accountId: number }): Promise<string | null>;
+}
+
+export interface DueReports {
+  readonly batches: ReportBatch[];
+  readonly more: boolean;
+  /** When the first of the others will be due; null where there is none, and where there are more that are due already. */
+  readonly nextDueAtMs: number | null;
 }
 
 export interface ReportRelease {

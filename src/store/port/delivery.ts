@@ -50,6 +50,25 @@ export interface SweepCursor {
 
 export const SWEEP_START: SweepCursor = { afterPart: 0, upToPart: 0 };
 
+export interface Swept {
+  /** Where the next page begins. */
+  readonly cursor: SweepCursor;
+  readonly more: boolean;
+  /**
+   * Whether anything waits, on this page or in the backlog. If not, nothing will have waited too long before something is written. What came in the
+   * last seconds may be missing; it counts as written when it is in its table.
+   */
+  readonly waits: boolean;
+}
+
+/** Reports that may be tried now; they are held from then on. */
+export interface DueReports {
+  readonly batches: ReportBatch[];
+  readonly more: boolean;
+  /** When the first of the others will be due; null where there is none, and while there are more that are due already. */
+  readonly nextDueAtMs: number | null;
+}
+
 /** Where a pass over the old messages stands: behind which message, and behind which message from a phone. */
 export interface PurgeCursor {
   readonly message: MessageKey;

@@ -7,7 +7,7 @@
 import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
-import type { IncomingFacts, MessageKey, ReportBatch, ReportFacts } from "../../message/message.ts";
+import type { IncomingFacts, MessageKey, ReportFacts } from "../../message/message.ts";
 import type { Profile } from "../../message/profile.ts";
 import type { ParkedFilter, Receipt } from "../../message/receipt.ts";
 import type { SubscriptionChange, SubscriptionOutcome } from "../../message/subscription.ts";
@@ -44,6 +44,7 @@ import type { CarrierStore } from "./carriers.ts";
 import type { CatalogueItem, Purpose } from "./catalogue.ts";
 import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, NewSession, SecondFactor } from "./credentials.ts";
 import type {
+  DueReports,
   Ending,
   HandedAgain,
   LaneName,
@@ -51,6 +52,7 @@ import type {
   PurgeCursor,
   SubmittedMessage,
   SweepCursor,
+  Swept,
 } from "./delivery.ts";
 import type { IncomingOutcome, ListedIncoming, UnmatchedIncoming } from "./incoming.ts";
 import type { MessageLife } from "./message-life.ts";
@@ -111,14 +113,9 @@ export interface Store extends CarrierStore, PinStore {
   outstanding(input: { carrierId: string; afterRow: number; limit: number }): Promise<OutstandingRow[]>;
   /**
    * Ends what has waited too long: messages in the backlog past their validity, and parts whose receipt never came. Of the parts one page is
-   * looked at, and the answer says where the next one begins.
+   * looked at.
    */
-  sweep(input: {
-    nowMs: number;
-    receiptWaitMs: number;
-    limit: number;
-    cursor: SweepCursor;
-  }): Promise<{ cursor: SweepCursor; more: boolean }>;
+  sweep(input: { nowMs: number; receiptWaitMs: number; limit: number; cursor: SweepCursor }): Promise<Swept>;
   /** Gives up ownership of what this node has not handed to a carrier, a page of it, so that the next start finds it at once. */
   handBack(input: { limit: number }): Promise<{ more: boolean }>;
   /** The same for some messages, which another node is to send. */
@@ -153,13 +150,13 @@ export interface Store extends CarrierStore, PinStore {
   incoming(input: { carrierId: string; parts: readonly IncomingPart[]; nowMs: number }): Promise<IncomingOutcome>;
   /**
    * Long messages whose missing parts have not come for `waitMs` become messages as they are. Those that were made messages so long
-   * ago are forgotten: until then a part that comes again is known.
+   * ago are forgotten: until then a part that comes again is known. `waits` says whether there are others of either kind.
    */
   sweepIncoming(input: {
     nowMs: number;
     waitMs: number;
     limit: number;
-  }): Promise<IncomingOutcome & { readonly more: boolean }>;
+  }): Promise<IncomingOutcome & { readonly more: boolean; readonly waits: boolean }>;
   /**
    * An account's messages that are not pushed, oldest first, and how many more there are, to a bound. Nobody else gets them until `againAtMs`;
    * whoever has them for good confirms them by their ids.
@@ -207,7 +204,7 @@ export interface Store extends CarrierStore, PinStore {
   /** Deletes steps that were noted before a time, a page at a time. */
   purgeTrace(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
 
-  dueReports(input: { nowMs: number; limit: number }): Promise<{ batches: ReportBatch[]; more: boolean }>;
+  dueReports(input: { nowMs: number; limit: number }): Promise<DueReports>;
   reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
   reportsFailed(input: { failures: readonly ReportFailure[] }): Promise<void>;
   /** Not tried, for want of room: handed out again by dueReports from then on. */

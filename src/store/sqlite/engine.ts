@@ -45,6 +45,8 @@ export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
    * work beside a running service and delivers nothing. "look" reads the tables as they are, and what is only in the journal is not in them.
    */
   readonly mode: "deliver" | "tool" | "look";
+  /** Told after a commit that has changed something, and by `lookForOthers` when another process has. */
+  readonly onWrite?: () => void;
   /** Seals secrets; without it they are kept as they are. */
   readonly secrets?: SecretBox;
   /** Told of what went wrong while nobody waited. */
@@ -66,6 +68,11 @@ export class SqliteEngine implements Engine {
   readonly #commands: CommandTable;
   readonly #lanes: LaneAccounts;
   readonly #onFault: (error: unknown) => void;
+  readonly #onWrite: () => void;
+  readonly #totalChanges;
+  #knownChanges = 0;
+  readonly #dataVersion;
+  #knownVersion: number;
   readonly #log: WriteAheadLog;
   /** Why the last transaction that wrote failed for everybody; null when it did not. */
   #blocked: unknown = null;
@@ -106,6 +113,10 @@ export class SqliteEngine implements Engine {
     }
     this.#log = log;
     this.#db = db;
+    this.#onWrite = options.onWrite ?? (() => undefined);
+    this.#totalChanges = db.prepare<[], number>("SELECT total_changes()").pluck();
+    this.#dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
+    this.#knownVersion = this.#dataVersion.get()!;
     this.#unlock = this.#delivers ? unlock! : () => undefined;
     // What is sealed anew must not stay behind in the file as it was.
     if (options.secrets !== undefined && options.secrets.keyIds.length > 0) db.pragma("secure_delete = FAST");
@@ -223,6 +234,7 @@ export class SqliteEngine implements Engine {
         return { outcomes, feed };
       }
       this.#blocked = null;
+      this.#noteChanges();
       // The other thread may have failed meanwhile. Then this is done, and may be lost again: nobody is told that it is kept.
       if (!this.#log.restore()) return { outcomes: failedFor(calls, this.#log.reason), feed };
       unit.committed();
@@ -234,6 +246,26 @@ export class SqliteEngine implements Engine {
       unit.rollback();
       throw error;
     }
+  }
+
+  #noteChanges(): void {
+    const changes = this.#totalChanges.get()!;
+    if (changes === this.#knownChanges) return;
+    this.#knownChanges = changes;
+    this.#onWrite();
+  }
+
+  /** The command line may write beside the service, and tells nobody. */
+  lookForOthers(): void {
+    if (!this.#db.open) return;
+    try {
+      const version = this.#dataVersion.get()!;
+      if (version === this.#knownVersion) return;
+      this.#knownVersion = version;
+    } catch {
+      // What cannot be looked at may have changed. Whoever asks then is told what is wrong.
+    }
+    this.#onWrite();
   }
 
   /** Whatever memory has is read anew from the journal. A transaction that cannot be ended makes the log suspect, and is ended when that is mended. */
@@ -313,6 +345,8 @@ export class SqliteEngine implements Engine {
       this.#tables.begin();
       write();
       this.#db.exec("COMMIT");
+      // To whoever reads the tables as they are, what was only in memory is new.
+      this.#noteChanges();
       this.#log.checkpointIfDue();
       return true;
     } catch (error) {
@@ -341,6 +375,11 @@ export class SqliteEngine implements Engine {
   /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
   leaveCheckpoints(turn: CheckpointTurn | null): void {
     if (this.#db.open) this.#log.leaveCheckpoints(turn);
+  }
+
+  /** Sees to the log while nothing is committed. */
+  lookAtLog(): void {
+    if (this.#log.isTrusted) this.#log.look();
   }
 
   /** Tells when nothing more can be kept here and the process should end. */
