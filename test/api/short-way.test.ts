@@ -6,11 +6,14 @@ import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { type RawAnswer, RawClient, rawRequestText } from "../support/raw-http.ts";
 import { eventually, startTestService } from "../support/service.ts";
+import { VirtualClock } from "../support/virtual-clock.ts";
 
 let isStoreAway = false;
 const service = await startTestService(
   { after },
   {
+    // It stands: in real time what is remembered of a key is forgotten soon after one was made.
+    clock: new VirtualClock(Date.UTC(2026, 0, 5, 12)),
     edgeStore: (store) => ({
       ...store,
       accept: async (input) => {
