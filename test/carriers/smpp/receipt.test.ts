@@ -14,6 +14,27 @@ function facts(change: Partial<DeliveredFacts>): DeliveredFacts {
 const STANDARD =
   "id:0123456789 sub:001 dlvrd:001 submit date:2602121000 done date:2602121001 stat:DELIVRD err:000 text:Hello stat:EXPIRED";
 
+test("what is written as the standard has it is read as any other spacing of it is", () => {
+  const digits = (least: number, most: number) => fc.stringMatching(new RegExp(`^\\d{${least},${most}}$`));
+  const id = fc.stringMatching(/^[\w-]{1,70}$/);
+  const word = fc.constantFrom("DELIVRD", "delivrd", "EXPIRED", "UNDELIV", "WHATEVR", "DELETED");
+  const text = fc.constantFrom("", "Hello", "x stat:EXPIRED", " id:5");
+  const property = fc.property(id, digits(9, 15), word, digits(1, 9), text, (name, date, stat, err, said) => {
+    const fields = [
+      `id:${name}`,
+      "sub:001",
+      "dlvrd:001",
+      `submit date:${date}`,
+      `done date:${date}`,
+      `stat:${stat}`,
+      `err:${err}`,
+      `text:${said}`,
+    ];
+    assert.deepEqual(readReceipt(facts({ text: fields.join(" ") })), readReceipt(facts({ text: fields.join("  ") })));
+  });
+  fc.assert(property);
+});
+
 describe("a receipt is told from an incoming message", () => {
   const cases: [name: string, change: Partial<DeliveredFacts>, expected: boolean][] = [
     ["by its esm_class", { esmClass: 0x04 }, true],
