@@ -178,7 +178,11 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
 
   phases.done("store opened");
   const storeCaller = new ThreadCaller(edgeToStore.port1, takeLive);
-  const store = storeOver(({ command, input }) => storeCaller.call(command, packInput(command, input)));
+  let rest: HeapRest | null = null;
+  const store = storeOver(({ command, input }) => {
+    if (command === "accept") rest?.stop();
+    return storeCaller.call(command, packInput(command, input));
+  });
   const closeStore = async (): Promise<void> => {
     stopping = true;
     storeThread.postMessage("close" satisfies StoreOrder);
@@ -252,10 +256,9 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     phases,
   });
 
-  let rest: HeapRest | null = null;
   const stop = async (): Promise<void> => {
     stopping = true;
-    await rest?.stop();
+    rest?.stop();
     await edge.stop();
     let failure: Error | null = null;
     try {

@@ -1,62 +1,54 @@
 /**
- * Gives memory back while a thread has nothing to do. A start, or a time of load, leaves a heap of which half and more is garbage and room for more,
- * and V8 collects when memory is asked for, which an idle thread does not do: so it keeps all of it for as long as it idles. Here a thread that was
- * idle for some seconds, and whose heap has grown since the last time, is collected whole, once.
+ * Gives back what the start has left in memory. Loading leaves a heap of which half and more is garbage and room for more, and V8 collects when memory is
+ * asked for, which an idle thread does not do: it would keep all of it for as long as it idles. So a thread that has nothing to do soon after the
+ * start is collected whole, once. Not later, and not when there has been a message: V8 throws code away with it that was made fast meanwhile, and at low
+ * load that costs more than the memory is worth.
  */
 import { performance } from "node:perf_hooks";
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, Interval } from "./clock.ts";
+import type { Clock, Timer } from "./clock.ts";
 
 const LOOK_EVERY_MS = 5_000;
+/** After so many looks it is too late. */
+const LOOKS = 6;
 /** A thread that was at work for less than this share of the time between two looks is idle. */
 const IDLE_SHARE = 0.02;
-/** A collection takes some 50 ms of the thread, and is worth it when the heap is so many times what the last one left. */
-const WORTH_TIMES = 1.5;
 
 export interface HeapRestParts {
   readonly clock: Clock;
   /** How long the thread's event loop has been at work since it began. */
   readonly activeMs?: () => number;
-  readonly heapBytes?: () => number;
   readonly collect?: () => void;
 }
 
 export class HeapRest {
   readonly #parts: Required<HeapRestParts>;
-  readonly #looking: Interval;
-  #seen: { readonly atMs: number; readonly activeMs: number };
-  /** What the last collection left. */
-  #leftBytes = 0;
+  #timer: Timer | null = null;
 
   constructor(parts: HeapRestParts) {
     this.#parts = {
       activeMs: () => performance.eventLoopUtilization().active,
-      heapBytes: () => getHeapStatistics().total_heap_size,
       collect: collectWhole,
       ...parts,
     };
-    this.#seen = this.#now();
-    this.#looking = Interval.together(parts.clock, LOOK_EVERY_MS, async () => this.#look());
+    this.#lookLater(LOOKS);
   }
 
-  #now() {
-    return { atMs: this.#parts.clock.monotonic(), activeMs: this.#parts.activeMs() };
+  #lookLater(looks: number): void {
+    const { clock, activeMs, collect } = this.#parts;
+    const before = activeMs();
+    this.#timer = clock.after(LOOK_EVERY_MS, () => {
+      const share = (activeMs() - before) / LOOK_EVERY_MS;
+      if (share < IDLE_SHARE) collect();
+      else if (looks > 1) this.#lookLater(looks - 1);
+    });
   }
 
-  #look(): void {
-    const before = this.#seen;
-    this.#seen = this.#now();
-    const isIdle = this.#seen.activeMs - before.activeMs < (this.#seen.atMs - before.atMs) * IDLE_SHARE;
-    const { heapBytes, collect } = this.#parts;
-    if (!isIdle || heapBytes() < this.#leftBytes * WORTH_TIMES) return;
-    collect();
-    this.#leftBytes = heapBytes();
-    this.#seen = this.#now();
-  }
-
-  stop(): Promise<void> {
-    return this.#looking.stop();
+  /** There is a first message, or the thread ends. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 }
 

@@ -43,7 +43,10 @@ const { settings, sandbox, overflowed, lease: memory, store: storePort, control,
 
 const log = createLog(settings.log.level, { part: "delivery" });
 const phases = new Phases(log, startedAtMs);
-const caller = new ThreadCaller(storePort, (feed) => delivery.take(unpackFeed(feed as PackedFeed)));
+const caller = new ThreadCaller(storePort, (feed) => {
+  rest.stop();
+  delivery.take(unpackFeed(feed as PackedFeed));
+});
 const store = storeOver(({ command, input }) => caller.call(command, packInput(command, input)));
 const lease = new Lease(memory);
 const travelClock = travel === null ? null : new TravelClock(systemClock, travel);
@@ -77,7 +80,7 @@ const COMMANDS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> =
   rearm: async () => travelClock?.rearm(),
   stop: async () => {
     thread.stop();
-    await rest.stop();
+    rest.stop();
     return delivery.stop();
   },
 };

@@ -154,6 +154,7 @@ try {
     ...(settings.store.url === "" ? diskMetrics(settings.store.data) : []),
     ...thread.metrics(),
   ];
+  const rest = new HeapRest({ clock: systemClock });
   const group = new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
   const send = callsOf(group);
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
@@ -164,6 +165,7 @@ try {
     };
     return (name, packed) => {
       const command = name as CommandName;
+      if (command === "accept") rest.stop();
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
       return send[isAwaited ? "awaited" : LATER.has(command) ? "later" : urgency]({ command, input });
@@ -183,7 +185,7 @@ try {
       return;
     }
     thread.stop();
-    await rest.stop();
+    rest.stop();
     await looking?.stop();
     await stopCheckpoints?.();
     await group.settled();
@@ -198,7 +200,6 @@ try {
     embedded!.lookForOthers();
     group.seeToWhatWaits();
   };
-  const rest = new HeapRest({ clock: systemClock });
   const looking = embedded === null ? null : new Interval(systemClock, LOOK_AROUND_MS, lookAround);
   const { node, memory } = store.ids;
   const greeting: StoreGreeting = { kind: "ready", overflowed: [...store.overflowed], ids: { node, memory } };

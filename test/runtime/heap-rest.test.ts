@@ -4,44 +4,47 @@ import { test } from "node:test";
 import { HeapRest } from "../../src/runtime/heap-rest.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-test("a thread that idles is collected once, and again only when its heap has grown", async () => {
+/** How often a thread is collected that is at work for so long in each second, from its start on. */
+async function collections(busyMs: readonly number[]): Promise<number> {
   const clock = new VirtualClock();
-  let [heapBytes, activeMs, collections] = [100, 0, 0];
-  const rest = new HeapRest({
-    clock,
-    activeMs: () => activeMs,
-    heapBytes: () => heapBytes,
-    collect: () => {
-      collections++;
-      heapBytes = 40;
-    },
-  });
-  const pass = async (seconds: number, busyMsASecond: number): Promise<number> => {
-    for (let second = 0; second < seconds; second++) {
-      activeMs += busyMsASecond;
-      await clock.advance(1_000);
-    }
-    return collections;
-  };
-  assert.equal(await pass(30, 500), 0, "while it is at work it is not held up");
-  assert.equal(await pass(60, 1), 1);
-  heapBytes = 55;
-  assert.equal(await pass(60, 1), 1, "it would not be worth it");
-  heapBytes = 90;
-  assert.equal(await pass(60, 500), 1);
-  assert.equal(await pass(60, 1), 2);
-  await rest.stop();
-  assert.equal(clock.timersPending, 0);
+  let [activeMs, count] = [0, 0];
+  new HeapRest({ clock, activeMs: () => activeMs, collect: () => count++ });
+  for (const ms of busyMs) {
+    activeMs += ms;
+    await clock.advance(1_000);
+  }
+  assert.equal(clock.timersPending, 0, "it is not woken for ever");
+  return count;
+}
+
+const seconds = (count: number, busyMs: number): number[] => Array<number>(count).fill(busyMs);
+
+test("a thread that has nothing to do after its start is collected once", async () => {
+  assert.equal(await collections(seconds(120, 1)), 1);
+  assert.equal(
+    await collections([...seconds(5, 100), ...seconds(120, 1)]),
+    1,
+    "what the start leaves to do comes first",
+  );
+});
+
+test("one that has been at work for long keeps what V8 has made of its code", async () => {
+  assert.equal(await collections([...seconds(40, 50), ...seconds(120, 1)]), 0);
+});
+
+test("one that has had a message is not looked at any more", async () => {
+  const clock = new VirtualClock();
+  new HeapRest({ clock, activeMs: () => 0, collect: () => assert.fail("collected") }).stop();
+  await clock.advance(60_000);
 });
 
 test("a collection leaves no garbage, and nothing of it can be seen afterwards", async () => {
   const clock = new VirtualClock();
   let garbage: object[] | null = [{}];
   const gone = new WeakRef(garbage[0]!);
-  const rest = new HeapRest({ clock, activeMs: () => 0 });
+  new HeapRest({ clock, activeMs: () => 0 });
   garbage = null;
   await clock.advance(10_000);
   assert.equal(gone.deref(), undefined);
   assert.equal("gc" in globalThis, false);
-  await rest.stop();
 });
