@@ -1,12 +1,13 @@
 /** One connection, the requests on it that are under way, and the address that both belong to. Who makes room for whom is in client-connections.ts. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Account } from "../store/port/accounts.ts";
 import type { SeenCaller } from "./auth.ts";
 
 /** Requests on one connection that are not answered. A client that does not wait for answers has one or two. */
 export const MAX_PIPELINED = 10;
 /** A body that has not come for so long may have to make room. */
-const SLOW_MS = 1_000;
+export const SLOW_MS = 1_000;
 const MIN_TAKEN_OCTETS = 65_536;
 /** Of a body that nobody wants so much is read and dropped, so that its client gets to see the answer. */
 const MAX_DROPPED_OCTETS = 134_217_728;
@@ -43,13 +44,28 @@ interface Table {
   tidy(site: Site): void;
 }
 
+/** What is asked of an answer here: Node's has it. */
+export interface Answer {
+  readonly req: { readonly complete: boolean };
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly closed: boolean;
+  once(event: "close", tell: () => void): unknown;
+}
+
+/** A request that was let in before the framework has seen it. */
+export interface Admitted {
+  readonly progress: RequestProgress;
+  readonly account: Account;
+}
+
 /** A request under way: however it ends, answered or abandoned, it ends once. */
 export class RequestProgress {
   /** The path of its route; undefined where there is none. */
   readonly route: string | undefined;
   readonly connection: ClientConnection;
   readonly site: Site;
-  readonly response: ServerResponse;
+  #response: Answer;
   readonly startedMs: number;
   readonly #table: Table;
   #who: Who;
@@ -60,19 +76,29 @@ export class RequestProgress {
     table: Table,
     connection: ClientConnection,
     site: Site,
-    response: ServerResponse,
+    response: Answer,
     route: string | undefined,
     who: Exclude<Who, "caller" | "stream" | "refused">,
   ) {
     this.#table = table;
     this.connection = connection;
     this.site = site;
-    this.response = response;
+    this.#response = response;
     this.route = route;
     this.startedMs = table.nowMs();
     this.#who = who;
     connection.begin(this);
     this.#count(1);
+  }
+
+  get response(): Answer {
+    return this.#response;
+  }
+
+  /** Another answers it. */
+  answeredBy(response: Answer): void {
+    this.#response = response;
+    this.connection.newest = response;
   }
 
   /** Whether its caller has shown who it is. */
@@ -153,8 +179,12 @@ export class ClientConnection {
   /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
   readonly underWay: RequestProgress[] = [];
   /** The newest answer on it, begun or not. */
-  newest: ServerResponse | null = null;
+  newest: Answer | null = null;
   caller: SeenCaller | null = null;
+  /** The next request that Node tells of was let in on the short way. */
+  admitted: Admitted | null = null;
+  /** The rest of a request for the short way is to come. */
+  awaited: { readonly sinceMs: number; readonly giveUp: () => void } | null = null;
   /** It has had a request whose caller showed who it is. */
   known = false;
   /** It has more requests under way than it may, or was told its last answer: it gets no more. */
@@ -187,6 +217,12 @@ export class ClientConnection {
   end(progress: RequestProgress, nowMs: number): void {
     this.underWay.splice(this.underWay.indexOf(progress), 1);
     this.#sinceMs = nowMs;
+  }
+
+  /** Node did not tell of it after all. */
+  forgetAdmitted(): void {
+    this.admitted?.progress.end();
+    this.admitted = null;
   }
 
   /** Null for one that is at work. */

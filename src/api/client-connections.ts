@@ -15,7 +15,7 @@ import { TLSSocket } from "node:tls";
 import type { Clock, Timer } from "../runtime/clock.ts";
 import { counter, gauge, type Metric } from "../runtime/metrics.ts";
 import { siteOf } from "../runtime/networks.ts";
-import { ClientConnection, isLate, peerOf, RANKS, Site, type Who } from "./client-connection.ts";
+import { ClientConnection, isLate, peerOf, RANKS, Site, SLOW_MS, type Who } from "./client-connection.ts";
 
 export interface ConnectionBounds {
   /** Whether the service speaks TLS. */
@@ -253,7 +253,7 @@ export class ClientConnections {
     // Node says its own word to whoever is silent, at its time-out; this is for those to whom it cannot.
     const silentMs = headersTimeoutMs + MAX_LINGER_MS;
     for (const connection of this.#all) {
-      const { socket, doomedAtMs, newest, sinceMs, underWay } = connection;
+      const { socket, doomedAtMs, newest, sinceMs, underWay, awaited } = connection;
       const over =
         doomedAtMs <= nowMs ||
         (newest === null && nowMs - sinceMs > silentMs) ||
@@ -261,6 +261,7 @@ export class ClientConnections {
         connection.isStalled(nowMs, answerTimeoutMs) ||
         connection.isFlooding();
       if (over) socket.destroy();
+      else if (awaited !== null && nowMs - awaited.sinceMs >= SLOW_MS) awaited.giveUp();
       if (socket.destroyed) this.#remove(connection);
       else if (underWay.some((progress) => isLate(progress, nowMs, headersTimeoutMs))) this.dismiss(connection);
     }

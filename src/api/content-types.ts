@@ -11,7 +11,6 @@ import { namesIn } from "./known-fields.ts";
 import { LARGE_OCTETS, LargeRequests } from "./large-requests.ts";
 import { type Api, SMALL_BODY } from "./operation.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import { admittedBefore } from "./short-way.ts";
 
 type Done = (error: Error | null, body?: unknown) => void;
 
@@ -85,11 +84,6 @@ export function takeContentTypes(api: Api, parts: ContentTypeParts): void {
       const refusal = isLarge ? refusalOf(request) : null;
       if (refusal !== null) {
         done(refusal);
-        return;
-      }
-      const before = admittedBefore(raw);
-      if (before !== null) {
-        read(before.body);
         return;
       }
       bodies.read(raw, limit, owner, (error, body) => {

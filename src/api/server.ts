@@ -34,6 +34,7 @@ import { tellNearMisses } from "./near-misses.ts";
 import type { Api } from "./operation.ts";
 import { KnownPaths, routedPath, targetHost } from "./paths.ts";
 import { RequestLines } from "./request-lines.ts";
+import { ShortConnection } from "./short-connection.ts";
 import { ShortWay } from "./short-way.ts";
 import { refuseUnknownParameters } from "./strict-queries.ts";
 import { describe } from "./validation.ts";
@@ -127,8 +128,23 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     schemaErrorFormatter: describe,
   }).withTypeProvider<TypeBoxTypeProvider>();
   const draining = new Draining({ server: api.server, connections, clock: systemClock, settings: settings.server });
-  api.server.on("connection", (socket: Socket) => connections.open(socket));
-  if (tls !== null) api.server.on("secureConnection", (socket: Socket) => connections.secured(socket));
+  const watch = (socket: Socket): void => {
+    const connection = connections.find(socket);
+    if (hasShortWay && connection !== undefined) ShortConnection.watch(shortWay, connection, socket);
+  };
+  api.server.on("connection", (socket: Socket) => {
+    connections.open(socket);
+    if (tls === null) watch(socket);
+  });
+  if (tls !== null)
+    api.server.on("secureConnection", (socket: Socket) => {
+      connections.secured(socket);
+      watch(socket);
+    });
+  // Of a request on the short way Node does not know.
+  api.server.on("timeout", (socket: Socket) => {
+    if ((connections.find(socket)?.underWay.length ?? 0) === 0) socket.destroy();
+  });
   // What nobody is going to answer need not come as far as the router.
   const [dispatch] = api.server.listeners("request") as ((request: IncomingMessage, response: unknown) => void)[];
   const headers = headersFor(tls !== null);
@@ -151,6 +167,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     // A quarter of a microsecond.
     if (settings.console.enabled) requestLog.note(request, status, durationMs);
   };
+  // Behind a proxy others than the connection say where a request comes from; and lines of the log tell more than is known there.
+  const hasShortWay = !trusted.any && !lines.isOn;
   const shortWay = new ShortWay({
     ...parts,
     auth: parts,
@@ -158,9 +176,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
     schemas,
     homes: parts.sandbox === null ? null : ownHostsOf(settings),
     headers,
-    // Behind a proxy others than the connection say where a request comes from; and lines of the log tell more than is known here.
-    isOpen: () => !trusted.any && !lines.isOn && !draining.isDraining,
-    dispatch: dispatch!,
+    isOpen: () => !draining.isDraining,
+    keepAliveMs: api.server.keepAliveTimeout,
     toApiError: (error, route) => toApiError(error, route, log, refusals),
     hasRoomFor,
     answering,
@@ -169,7 +186,8 @@ export async function buildServer(parts: ApiParts): Promise<ApiServer> {
   api.server.removeAllListeners("request");
   api.server.on("request", (request, response) => {
     const connection = connections.of(request.socket);
-    if (connection === null || shortWay.take(request, response, connection)) return;
+    if (connection === null) return;
+    if (connection.admitted !== null) shortWay.goesOn(request, response, connection);
     showAsGet(request);
     dispatch!(request, response);
   });

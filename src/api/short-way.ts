@@ -1,22 +1,25 @@
 /**
  * The short way of the operations that send. Most requests of a busy service are alike: a caller who is known on its connection sends a small body of
- * JSON to one of them. Such a request needs neither the router nor the framework's hooks, which cost it a sixth of its time at the edge.
+ * JSON to one of them. Such a request needs neither Node's parser and streams nor the framework's router and hooks, which together cost it more than
+ * all that is done for it at the edge.
  *
- *      request ──known caller, plain head, small body──▶ admitted ──body read──▶ checked ──▶ the operation's handler ──▶ answer
- *         │                                                                         │
- *         └──anything else────────────────────▶ the framework ◀──a body with faults─┘
+ *      octets ──known caller, plain head, small body──▶ admitted ──▶ checked ──▶ the operation's handler ──▶ answer, in one write
+ *         │                                                  │
+ *         └──anything else──▶ Node and the framework ◀──a body with faults
  *
  * It has no rules of its own. What admits, parses, checks, handles and answers is what the framework calls too, and whatever might be refused goes the
- * long way, which refuses it. One that was admitted already takes that along, so that it is counted once.
+ * long way, which refuses it. One that was admitted already takes that along, so that it is counted once. Which octets are a request, and that its
+ * answer does not overtake others, is seen to in short-connection.ts.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { systemClock } from "../runtime/clock.ts";
 import { once } from "../runtime/lazy.ts";
 import type { Settings } from "../runtime/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
 import { type AuthParts, checkAddress, checkScope, knownCaller } from "./auth.ts";
 import { parseJson, SMALL_BYTES } from "./body-parsers.ts";
-import { type ClientConnection, MAX_PIPELINED, RequestProgress } from "./client-connection.ts";
+import { type Admitted, type Answer, type ClientConnection, RequestProgress } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
 import { ACCOUNT_HEADER } from "./console/cookie.ts";
 import { errorAnswer } from "./error-forms.ts";
@@ -24,6 +27,11 @@ import { type ApiError, noRoomForAnswer } from "./errors.ts";
 import { checkHome, isHost } from "./headers.ts";
 import type { LazySchemas } from "./lazy-schemas.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { type RequestHead, readHead } from "./request-head.ts";
+import type { ShortConnection } from "./short-connection.ts";
+
+// Not imported: see broken-requests.ts.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export interface ShortWayParts {
   readonly auth: AuthParts;
@@ -37,20 +45,13 @@ export interface ShortWayParts {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether requests may go this way just now. */
   readonly isOpen: () => boolean;
-  /** The long way. */
-  readonly dispatch: (request: IncomingMessage, response: ServerResponse) => void;
+  /** For how long a connection is kept without a request. */
+  readonly keepAliveMs: number;
   readonly toApiError: (error: Error, route: string) => ApiError;
   /** Whether an answer may wait in memory; and what is done before it goes out, and after it has. */
   readonly hasRoomFor: (request: FastifyRequest, answer: string) => boolean;
   readonly answering: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly answered: (request: FastifyRequest, status: number, durationMs: number) => void;
-}
-
-/** A request that was admitted on the short way, and goes the long way from there. */
-interface Admitted {
-  readonly progress: RequestProgress;
-  readonly account: Account;
-  readonly body: Buffer;
 }
 
 const admitted = new WeakMap<IncomingMessage, Admitted>();
@@ -78,29 +79,39 @@ interface Operation {
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 }
 
-/** What is read of a head. */
-interface Head {
+/** What is read of its headers. */
+interface Headers {
   readonly authorization: string;
   readonly "content-type": string;
   readonly host: string;
+}
+
+/** A request that can go this way. */
+export interface Wanted {
+  readonly operation: Operation;
+  readonly headers: Headers;
+}
+
+export interface SeenHead {
   readonly octets: number;
+  readonly bodyOctets: number;
+  /** Null where the request goes the long way. */
+  readonly wanted: Wanted | null;
 }
 
 /** Headers that are read, and each at most once. */
-const READ: ReadonlySet<string> = new Set(["accept", "authorization", "content-length", "content-type", "host"]);
+const READ: ReadonlySet<string> = new Set(["accept", "authorization", "connection", "content-type", "host"]);
 /** Headers with which a request goes the long way. All others say nothing to an operation that sends. */
 const LONG: ReadonlySet<string> = new Set([
   ACCOUNT_HEADER,
   "content-encoding",
   "cookie",
-  "expect",
   "idempotency-key",
   "origin",
-  "transfer-encoding",
-  "upgrade",
   "x-request-id",
 ]);
 const ACCEPTED: ReadonlySet<string | undefined> = new Set([undefined, "application/json", "*/*"]);
+const KEPT: ReadonlySet<string | undefined> = new Set([undefined, "keep-alive", "Keep-Alive"]);
 const JSON_TYPES: ReadonlySet<string | undefined> = new Set([
   "application/json",
   "application/json; charset=utf-8",
@@ -108,51 +119,39 @@ const JSON_TYPES: ReadonlySet<string | undefined> = new Set([
   "application/json;charset=utf-8",
   "application/json;charset=UTF-8",
 ]);
-/** Spellings of names that were seen, in lower case: a client spells them alike each time. */
-const MAX_SPELLINGS = 1_000;
-const spellings = new Map<string, string>();
+/** A client writes the same head again and again, but for the length of the body. */
+const MAX_SEEN = 1_000;
 
-function lowerCase(name: string): string {
-  const known = spellings.get(name);
-  if (known !== undefined) return known;
-  if (spellings.size >= MAX_SPELLINGS) spellings.clear();
-  const lower = name.toLowerCase();
-  spellings.set(name, lower);
-  return lower;
-}
-
-/** Null for one that has anything out of the usual. Not by `headers`, which Node makes when it is first asked for. */
-function readHead({ rawHeaders }: IncomingMessage): Head | null {
-  const read: Record<string, string | undefined> = { accept: undefined };
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = lowerCase(rawHeaders[at]!);
+/** Null for one that has anything out of the usual. */
+function headersOf({ fields, bodyOctets }: RequestHead): Headers | null {
+  if (bodyOctets === 0 || bodyOctets > SMALL_BYTES) return null;
+  const read: Record<string, string | undefined> = {};
+  for (const [name, value] of fields) {
     if (LONG.has(name)) return null;
     if (!READ.has(name)) continue;
     if (read[name] !== undefined) return null;
-    read[name] = rawHeaders[at + 1]!;
+    read[name] = value;
   }
-  const { accept, authorization, host, "content-type": type, "content-length": length = "" } = read;
-  const octets = /^\d{1,6}$/.test(length) ? Number(length) : 0;
-  if (octets === 0 || octets > SMALL_BYTES) return null;
+  const { accept, authorization, connection, host, "content-type": type } = read;
   if (authorization === undefined || type === undefined || host === undefined || !isHost(host)) return null;
-  if (!ACCEPTED.has(accept) || !JSON_TYPES.has(type)) return null;
-  return { authorization, "content-type": type, host, octets };
+  if (!ACCEPTED.has(accept) || !JSON_TYPES.has(type) || !KEPT.has(connection)) return null;
+  return { authorization, "content-type": type, host };
 }
 
 export class ShortWay {
   readonly #parts: ShortWayParts;
   readonly #operations = new Map<string, Operation>();
-  /** The headers of an answer, as Node writes them, up to its length. */
-  readonly #head: readonly string[];
+  /** Heads of callers who are known, by their texts. */
+  readonly #seen = new Map<string, SeenHead>();
+  /** What every answer says, and what one says after which the connection stays open. */
+  readonly #headers: string;
+  readonly #staysOpen: string;
+  #date = { second: 0, text: "" };
 
   constructor(parts: ShortWayParts) {
     this.#parts = parts;
-    const headers = {
-      "content-type": "application/json; charset=utf-8",
-      ...parts.headers,
-      "cache-control": "no-store",
-    };
-    this.#head = [...Object.entries(headers).flat(), "content-length"];
+    this.#headers = linesOf(Object.entries({ ...parts.headers, "cache-control": "no-store" }));
+    this.#staysOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(parts.keepAliveMs / 1_000)}\r\n`;
   }
 
   /** Told of every route, before others add to it what they look at. */
@@ -173,35 +172,65 @@ export class ShortWay {
     });
   }
 
+  isOpen(): boolean {
+    return this.#parts.isOpen();
+  }
+
+  nowMs(): number {
+    return this.#parts.connections.nowMs();
+  }
+
+  /** Null for a head that cannot be read for certain. */
+  read(text: string, isKnown: boolean): SeenHead | null {
+    const before = isKnown ? this.#seen.get(text) : undefined;
+    if (before !== undefined) return before;
+    const head = readHead(text);
+    if (head === null) return null;
+    const { octets, bodyOctets } = head;
+    const seen = { octets, bodyOctets, wanted: this.#wanted(head) };
+    if (!isKnown) return seen;
+    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
+    this.#seen.set(text, seen);
+    return seen;
+  }
+
+  #wanted(head: RequestHead): Wanted | null {
+    const operation = head.method === "POST" ? this.#operations.get(head.target) : undefined;
+    const headers = operation === undefined ? null : headersOf(head);
+    return headers === null ? null : { operation: operation!, headers };
+  }
+
+  /** A request that was let in here, as Node tells of it. */
+  goesOn(request: IncomingMessage, response: Answer, connection: ClientConnection): void {
+    const before = connection.admitted!;
+    connection.admitted = null;
+    admitted.set(request, { progress: before.progress, account: before.account });
+    before.progress.answeredBy(response);
+  }
+
   /** Takes a request that can go this way; false for one that has to go the long way. */
-  take(request: IncomingMessage, response: ServerResponse, connection: ClientConnection): boolean {
-    const operation = this.#operations.get(request.url!);
-    if (operation === undefined || request.method !== "POST" || request.httpVersion !== "1.1") return false;
-    if (connection.caller === null || connection.underWay.length >= MAX_PIPELINED || !this.#parts.isOpen())
-      return false;
-    const head = readHead(request);
-    if (head === null) return false;
-    const short = this.#admit(request, response, connection, operation, head);
+  take(on: ShortConnection, wanted: Wanted, octets: Buffer): boolean {
+    const short = this.#admit(on, wanted);
     if (short === null) return false;
-    this.#read(short, head.octets);
-    return true;
+    short.rawBody = octets;
+    if (this.#isFine(short)) {
+      void this.#handle(short);
+      return true;
+    }
+    on.connection.admitted = short;
+    return false;
   }
 
   /** Null for one that may not come in: the long way says why. */
-  #admit(
-    raw: IncomingMessage,
-    response: ServerResponse,
-    connection: ClientConnection,
-    operation: Operation,
-    head: Head,
-  ): ShortRequest | null {
+  #admit(on: ShortConnection, { operation, headers }: Wanted): ShortRequest | null {
     const { auth, settings, rateLimits, connections, homes } = this.#parts;
+    const { connection, address } = on;
     const { site } = connection;
-    const address = raw.socket.remoteAddress ?? "";
-    const account = knownCaller(auth, { header: head.authorization, address, connection });
+    const account = knownCaller(auth, { header: headers.authorization, address, connection });
     if (account === null) return null;
-    const progress = new RequestProgress(connections, connection, site, response, operation.url, "stranger");
-    const short = new ShortRequest(raw, operation, head, address, account, progress);
+    const answer = new ShortAnswer();
+    const progress = new RequestProgress(connections, connection, site, answer, operation.url, "stranger");
+    const short = new ShortRequest(on, operation, headers, account, progress, answer);
     try {
       if (connections.isCrowded(null, "stranger") || connections.isCrowded(site, "stranger")) throw NO_ROOM;
       if (homes !== null) checkHome(short.asFastify, homes);
@@ -217,80 +246,75 @@ export class ShortWay {
     }
   }
 
-  #read(short: ShortRequest, octets: number): void {
-    const { raw } = short;
-    const chunks: Buffer[] = [];
-    raw.on("data", (chunk: Buffer) => chunks.push(chunk));
-    raw.on("end", () => {
-      short.rawBody = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, octets);
-      void this.#handle(short, short.rawBody);
-    });
-    // One that nobody listens for ends the process.
-    raw.on("error", ignore);
-    const { progress } = short;
-    const { response, startedMs } = progress;
-    response.on("close", () => {
-      if (admitted.has(raw)) return;
-      progress.end();
-      const status = short.rawBody === null ? NOT_WHOLE : response.statusCode;
-      this.#parts.answered(short.asFastify, status, this.#parts.connections.nowMs() - startedMs);
-    });
-  }
-
-  async #handle(short: ShortRequest, body: Buffer): Promise<void> {
-    const { operation, progress, raw } = short;
-    const { response } = progress;
-    const reply = new ShortReply(response);
-    if (!this.#isFine(short, reply, body)) {
-      admitted.set(raw, { progress, account: short.account, body });
-      this.#parts.dispatch(raw, response);
-      return;
-    }
-    let text: string;
-    try {
-      text = operation.code().serialize(await operation.handle(short.asFastify, reply.asFastify));
-    } catch (error) {
-      this.#refuse(short, reply, error as Error);
-      return;
-    }
-    if (!this.#parts.hasRoomFor(short.asFastify, text)) {
-      this.#refuse(short, reply, noRoomForAnswer());
-      return;
-    }
-    this.#parts.answering(short.asFastify, reply.asFastify);
-    if (!response.destroyed) response.writeHead(200, [...this.#head, String(Buffer.byteLength(text))]).end(text);
-  }
-
   /** Whether nothing is wrong with a body. What may be odd about it is told in a header. */
-  #isFine(short: ShortRequest, reply: ShortReply, body: Buffer): boolean {
-    const { prepares, looks, code } = short.operation;
+  #isFine(short: ShortRequest): boolean {
+    const { operation, answer, rawBody } = short;
+    const { prepares, looks, code } = operation;
     try {
-      short.body = parseJson(body);
+      short.body = parseJson(rawBody!);
     } catch {
       return false;
     }
-    for (const prepare of prepares) prepare(short.asFastify, reply.asFastify, ignore);
+    for (const prepare of prepares) prepare(short.asFastify, answer.asFastify, ignore);
     if (code().validate(short.body) !== true) return false;
-    for (const look of looks()) look(short.asFastify, reply.asFastify, ignore);
+    for (const look of looks()) look(short.asFastify, answer.asFastify, ignore);
     return true;
   }
 
-  #refuse(short: ShortRequest, reply: ShortReply, error: Error): void {
-    const { response } = short.progress;
+  async #handle(short: ShortRequest): Promise<void> {
+    const { operation, answer } = short;
+    let text: string;
+    try {
+      text = operation.code().serialize(await operation.handle(short.asFastify, answer.asFastify));
+    } catch (error) {
+      this.#refuse(short, error as Error);
+      return;
+    }
+    if (this.#parts.hasRoomFor(short.asFastify, text)) this.#answer(short, 200, JSON_TYPE, text);
+    else this.#refuse(short, noRoomForAnswer());
+  }
+
+  #refuse(short: ShortRequest, error: Error): void {
     const refusal = this.#parts.toApiError(error, short.operation.url);
     short.refusal = refusal;
     short.progress.refused();
-    // As on the long way, where an answer of an error says nothing of its connection unless that ends.
-    response.removeHeader("connection");
-    this.#parts.answering(short.asFastify, reply.asFastify);
-    if (response.destroyed) return;
+    for (const [name, value] of Object.entries(refusal.details.headers ?? {})) short.answer.header(name, String(value));
     const { status, contentType, body } = errorAnswer(refusal, short.url);
-    const headers = { ...this.#parts.headers, "cache-control": "no-store", ...refusal.details.headers };
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value as string);
-    response.setHeader("content-type", contentType);
-    response.setHeader("content-length", Buffer.byteLength(body));
-    response.writeHead(status).end(body);
+    this.#answer(short, status, contentType, body);
   }
+
+  #answer(short: ShortRequest, status: number, contentType: string, text: string): void {
+    const { answer, on, progress } = short;
+    const { answering, answered } = this.#parts;
+    answering(short.asFastify, answer.asFastify);
+    const octets = Buffer.byteLength(text);
+    const isLast = answer.getHeader("connection") === "close";
+    // As on the long way, where an answer of an error says nothing of its connection unless that ends.
+    const stays = isLast || status !== 200 ? "" : this.#staysOpen;
+    const head =
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${contentType}\r\n${this.#headers}` +
+      `${answer.lines}content-length: ${octets}\r\nDate: ${this.#now()}\r\n${stays}\r\n`;
+    answer.headersSent = true;
+    const written = (): void => {
+      progress.end();
+      answered(short.asFastify, status, this.nowMs() - progress.startedMs);
+      if (isLast) on.socket.destroySoon();
+      else on.over();
+    };
+    if (!on.socket.writable) written();
+    else on.socket.write(head + text, octets === text.length ? "latin1" : "utf8", written);
+  }
+
+  #now(): string {
+    const ms = systemClock.now();
+    const second = Math.floor(ms / 1_000);
+    if (second !== this.#date.second) this.#date = { second, text: new Date(ms).toUTCString() };
+    return this.#date.text;
+  }
+}
+
+function linesOf(headers: readonly (readonly [name: string, value: string])[]): string {
+  return headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
 }
 
 function checksOf({ preValidation = [] }: RouteOptions): Check[] {
@@ -298,24 +322,26 @@ function checksOf({ preValidation = [] }: RouteOptions): Check[] {
 }
 
 const NO_ROOM = new Error("there is no room for it");
-/** What is noted of a request whose client went away before its body had come. */
-const NOT_WHOLE = 400;
 const ignore = (): void => undefined;
 const NO_QUERY = Object.freeze({});
+const JSON_TYPE = "application/json; charset=utf-8";
+const WHOLE = { complete: true } as const;
+const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** As much of the framework's request as the operations that send, and what tells of requests, look at. */
 class ShortRequest {
   readonly method = "POST";
   readonly query = NO_QUERY;
-  readonly raw: IncomingMessage;
+  readonly on: ShortConnection;
   readonly operation: Operation;
   readonly routeOptions: FastifyRequest["routeOptions"];
   readonly url: string;
   readonly originalUrl: string;
-  readonly headers: Head;
+  readonly headers: Headers;
   readonly ip: string;
   readonly account: Account;
   readonly progress: RequestProgress;
+  readonly answer: ShortAnswer;
   body: unknown;
   rawBody: Buffer | null = null;
   refusal: ApiError | null = null;
@@ -324,26 +350,27 @@ class ShortRequest {
   workDone = null;
 
   constructor(
-    raw: IncomingMessage,
+    on: ShortConnection,
     operation: Operation,
-    headers: Head,
-    ip: string,
+    headers: Headers,
     account: Account,
     progress: RequestProgress,
+    answer: ShortAnswer,
   ) {
-    this.raw = raw;
+    this.on = on;
     this.operation = operation;
     this.routeOptions = operation.options;
     this.url = operation.url;
     this.originalUrl = operation.url;
     this.headers = headers;
-    this.ip = ip;
+    this.ip = on.address;
     this.account = account;
     this.progress = progress;
+    this.answer = answer;
   }
 
-  get socket(): IncomingMessage["socket"] {
-    return this.raw.socket;
+  get socket(): ShortConnection["socket"] {
+    return this.on.socket;
   }
 
   get asFastify(): FastifyRequest {
@@ -351,21 +378,43 @@ class ShortRequest {
   }
 }
 
-/** As much of the framework's reply. */
-class ShortReply {
-  readonly raw: ServerResponse;
+/** As much of the framework's reply, and of Node's answer. */
+class ShortAnswer implements Answer {
+  readonly req = WHOLE;
+  headersSent = false;
+  #headers: Map<string, string> | null = null;
 
-  constructor(raw: ServerResponse) {
-    this.raw = raw;
+  get raw(): this {
+    return this;
   }
 
-  getHeader(name: string): unknown {
-    return this.raw.getHeader(name);
+  get writableEnded(): boolean {
+    return this.headersSent;
+  }
+
+  /** While it is under way Node hears of nothing on its connection, so nobody waits for its end. */
+  get closed(): boolean {
+    return this.headersSent;
+  }
+
+  once(_: "close", tell: () => void): void {
+    tell();
+  }
+
+  getHeader(name: string): string | undefined {
+    return this.#headers?.get(name.toLowerCase());
   }
 
   header(name: string, value: string): this {
-    this.raw.setHeader(name, value);
+    if (!VALUE.test(value)) throw new RangeError(`the header ${name} cannot have this value`);
+    this.#headers ??= new Map();
+    this.#headers.set(name.toLowerCase(), value);
     return this;
+  }
+
+  /** All that were set, as they are written. */
+  get lines(): string {
+    return this.#headers === null ? "" : linesOf([...this.#headers]);
   }
 
   get asFastify(): FastifyReply {

@@ -9,6 +9,8 @@ import { eventually, startTestService } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 let isStoreAway = false;
+/** Acceptances wait for it. */
+let hold: Promise<void> | null = null;
 const service = await startTestService(
   { after },
   {
@@ -18,6 +20,7 @@ const service = await startTestService(
       ...store,
       accept: async (input) => {
         if (isStoreAway) throw new StoreUnavailable("away");
+        await hold;
         return store.accept(input);
       },
     }),
@@ -44,7 +47,7 @@ const TO = "41793026727";
 const JSON_TYPE = { "content-type": "application/json" };
 const PLAIN = JSON.stringify({ messages: [{ from: "InfoSMS", destinations: [{ to: TO }], text: "Hello" }] });
 
-/** Whether each request that came during the test went the short way. */
+/** Of each request during the test that could go the short way, whether it did. */
 function watch(t: TestContext): () => boolean[] {
   const taken = t.mock.method(ShortWay.prototype, "take");
   return () => taken.mock.calls.map(({ result }) => result === true);
@@ -78,50 +81,52 @@ interface Case {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
   readonly status: number;
-  readonly isShort: boolean;
+  readonly way: keyof typeof WAYS;
 }
 
+const WAYS = { short: [true], "turned back": [false], long: [] } as const;
+
 const CASES: readonly Case[] = [
-  { says: "a plain request", body: PLAIN, status: 200, isShort: true },
+  { says: "a plain request", body: PLAIN, status: 200, way: "short" },
   {
     says: "one with Accept and others' headers",
     headers: { accept: "*/*", "user-agent": "x", traceparent: "y" },
     body: PLAIN,
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "one with a charset",
     headers: { "content-type": "application/json; charset=utf-8" },
     body: PLAIN,
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "a field that looks mistyped",
     body: PLAIN.replace('"text"', '"flsh":true,"text"'),
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "a number that looks national",
     path: SINGLE,
     body: JSON.stringify({ from: "InfoSMS", to: "0793026727", text: "x" }),
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "a number that is none",
     path: SINGLE,
     body: JSON.stringify({ from: "InfoSMS", to: "nobody", text: "x" }),
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "days as numbers",
     body: PLAIN.replace('"text"', '"deliveryTimeWindow":{"days":[0,1]},"text"'),
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "many destinations",
@@ -132,57 +137,63 @@ const CASES: readonly Case[] = [
       text: "x",
     }),
     status: 200,
-    isShort: true,
+    way: "short",
   },
   {
     says: "a binary message",
     path: "/sms/1/binary/single",
     body: JSON.stringify({ from: "a", to: TO, binary: { hex: "00 ff" } }),
     status: 200,
-    isShort: true,
+    way: "short",
   },
-  { says: "a body that its schema refuses", body: '{"messages":[{"from":5}]}', status: 400, isShort: true },
+  { says: "a body that its schema refuses", body: '{"messages":[{"from":5}]}', status: 400, way: "turned back" },
   {
     says: "a body that intake refuses",
     body: PLAIN.replace('"text"', '"sendAt":"soon","text"'),
     status: 400,
-    isShort: true,
+    way: "short",
   },
   {
     says: "links that cannot be tracked so",
     body: PLAIN.replace('"messages"', '"tracking":{"track":"URL"},"messages"'),
     status: 400,
-    isShort: true,
+    way: "short",
   },
-  { says: "no JSON", body: "{", status: 400, isShort: true },
-  { says: "no UTF-8, a NUL", body: PLAIN.replace("Hello", "\\u0000"), status: 400, isShort: true },
-  { says: "an empty body", body: "", status: 400, isShort: false },
-  { says: "a large body", body: PLAIN.replace("Hello", "x".repeat(5_000)), status: 200, isShort: false },
-  { says: "another type", headers: { "content-type": "text/plain" }, body: PLAIN, status: 415, isShort: false },
-  { says: "another answer wanted", headers: { accept: "text/html" }, body: PLAIN, status: 406, isShort: false },
+  { says: "no JSON", body: "{", status: 400, way: "turned back" },
+  { says: "no UTF-8, a NUL", body: PLAIN.replace("Hello", "\\u0000"), status: 400, way: "turned back" },
+  { says: "an empty body", body: "", status: 400, way: "long" },
+  { says: "a large body", body: PLAIN.replace("Hello", "x".repeat(5_000)), status: 200, way: "long" },
+  { says: "another type", headers: { "content-type": "text/plain" }, body: PLAIN, status: 415, way: "long" },
+  { says: "another answer wanted", headers: { accept: "text/html" }, body: PLAIN, status: 406, way: "long" },
   {
     says: "a key of idempotency",
     headers: { "idempotency-key": "short-way-1" },
     body: PLAIN,
     status: 200,
-    isShort: false,
+    way: "long",
   },
-  { says: "a bad Host", headers: { host: "a b" }, body: PLAIN, status: 400, isShort: false },
-  { says: "a foreign Host, in a sandbox", headers: { host: "example.com" }, body: PLAIN, status: 403, isShort: true },
+  { says: "a bad Host", headers: { host: "a b" }, body: PLAIN, status: 400, way: "long" },
+  {
+    says: "a foreign Host, in a sandbox",
+    headers: { host: "example.com" },
+    body: PLAIN,
+    status: 403,
+    way: "turned back",
+  },
   {
     says: "a page of another site",
     headers: { origin: "https://example.com" },
     body: PLAIN,
     status: 403,
-    isShort: false,
+    way: "long",
   },
-  { says: "an id of its own", headers: { "x-request-id": "mine" }, body: PLAIN, status: 200, isShort: false },
-  { says: "a query", path: `${ADVANCED}?x=1`, body: PLAIN, status: 200, isShort: false },
-  { says: "another path", path: "/sms/1/text/nothing", body: PLAIN, status: 404, isShort: false },
+  { says: "an id of its own", headers: { "x-request-id": "mine" }, body: PLAIN, status: 200, way: "long" },
+  { says: "a query", path: `${ADVANCED}?x=1`, body: PLAIN, status: 200, way: "long" },
+  { says: "another path", path: "/sms/1/text/nothing", body: PLAIN, status: 404, way: "long" },
 ];
 
 const key = await newKey();
-for (const { says, path = ADVANCED, headers = {}, body, status, isShort } of CASES) {
+for (const { says, path = ADVANCED, headers = {}, body, status, way } of CASES) {
   test(`the same answer on both ways: ${says}`, async (t) => {
     const ways = watch(t);
     const [long, short] = await bothWays(
@@ -190,8 +201,7 @@ for (const { says, path = ADVANCED, headers = {}, body, status, isShort } of CAS
       key,
     );
     assert.equal(short.status, status, short.body);
-    // Whoever may not come in is sent the long way by what admits.
-    assert.deepEqual(ways(), [false, false, isShort && status !== 403]);
+    assert.deepEqual(ways(), WAYS[way]);
     assert.deepEqual(comparable(short), comparable(long));
   });
 }
@@ -205,7 +215,7 @@ test("a key that is not good for sending, or is gone, is refused alike", async (
   const other = rawRequestText("POST", ADVANCED, { authorization: `${key}x`, ...JSON_TYPE }, PLAIN);
   const [, wrong] = await bothWays(other, key);
   assert.equal(wrong.status, 401);
-  assert.ok(ways().every((isShort) => !isShort));
+  assert.deepEqual(ways(), [false, false]);
 });
 
 test("while the store is away the answer is 503, and the message of the next request goes", async (t) => {
@@ -220,7 +230,7 @@ test("while the store is away the answer is 503, and the message of the next req
   assert.deepEqual(comparable(short), comparable(long));
   isStoreAway = false;
   assert.equal((await bothWays(request, key))[1].status, 200);
-  assert.deepEqual(ways(), [false, false, true, false, false, true]);
+  assert.deepEqual(ways(), [true, true]);
 });
 
 test("requests that do not wait for their answers get them in order", async () => {
@@ -242,29 +252,165 @@ test("requests that do not wait for their answers get them in order", async () =
   client.destroy();
 });
 
+/** A plain request with this text as the name of its message. */
+function named(name: string, more: Readonly<Record<string, string>> = {}): string {
+  const body = JSON.stringify({ from: "a", to: TO, text: "x", messageId: name });
+  return rawRequestText("POST", SINGLE, { authorization: key, ...JSON_TYPE, ...more }, body);
+}
+
+/** A connection that knows its caller. */
+async function knownClient(): Promise<RawClient> {
+  const client = await RawClient.connect(url);
+  await client.write(rawRequestText("GET", "/account/1/balance", { authorization: key }));
+  assert.equal((await client.answer()).status, 200);
+  return client;
+}
+
+async function answeredName(client: RawClient): Promise<string> {
+  const { status, body } = await client.answer();
+  return status === 200 ? (JSON.parse(body).messages?.[0].messageId ?? "another") : String(status);
+}
+
+/** How many requests of callers are under way, and of whoever else. */
+async function underWay(): Promise<number> {
+  const { text } = await service.call("GET", "/metrics");
+  const counts = [...text.matchAll(/^heliograph_http_(?:callers|strangers) (\d+)/gm)].map(([, count]) => Number(count));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+test("of what came in one piece each request is answered in its turn, whichever way it goes", async (t) => {
+  const ways = watch(t);
+  const client = await knownClient();
+  const balance = rawRequestText("GET", "/account/1/balance", { authorization: key });
+  const broken = rawRequestText("POST", SINGLE, { authorization: key, ...JSON_TYPE }, "{");
+  await client.write([named("mixed-1"), balance, named("mixed-2"), broken, named("mixed-3")].join(""));
+  const answers: string[] = [];
+  for (let count = 0; count < 5; count++) answers.push(await answeredName(client));
+  assert.deepEqual(answers, ["mixed-1", "another", "mixed-2", "400", "mixed-3"]);
+  assert.equal(ways()[0], true);
+  client.destroy();
+});
+
+test("octets that look like a request and stand within another are none", async (t) => {
+  const ways = watch(t);
+  // One whose body is a request; one whose head has not ended where a request seems to begin; one in chunks.
+  const inBody = rawRequestText("POST", SINGLE, { authorization: key, ...JSON_TYPE }, named("hidden-1"));
+  const chunks = rawRequestText("POST", SINGLE, {
+    authorization: key,
+    ...JSON_TYPE,
+    "transfer-encoding": "chunked",
+  }).replace(/content-length: 0\r\n/i, "");
+  const inChunk = `${Buffer.byteLength(named("hidden-3")).toString(16)}\r\n`;
+  for (const [first, then, statuses] of [
+    [inBody.slice(0, -named("hidden-1").length), named("hidden-1"), ["400"]],
+    [`GET /account/1/balance HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\nx-more: `, named("hidden-2"), []],
+    [`${chunks}${inChunk}`, `${named("hidden-3")}\r\n0\r\n\r\n`, ["400"]],
+  ] as const) {
+    const client = await knownClient();
+    await client.write(first);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await client.write(then);
+    for (const status of statuses) assert.equal(await answeredName(client), status);
+    client.destroy();
+  }
+  await eventually(async () => (await underWay()) === 0);
+  // The first is whole, and its body is no JSON.
+  assert.deepEqual(ways(), [false]);
+  const { json } = await service.call("GET", "/sms/1/logs?messageId=hidden-1,hidden-2,hidden-3", {
+    headers: { authorization: key },
+  });
+  assert.deepEqual(json.results, []);
+});
+
+test("heads that could be read in two ways are left to Node, and so is what follows on their connection", async (t) => {
+  for (const more of [
+    "content-length: 1\r\nx: y",
+    "x: y\r\n z",
+    "x: \u0001",
+    "x : y",
+    "transfer-encoding: identity",
+    "x: y\nx: y",
+  ]) {
+    const ways = watch(t);
+    const client = await knownClient();
+    await client.write(named("odd").replace("\r\n\r\n", `\r\n${more}\r\n\r\n`));
+    const { status } = await client.answer();
+    assert.ok(status >= 400 && status <= 501, `${JSON.stringify(more)}: ${status}`);
+    assert.deepEqual(ways(), []);
+    client.destroy();
+    t.mock.reset();
+  }
+});
+
 test("a body that comes in pieces is read whole, and of one whose client goes away nothing stays under way", async (t) => {
   const ways = watch(t);
-  const request = rawRequestText(
-    "POST",
-    SINGLE,
-    { authorization: key, ...JSON_TYPE },
-    JSON.stringify({ from: "a", to: TO, text: "in pieces" }),
-  );
-  const client = await RawClient.connect(url);
-  await client.write(request);
-  await client.answer();
-  for (const piece of [request.slice(0, -10), request.slice(-10)]) {
-    await client.write(piece);
-    await new Promise((resolve) => setImmediate(resolve));
+  const client = await knownClient();
+  for (const name of ["pieces-1", "pieces-2"]) {
+    const request = named(name);
+    for (const piece of [request.slice(0, -20), request.slice(-20, -10), request.slice(-10)]) {
+      await client.write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(await answeredName(client), name);
   }
-  assert.equal((await client.answer()).status, 200);
-  await client.write(request.slice(0, -10));
-  await eventually(async () => ways().length === 3);
-  assert.deepEqual(ways(), [false, true, true]);
+  assert.deepEqual(ways(), [true, true]);
+  await client.write(named("pieces-3").slice(0, -10));
   client.destroy();
-  const underWay = async (): Promise<boolean> => {
-    const { text } = await service.call("GET", "/metrics");
-    return /^heliograph_http_callers [^0]/m.test(text);
-  };
-  await eventually(async () => !(await underWay()));
+  await eventually(async () => (await underWay()) === 0);
+  assert.deepEqual(ways(), [true, true]);
+});
+
+test("of one whose rest does not come Node's deadlines count, and a rest that comes late is taken", async (t) => {
+  const ways = watch(t);
+  const client = await knownClient();
+  const request = named("late-1");
+  await client.write(request.slice(0, -10));
+  // From then on it is a request under way, which is no candidate any more.
+  await eventually(async () => (await underWay()) === 1);
+  await client.write(request.slice(-10));
+  assert.equal(await answeredName(client), "late-1");
+  await client.write(named("late-2"));
+  assert.equal(await answeredName(client), "late-2");
+  assert.deepEqual(ways(), [true]);
+  client.destroy();
+});
+
+test("what comes while a request is under way waits within a bound, and is answered afterwards", async (t) => {
+  const ways = watch(t);
+  const client = await knownClient();
+  let letGo = (): void => undefined;
+  hold = new Promise((resolve) => {
+    letGo = resolve;
+  });
+  t.after(() => {
+    hold = null;
+  });
+  const names = Array.from({ length: 1_000 }, (_, index) => `waits-${index}`);
+  const sent = client.write(names.map((name) => named(name)).join(""));
+  await eventually(async () => (await underWay()) === 1);
+  letGo();
+  await sent;
+  for (const name of names) assert.equal(await answeredName(client), name);
+  assert.ok(ways().every((isShort) => isShort));
+  client.destroy();
+});
+
+test("a client that goes away before its answer leaves nothing behind", async (t) => {
+  const client = await knownClient();
+  let letGo = (): void => undefined;
+  hold = new Promise((resolve) => {
+    letGo = resolve;
+  });
+  t.after(() => {
+    hold = null;
+  });
+  await client.write(named("gone-1") + named("gone-2"));
+  await eventually(async () => (await underWay()) === 1);
+  client.vanish();
+  await eventually(async () => (await underWay()) === 0);
+  letGo();
+  const other = await knownClient();
+  await other.write(named("gone-3"));
+  assert.equal(await answeredName(other), "gone-3");
+  other.destroy();
 });

@@ -26,6 +26,7 @@ import { bareAddress } from "../../../src/api/oneapi/fields.ts";
 import { headerText } from "../../../src/api/parameters.ts";
 import { pathOf, routedPath, targetHost } from "../../../src/api/paths.ts";
 import { checkQuery, fieldsOf, readIds, readLimit, readMoment, readWord } from "../../../src/api/query.ts";
+import { headText, readHead } from "../../../src/api/request-head.ts";
 import { readNumber } from "../../../src/api/sandbox.ts";
 import { refuseUrlTracking } from "../../../src/api/sending.ts";
 import { folded, isNearly } from "../../../src/api/spelling.ts";
@@ -196,6 +197,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
     isDecodable(encodeURIComponent(text.toWellFormed())),
   ],
   "src/api/body-parsers.ts refuseBadText": (text) => refuseBadText({ [text]: [text, { a: text }] }),
+  "src/api/request-head.ts headText": (_, octets) => headText(octets, 0),
+  "src/api/request-head.ts readHead": (text) => [
+    readHead(text),
+    readHead(`POST /${text} HTTP/1.1\r\nhost: x`),
+    readHead(`POST / HTTP/1.1\r\nhost: ${text}\r\n${text}: x\r\ncontent-length: ${text}`),
+  ],
   "src/api/errors.ts badField": (text) => badField(text, text).body(),
   "src/api/sending.ts refuseUrlTracking": (text) => attempt(() => refuseUrlTracking(text, "track")),
   "src/api/sandbox.ts readNumber": (text) => attempt(() => readNumber("number", text)),
