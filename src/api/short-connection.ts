@@ -61,6 +61,8 @@ export class ShortConnection {
       this.#look(octets);
       return;
     }
+    // The answer that is under way is the last one.
+    if (this.connection.overrun) return;
     this.#waiting.push(octets);
     this.#waitingOctets += octets.length;
     const isMuch = this.#waitingOctets > MAX_WAITING_OCTETS || this.#waiting.length > MAX_WAITING_CHUNKS;

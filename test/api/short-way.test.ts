@@ -1,11 +1,15 @@
 /** The short way of the operations that send (api/short-way.ts): whatever comes is answered as on the long way, and most goes the short one. */
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { ShortWay } from "../../src/api/short-way.ts";
 import { newApiKey, storedForm } from "../../src/auth/api-keys.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { CERTIFICATE } from "../support/certificate.ts";
 import { type RawAnswer, RawClient, rawRequestText } from "../support/raw-http.ts";
-import { eventually, startTestService } from "../support/service.ts";
+import { eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 let isStoreAway = false;
@@ -28,7 +32,7 @@ const service = await startTestService(
 );
 const { url, store } = service;
 
-async function newKey(scopes: "send"[] | "track"[] | null = null): Promise<string> {
+async function newKey(scopes: "send"[] | "track"[] | null = null, of = store): Promise<string> {
   const key = newApiKey();
   const stored = {
     ...storedForm(key),
@@ -37,7 +41,7 @@ async function newKey(scopes: "send"[] | "track"[] | null = null): Promise<strin
     atMs: 0,
     ...(scopes === null ? {} : { scopes }),
   };
-  assert.equal(await store.createApiKey(stored), "created");
+  assert.equal(await of.createApiKey(stored), "created");
   return `App ${key}`;
 }
 
@@ -259,9 +263,9 @@ function named(name: string, more: Readonly<Record<string, string>> = {}): strin
 }
 
 /** A connection that knows its caller. */
-async function knownClient(): Promise<RawClient> {
-  const client = await RawClient.connect(url);
-  await client.write(rawRequestText("GET", "/account/1/balance", { authorization: key }));
+async function knownClient(at = url, authorization = key): Promise<RawClient> {
+  const client = await RawClient.connect(at);
+  await client.write(rawRequestText("GET", "/account/1/balance", { authorization }));
   assert.equal((await client.answer()).status, 200);
   return client;
 }
@@ -413,4 +417,68 @@ test("a client that goes away before its answer leaves nothing behind", async (t
   await other.write(named("gone-3"));
   assert.equal(await answeredName(other), "gone-3");
   other.destroy();
+});
+
+test("a service that stops answers what is under way, and says that it is the last answer", async (t) => {
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const leaving = await startTestService(t, {
+    clock: new VirtualClock(Date.UTC(2026, 0, 5, 12)),
+    settings: { server: { stopTimeoutMs: 60_000 } },
+    edgeStore: (other) => ({ ...other, accept: (input) => held.then(() => other.accept(input)) }),
+  });
+  const ways = watch(t);
+  const authorization = await newKey(null, leaving.store);
+  const client = await knownClient(leaving.url, authorization);
+  await client.write(named("last-1", { authorization }).replace(key, authorization));
+  await eventually(async () => ways().length === 1);
+  const stopped = leaving.stop();
+  await client.write("and whatever comes behind it is dropped");
+  await eventually(() =>
+    RawClient.connect(leaving.url).then(
+      (other) => {
+        other.destroy();
+        return false;
+      },
+      () => true,
+    ),
+  );
+  letGo();
+  const { status, headers } = await client.answer();
+  assert.deepEqual([status, headers.get("connection"), headers.get("keep-alive")], [200, "close", undefined]);
+  client.end();
+  await stopped;
+  assert.equal(client.failure, null);
+});
+
+test("over TLS the short way is the same", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const [tlsCertificate, tlsKey] = [join(directory, "server.crt"), join(directory, "server.key")];
+  await writeFile(tlsCertificate, CERTIFICATE.cert);
+  await writeFile(tlsKey, CERTIFICATE.key);
+  const secure = await startTestService(t, {
+    clock: new VirtualClock(Date.UTC(2026, 0, 5, 12)),
+    settings: { server: { tlsCertificate, tlsKey } },
+  });
+  const ways = watch(t);
+  const authorization = await newKey(null, secure.store);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+  t.after(() => agent.destroy());
+  const send = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const { hostname, port } = new URL(secure.url);
+      const headers = { authorization, ...JSON_TYPE, accept: "application/json" };
+      const asked = request({ hostname, port, path: SINGLE, method: "POST", agent, headers }, (answer) => {
+        let body = "";
+        answer.setEncoding("utf8").on("data", (piece) => {
+          body += piece;
+        });
+        answer.on("end", () => resolve(body));
+      });
+      asked.on("error", reject).end(JSON.stringify({ from: "a", to: TO, text, messageId: text }));
+    });
+  for (const text of ["first", "second", "third"]) assert.match(await send(text), new RegExp(`"messageId":"${text}"`));
+  assert.deepEqual(ways(), [true, true]);
 });
