@@ -12,7 +12,6 @@
 import type { Socket } from "node:net";
 import type { ClientConnection } from "./client-connection.ts";
 import { headText } from "./request-head.ts";
-import type { SeenHead, ShortWay } from "./short-way.ts";
 
 /** What may wait while a request is under way: beyond that nothing more is read. */
 const MAX_WAITING_OCTETS = 65_536;
@@ -20,11 +19,29 @@ const MAX_WAITING_CHUNKS = 64;
 
 type TakeOctets = (octets: Buffer) => void;
 
-export class ShortConnection {
+export interface SeenHead<Wanted> {
+  readonly octets: number;
+  readonly bodyOctets: number;
+  /** What it asks for; null where the request goes the long way. */
+  readonly wanted: Wanted | null;
+}
+
+/** What takes requests that can go the short way. */
+export interface Taker<Wanted> {
+  nowMs(): number;
+  /** Whether any may go that way just now. */
+  isOpen(): boolean;
+  /** Null for a head that cannot be read for certain. */
+  read(text: string, isKnown: boolean): SeenHead<Wanted> | null;
+  /** False for a request that has to go the long way after all. Of another `over` tells when it is answered. */
+  take(on: ShortConnection<Wanted>, wanted: Wanted, octets: Buffer): boolean;
+}
+
+export class ShortConnection<Wanted = unknown> {
   readonly socket: Socket;
   readonly connection: ClientConnection;
   readonly address: string;
-  readonly #way: ShortWay;
+  readonly #way: Taker<Wanted>;
   readonly #toNode: TakeOctets;
   /** What came and is nobody's yet. */
   #waiting: Buffer[] = [];
@@ -38,13 +55,13 @@ export class ShortConnection {
   #bodyLeft = 0;
 
   /** On a connection that Node's server has taken, before anything has come on it. */
-  static watch(way: ShortWay, connection: ClientConnection, socket: Socket): void {
+  static watch<Wanted>(way: Taker<Wanted>, connection: ClientConnection, socket: Socket): void {
     const listeners = socket.listeners("data") as TakeOctets[];
     // Node's own, alone. In a Node that listens in another way all requests go the long one.
     if (listeners.length === 1) new ShortConnection(way, connection, socket, listeners[0]!);
   }
 
-  private constructor(way: ShortWay, connection: ClientConnection, socket: Socket, toNode: TakeOctets) {
+  private constructor(way: Taker<Wanted>, connection: ClientConnection, socket: Socket, toNode: TakeOctets) {
     this.#way = way;
     this.connection = connection;
     this.socket = socket;
@@ -125,7 +142,7 @@ export class ShortConnection {
     return doomedAtMs === Number.POSITIVE_INFINITY && this.socket.writable && this.#way.isOpen();
   }
 
-  #headAt(octets: Buffer, at: number): SeenHead | null {
+  #headAt(octets: Buffer, at: number): SeenHead<Wanted> | null {
     const text = headText(octets, at);
     return text === null ? null : this.#way.read(text, this.connection.caller !== null);
   }

@@ -28,7 +28,7 @@ import { checkHome, isHost } from "./headers.ts";
 import type { LazySchemas } from "./lazy-schemas.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type RequestHead, readHead } from "./request-head.ts";
-import type { ShortConnection } from "./short-connection.ts";
+import type { SeenHead, ShortConnection, Taker } from "./short-connection.ts";
 
 // Not imported: see broken-requests.ts.
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -87,16 +87,9 @@ interface Headers {
 }
 
 /** A request that can go this way. */
-export interface Wanted {
+interface Wanted {
   readonly operation: Operation;
   readonly headers: Headers;
-}
-
-export interface SeenHead {
-  readonly octets: number;
-  readonly bodyOctets: number;
-  /** Null where the request goes the long way. */
-  readonly wanted: Wanted | null;
 }
 
 /** Headers that are read, and each at most once. */
@@ -138,11 +131,11 @@ function headersOf({ fields, bodyOctets }: RequestHead): Headers | null {
   return { authorization, "content-type": type, host };
 }
 
-export class ShortWay {
+export class ShortWay implements Taker<Wanted> {
   readonly #parts: ShortWayParts;
   readonly #operations = new Map<string, Operation>();
   /** Heads of callers who are known, by their texts. */
-  readonly #seen = new Map<string, SeenHead>();
+  readonly #seen = new Map<string, SeenHead<Wanted>>();
   /** What every answer says, and what one says after which the connection stays open. */
   readonly #headers: string;
   readonly #staysOpen: string;
@@ -181,7 +174,7 @@ export class ShortWay {
   }
 
   /** Null for a head that cannot be read for certain. */
-  read(text: string, isKnown: boolean): SeenHead | null {
+  read(text: string, isKnown: boolean): SeenHead<Wanted> | null {
     const before = isKnown ? this.#seen.get(text) : undefined;
     if (before !== undefined) return before;
     const head = readHead(text);
@@ -209,7 +202,7 @@ export class ShortWay {
   }
 
   /** Takes a request that can go this way; false for one that has to go the long way. */
-  take(on: ShortConnection, wanted: Wanted, octets: Buffer): boolean {
+  take(on: ShortConnection<Wanted>, wanted: Wanted, octets: Buffer): boolean {
     const short = this.#admit(on, wanted);
     if (short === null) return false;
     short.rawBody = octets;
@@ -222,7 +215,7 @@ export class ShortWay {
   }
 
   /** Null for one that may not come in: the long way says why. */
-  #admit(on: ShortConnection, { operation, headers }: Wanted): ShortRequest | null {
+  #admit(on: ShortConnection<Wanted>, { operation, headers }: Wanted): ShortRequest | null {
     const { auth, settings, rateLimits, connections, homes } = this.#parts;
     const { connection, address } = on;
     const { site } = connection;
@@ -332,7 +325,7 @@ const NO_VALUE = /[^\t\x20-\x7e]/g;
 class ShortRequest {
   readonly method = "POST";
   readonly query = NO_QUERY;
-  readonly on: ShortConnection;
+  readonly on: ShortConnection<Wanted>;
   readonly operation: Operation;
   readonly routeOptions: FastifyRequest["routeOptions"];
   readonly url: string;
@@ -350,7 +343,7 @@ class ShortRequest {
   workDone = null;
 
   constructor(
-    on: ShortConnection,
+    on: ShortConnection<Wanted>,
     operation: Operation,
     headers: Headers,
     account: Account,

@@ -1,13 +1,17 @@
 /**
- * How late the event loop of this thread is: a timer is set, and what it is late by is noted. A thread at work is looked at every 20 ms. One that has
- * nothing to do is looked at once a second, because each look wakes it, and a timer of a loop that waits is only late when the machine itself is busy.
+ * How late the event loop of this thread is: a timer is set, and what it is late by is noted. A thread that is busy is looked at every 20 ms. One that
+ * has little to do is looked at less often, because each look wakes it, and a timer of a loop that waits is only late when the machine itself is busy.
  */
 import { createHistogram, performance } from "node:perf_hooks";
 import { type Clock, systemClock, type Timer, togetherMs } from "./clock.ts";
 
-const LOOK_MS = { busy: 20, idle: 1_000 };
-/** A loop that was at work for this share of the last second is busy. */
-const BUSY_SHARE = 0.02;
+/** How often a loop is looked at that was at work for at least this share of the last second. */
+const LOOKS = [
+  { share: 0.25, everyMs: 20 },
+  { share: 0.02, everyMs: 200 },
+  { share: 0, everyMs: 1_000 },
+] as const;
+const SELDOM_MS = 1_000;
 
 const PERCENTS = [50, 90, 99];
 
@@ -23,7 +27,7 @@ export class LoopLag {
   readonly #activeMs: () => number;
   readonly #lateNs = createHistogram();
   #timer: Timer | null = null;
-  #everyMs = LOOK_MS.idle;
+  #everyMs: number = SELDOM_MS;
   /** When it was last judged whether the loop is busy, and how long it had been at work until then. */
   #judged: { readonly atMs: number; readonly activeMs: number };
 
@@ -36,7 +40,7 @@ export class LoopLag {
   }
 
   #arm(): void {
-    const delayMs = this.#everyMs === LOOK_MS.idle ? togetherMs(this.#clock, this.#everyMs) : this.#everyMs;
+    const delayMs = this.#everyMs === SELDOM_MS ? togetherMs(this.#clock, this.#everyMs) : this.#everyMs;
     const dueMs = this.#clock.monotonic() + delayMs;
     this.#timer = this.#clock.after(delayMs, () => {
       const nowMs = this.#clock.monotonic();
@@ -49,9 +53,10 @@ export class LoopLag {
 
   #judge(atMs: number): void {
     const forMs = atMs - this.#judged.atMs;
-    if (forMs < LOOK_MS.idle - LOOK_MS.busy) return;
+    if (forMs < SELDOM_MS - LOOKS[0].everyMs) return;
     const activeMs = this.#activeMs();
-    this.#everyMs = activeMs - this.#judged.activeMs >= forMs * BUSY_SHARE ? LOOK_MS.busy : LOOK_MS.idle;
+    const wasActive = (activeMs - this.#judged.activeMs) / forMs;
+    this.#everyMs = LOOKS.find(({ share }) => wasActive >= share)!.everyMs;
     this.#judged = { atMs, activeMs };
   }
 

@@ -99,8 +99,8 @@ function lineOf(call: Call): number {
 }
 const NO_ACCOUNT = 0;
 
-/** Whether somebody waits for the answer to a call, or it only has to be done soon; or later, with whatever comes next. */
-export type Urgency = "awaited" | "soon" | "later";
+/** Whether somebody waits for the answer to a call, or it only has to be done soon. */
+export type Urgency = "awaited" | "soon";
 /** Who calls. What delivery tells stays in its order, and clients do not wait for all of it. */
 export type Caller = "clients" | "delivery";
 
@@ -133,8 +133,6 @@ export class GroupCommit {
   /** Of all that wait those that somebody waits for; of those the large ones. */
   #awaited = 0;
   #awaitedLarge = 0;
-  /** And those that can be done later. */
-  #later = 0;
   /** The last transaction was a group, so that it is the turn of a large call; the last of those was a search. */
   #isTurnOfLarge = false;
   #wasSearch = false;
@@ -147,7 +145,7 @@ export class GroupCommit {
   /** A turn is under way, or about to be. */
   #busy: Promise<void> | null = null;
   #idling = false;
-  #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0, later: 0 };
+  #nextAtMs: Record<Urgency, number> = { awaited: 0, soon: 0 };
   /** Ends the pause; null while there is none. */
   #wake: (() => void) | null = null;
   /** The pause is for a request of many messages alone: whatever comes ends it. */
@@ -176,10 +174,8 @@ export class GroupCommit {
     line.push(account, { call, answer, urgency });
     if (call.command === "accept" && !isLarge(call)) this.#share?.sent(account);
     if (urgency === "awaited") this.#count(call, 1);
-    if (urgency === "later") this.#later++;
     this.#busy ??= this.#commitAll();
-    const isFirstSoon = urgency === "soon" && this.#later === this.#all - 1;
-    if (urgency === "awaited" || isFirstSoon || this.#sleepsForBulk) this.#wake?.();
+    if (urgency === "awaited" || this.#sleepsForBulk) this.#wake?.();
   }
 
   /** How many wait that share a transaction. */
@@ -271,7 +267,6 @@ export class GroupCommit {
   #begun(group: readonly Waiting[]): void {
     let isAwaited = false;
     for (const { call, urgency } of group) {
-      if (urgency === "later") this.#later--;
       if (urgency !== "awaited") continue;
       isAwaited = true;
       this.#count(call, -1);
@@ -280,7 +275,6 @@ export class GroupCommit {
     const { clock, ms } = this.#pause;
     const nowMs = clock.monotonic();
     this.#nextAtMs.soon = nowMs + ms.soon;
-    this.#nextAtMs.later = nowMs + ms.later;
     if (isAwaited) this.#nextAtMs.awaited = nowMs + ms.awaited;
   }
 
@@ -291,8 +285,7 @@ export class GroupCommit {
 
   #waitMs(): number {
     if (this.#pause === null) return 0;
-    const urgency = this.#awaited > 0 ? "awaited" : this.#later < this.#all ? "soon" : "later";
-    return this.#nextAtMs[urgency] - this.#pause.clock.monotonic();
+    return this.#nextAtMs[this.#awaited > 0 ? "awaited" : "soon"] - this.#pause.clock.monotonic();
   }
 
   async #sleep(ms: number): Promise<void> {

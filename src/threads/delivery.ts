@@ -17,6 +17,7 @@ import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
 import { WriteMark } from "../runtime/write-mark.ts";
 import { storeOver } from "../store/group.ts";
 import type { LaneName } from "../store/port/delivery.ts";
+import type { CommandName } from "../store/port/store.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
 import { serveCalls, ThreadCaller } from "./rpc.ts";
 
@@ -38,6 +39,10 @@ export interface DeliveryThreadData {
   readonly startedAtMs: number;
 }
 
+/** Nothing follows from these. What a process that dies has not recorded of them is pushed again, as any report may be. */
+const CAN_WAIT: ReadonlySet<string> = new Set<CommandName>(["reportsDelivered"]);
+const MAX_WAIT_MS = 100;
+
 const data = workerData as DeliveryThreadData;
 const { settings, sandbox, overflowed, lease: memory, store: storePort, control, travel, startedAtMs } = data;
 
@@ -47,7 +52,9 @@ const caller = new ThreadCaller(storePort, (feed) => {
   rest.stop();
   delivery.take(unpackFeed(feed as PackedFeed));
 });
-const store = storeOver(({ command, input }) => caller.call(command, packInput(command, input)));
+const store = storeOver(({ command, input }) =>
+  caller.call(command, packInput(command, input), CAN_WAIT.has(command) ? MAX_WAIT_MS : 0),
+);
 const lease = new Lease(memory);
 const travelClock = travel === null ? null : new TravelClock(systemClock, travel);
 const clock = travelClock ?? systemClock;

@@ -1,8 +1,10 @@
 /**
  * Calls between threads. What is called in one turn of the event loop crosses as one message, and so do the answers and what is told
- * without having been asked: a hop costs some microseconds, and wakes the other thread; under load hundreds of calls share it.
+ * without having been asked: a hop costs some microseconds, and wakes the other thread; under load hundreds of calls share it. A call that can wait
+ * crosses with the next one that cannot.
  */
 import type { MessagePort } from "node:worker_threads";
+import { systemClock, type Timer } from "../runtime/clock.ts";
 import { SlotMap } from "../runtime/slots.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 
@@ -25,20 +27,34 @@ export interface Serving {
   tell(event: unknown): void;
 }
 
-/** Gathers items and sends them together at the end of the turn. */
+/** Gathers items and sends them together, in their order, at the end of the turn. */
 class Gathering<Item> {
   readonly #send: (items: Item[]) => void;
   #items: Item[] = [];
+  #isDue = false;
+  /** Runs while all of them can wait. */
+  #timer: Timer | null = null;
 
   constructor(send: (items: Item[]) => void) {
     this.#send = send;
   }
 
-  add(item: Item): void {
-    if (this.#items.push(item) > 1) return;
+  /** One that can wait does so for the next that cannot, and no longer than that many milliseconds. */
+  add(item: Item, waitMs = 0): void {
+    this.#items.push(item);
+    if (this.#isDue) return;
+    if (waitMs === 0) this.#sendSoon();
+    else this.#timer ??= systemClock.after(waitMs, () => this.#sendSoon());
+  }
+
+  #sendSoon(): void {
+    this.#isDue = true;
+    this.#timer?.cancel();
+    this.#timer = null;
     setImmediate(() => {
       const items = this.#items;
       this.#items = [];
+      this.#isDue = false;
       this.#send(items);
     });
   }
@@ -95,12 +111,13 @@ export class ThreadCaller {
     port.on("close", () => this.fail("the other thread ended"));
   }
 
-  call(name: string, input: unknown): Promise<unknown> {
+  /** `waitMs`: for so long it may wait for another that cannot. */
+  call(name: string, input: unknown, waitMs = 0): Promise<unknown> {
     if (this.#lost !== null) return Promise.reject(new StoreUnavailable(this.#lost));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#calls.add([id, name, input]);
+      this.#calls.add([id, name, input], waitMs);
     });
   }
 

@@ -66,9 +66,7 @@ export interface StoreNews {
 }
 
 /** A few milliseconds are nothing to whoever waits for a flush to disk, and less to what carriers have said. */
-const GROUP_PAUSE_MS = { awaited: 3, soon: 6, later: 100 };
-/** Nothing follows from these. What a process that dies has not recorded of them is pushed again, as any report may be. */
-const LATER: ReadonlySet<string> = new Set<CommandName>(["reportsDelivered"]);
+const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
 /** How often the embedded store looks for what others have written, and writes what was left for later. Others are heard within a second (catalogue.ts). */
 const LOOK_AROUND_MS = 450;
@@ -161,14 +159,13 @@ try {
     const send = {
       awaited: callsOf(group, "awaited", caller),
       soon: callsOf(group, "soon", caller),
-      later: callsOf(group, "later", caller),
     };
     return (name, packed) => {
       const command = name as CommandName;
       if (command === "accept") rest.stop();
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
-      return send[isAwaited ? "awaited" : LATER.has(command) ? "later" : urgency]({ command, input });
+      return send[isAwaited ? "awaited" : urgency]({ command, input });
     };
   };
   let stopCheckpoints: (() => Promise<void>) | null = null;

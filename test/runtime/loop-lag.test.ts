@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { LoopLag } from "../../src/runtime/loop-lag.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-test("a loop that has nothing to do is woken once a second, and one at work is looked at every 20 ms", async () => {
+test("a loop that has nothing to do is woken once a second, one with little to do a few times, and a busy one is looked at every 20 ms", async () => {
   const clock = new VirtualClock();
   let activeMs = 0;
   new LoopLag(clock, () => activeMs);
@@ -20,6 +20,8 @@ test("a loop that has nothing to do is woken once a second, and one at work is l
   assert.equal(await looksIn(10, 1), 10);
   await looksIn(1, 400);
   assert.equal(await looksIn(4, 400), 200);
+  await looksIn(2, 50);
+  assert.equal(await looksIn(4, 50), 20);
   await looksIn(2, 1);
   assert.equal(await looksIn(10, 1), 10);
 });

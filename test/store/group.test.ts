@@ -11,8 +11,6 @@ interface Gathering {
   readonly store: Store;
   /** For what nobody waits for. */
   readonly soon: Store;
-  /** For what may go with whatever comes next. */
-  readonly later: Store;
   readonly groups: number[];
   readonly clock: VirtualClock;
 }
@@ -27,12 +25,11 @@ function gathering(pauseMs: number | null): Gathering {
       return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
     },
   };
-  const pause = pauseMs === null ? null : { clock, ms: { awaited: pauseMs, soon: 2 * pauseMs, later: 50 * pauseMs } };
+  const pause = pauseMs === null ? null : { clock, ms: { awaited: pauseMs, soon: 2 * pauseMs } };
   const group = new GroupCommit(engine, () => undefined, pause);
   return {
     store: storeOver(callsOf(group)),
     soon: storeOver(callsOf(group, "soon")),
-    later: storeOver(callsOf(group, "later")),
     groups,
     clock,
   };
@@ -85,29 +82,6 @@ test("what nobody waits for gathers for longer, and goes along with what somebod
   await clock.advance(1);
   await Promise.all(answers);
   assert.deepEqual(groups, [1, 2, 2, 1]);
-  assert.equal(clock.timersPending, 0);
-});
-
-test("what can be done later goes with what comes next, and after a bound by itself", async () => {
-  const { soon, later, groups, clock } = gathering(2);
-  await soon.changeCounter();
-  const answers = [later.changeCounter(), later.changeCounter()];
-  await nextTurn();
-  await clock.advance(20);
-  assert.deepEqual(groups, [1], "they wait");
-  answers.push(soon.changeCounter());
-  await Promise.all(answers);
-  assert.deepEqual(groups, [1, 3], "with the next that cannot wait");
-  answers.push(later.changeCounter());
-  await nextTurn();
-  await clock.advance(99);
-  assert.deepEqual(groups, [1, 3]);
-  await clock.advance(1);
-  await Promise.all(answers);
-  assert.deepEqual(groups, [1, 3, 1], "alone");
-  await clock.advance(100);
-  await later.changeCounter();
-  assert.deepEqual(groups, [1, 3, 1, 1], "after a quiet moment at once");
   assert.equal(clock.timersPending, 0);
 });
 
@@ -194,7 +168,7 @@ async function toldBefore(calls: number): Promise<number> {
     },
   };
   const clock = new VirtualClock();
-  const group = new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 0, soon: 0, later: 0 } });
+  const group = new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 0, soon: 0 } });
   const client = callsOf(group);
   const delivery = callsOf(group, "soon", "delivery");
   await client(acceptance(8, 1));
@@ -278,7 +252,7 @@ async function bulksInTime(sender: number | null): Promise<{ bulks: number; wait
       return { outcomes: calls.map(() => ({ ok: true as const, value: null })), feed: null };
     },
   };
-  const send = callsOf(new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 1, soon: 1, later: 1 } }));
+  const send = callsOf(new GroupCommit(engine, () => undefined, { clock, ms: { awaited: 1, soon: 1 } }));
   for (let request = 0; request < 40; request++) void send(acceptance(7, 10_000));
   const waits: number[] = [];
   for (let ms = 0; ms < 3_000; ms += 20) {

@@ -27,6 +27,20 @@ test("answers and what is told arrive in order, and those of one turn as one mes
   assert.equal(messages, 1);
 });
 
+test("a call that can wait crosses with the next that cannot, in its place, or after a bound by itself", async (t) => {
+  const { port1, port2 } = channel(t);
+  const seen: string[][] = [];
+  port2.on("message", ({ calls }: { calls: [number, string, unknown][] }) => seen.push(calls.map(([, name]) => name)));
+  const caller = new ThreadCaller(port1);
+  serveCalls(port2, async () => null);
+  const waiting = [caller.call("one", null, 60_000), caller.call("two", null, 60_000)];
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(seen, [], "they wait");
+  await Promise.all([...waiting, caller.call("three", null), caller.call("four", null, 60_000)]);
+  await caller.call("alone", null, 1);
+  assert.deepEqual(seen, [["one", "two", "three", "four"], ["alone"]]);
+});
+
 test("a call that fails rejects with what went wrong over there; a store that is away is told from a bug", async (t) => {
   const { port1, port2 } = channel(t);
   const caller = new ThreadCaller(port1);
