@@ -17,8 +17,9 @@ import { partsOf } from "./cycle/threads.ts";
 import { memoryBytes, peakMemoryBytes, threadsOf } from "./cycle/usage.ts";
 import { type IdleRound, idleRatios, isQuiet, printIdle, ratesOf } from "./idle/figures.ts";
 
-/** One that is not quiet by then is measured as it is. */
+/** One that is not quiet by then is measured as it is. Before, it may seem so, and still give back what its start has left in memory. */
 const MAX_WAIT_SECONDS = 60;
+const MIN_WAIT_SECONDS = 20;
 
 function usageOf(pid: number): PartsUsage {
   const usage = new PartsUsage();
@@ -30,7 +31,7 @@ function usageOf(pid: number): PartsUsage {
 async function untilQuiet(pid: number): Promise<number> {
   const micros: number[] = [];
   let before = total(usageOf(pid).cpuMicros);
-  while (micros.length < MAX_WAIT_SECONDS && !isQuiet(micros)) {
+  while (micros.length < MAX_WAIT_SECONDS && (micros.length < MIN_WAIT_SECONDS || !isQuiet(micros))) {
     await pause(1_000);
     const now = total(usageOf(pid).cpuMicros);
     micros.push(now - before);

@@ -182,7 +182,8 @@ test("a group that was still connecting when the close began is refused, and doe
   // The connection that writes: the last that was committed was committed there.
   await eventually(async () => {
     const { rows } = await session.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'COMMIT'",
+      `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND query = 'COMMIT' ORDER BY state_change DESC LIMIT 1) AS newest`,
     );
     return rows.length > 0;
   });

@@ -57,7 +57,7 @@ const FailuresAnswer = Type.Object(
     messages: Type.Integer({ description: "Messages of the time that were looked at, from the newest back." }),
     failed: Type.Integer({ description: "How many of them failed." }),
     complete: Type.Boolean({
-      description: `Whether those were all of the time: at most ${MAX_EXAMINED.toLocaleString("en")} are looked at.`,
+      description: `Whether those were all of the time: at most ${MAX_EXAMINED} are looked at.`,
     }),
     results: Type.Array(ReasonAnswer, { description: "The most frequent first." }),
   },
