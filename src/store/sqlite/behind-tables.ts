@@ -17,7 +17,7 @@ import { Journal, Replayer } from "./journal.ts";
 import type { Change } from "./journal-format.ts";
 import { TableStatements } from "./table-statements.ts";
 import { Wallets } from "./wallets.ts";
-import { take, WriteBehind } from "./write-behind.ts";
+import { firstKeys, WriteBehind } from "./write-behind.ts";
 
 /** How long a row stays in memory after its first change; a message that has come to its end only until the next slice. */
 const KEEP_MS = 1_000;
@@ -205,8 +205,7 @@ export class BehindTables {
   #flushSome(nowMs: number, most: number, crowded = false): void {
     this.#lastFlushMs = nowMs;
     const messages = this.#caches.get("message")!;
-    const isWanted = () => true;
-    take(this.finished, most, isWanted, (key) => messages.flushRow(key));
+    messages.flushRows(firstKeys(this.finished.entries(), most));
     const aged = this.#entries.findLast(({ atMs }) => crowded || Math.abs(nowMs - atMs) >= KEEP_MS);
     if (aged === undefined) return;
     for (const table of WRITTEN_BEHIND) this.#flushUpTo(table, aged.seq, most);

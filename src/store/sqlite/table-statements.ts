@@ -5,6 +5,7 @@
 import type { Db } from "../../drivers/sqlite/database.ts";
 import { compiled } from "../../runtime/compiled.ts";
 import type { AnyTable, Row, RowChange, Value } from "../schema/table.ts";
+import { InsertTogether, type RowForm } from "./insert-together.ts";
 
 interface Written {
   readonly changes: number;
@@ -12,10 +13,7 @@ interface Written {
 }
 
 type Statement = { run(...values: Value[]): Written };
-type Insert<Of extends AnyTable> = {
-  readonly statement: Statement;
-  readonly valuesOf: (row: Row<Of>) => readonly Value[];
-};
+type Insert<Of extends AnyTable> = { readonly statement: Statement; readonly form: RowForm<Of> };
 
 export class TableStatements<Of extends AnyTable> {
   readonly table: Of;
@@ -26,6 +24,7 @@ export class TableStatements<Of extends AnyTable> {
   readonly #delete: Statement;
   /** By the sets of seldom columns that they name: a value costs a sixth of a microsecond, so most rows leave out their defaults. */
   readonly #inserts: Insert<Of>[] = [];
+  readonly #together: InsertTogether<Of>;
   readonly #updates = new Map<string, Statement>();
 
   /** `once`: a row that is there already stays as it is, for what may be written a second time from the journal. */
@@ -33,6 +32,7 @@ export class TableStatements<Of extends AnyTable> {
     this.#db = db;
     this.#once = once;
     this.table = table;
+    this.#together = new InsertTogether(db, table, (sets) => this.#form(sets));
     this.#where = table
       .pick(table.key)
       .map(({ column }) => `${column} = ?`)
@@ -54,23 +54,36 @@ export class TableStatements<Of extends AnyTable> {
   insert(row: Row<Of>): Written {
     const sets = this.table.seldomOf(row);
     this.#inserts[sets] ??= this.#makeInsert(sets);
-    const { statement, valuesOf } = this.#inserts[sets];
-    return statement.run(...valuesOf(row));
+    const { statement, form } = this.#inserts[sets];
+    return statement.run(...form.valuesOf(row));
+  }
+
+  /** Inserts many rows that nobody has inserted before. Returns those that are to be inserted by themselves. */
+  insertTogether(rows: readonly Row<Of>[]): readonly Row<Of>[] {
+    return this.#together.insert(rows);
   }
 
   #makeInsert(sets: number): Insert<Of> {
-    const { name, fields, seldomSets, key, columns } = this.table;
+    const { name, key } = this.table;
+    const form = this.#form(sets);
+    const conflict = this.#once ? ` ON CONFLICT (${this.table.pick(key).map(({ column }) => column)}) DO NOTHING` : "";
+    const statement = this.#db.prepare<Value[]>(
+      `INSERT INTO ${name} (${form.columns}) VALUES (${form.places})${conflict}`,
+    );
+    return { statement, form };
+  }
+
+  #form(sets: number): RowForm<Of> {
+    const { fields, seldomSets, columns } = this.table;
     const left = new Set(seldomSets.filter((_, bit) => (sets & (1 << bit)) === 0).flat());
     const named = fields.filter((field) => !left.has(field.name));
     // What has a default here but none in the database is always said.
     const fixed = [...left].flatMap((each) => (columns[each]!.default === undefined ? [] : this.table.pick([each])));
     const all = [...named, ...fixed];
     const places = [...named.map(() => "?"), ...fixed.map((field) => literal(columns[field.name]!.default!))];
-    const conflict = this.#once ? ` ON CONFLICT (${this.table.pick(key).map(({ column }) => column)}) DO NOTHING` : "";
     return {
-      statement: this.#db.prepare<Value[]>(
-        `INSERT INTO ${name} (${all.map(({ column }) => column)}) VALUES (${places})${conflict}`,
-      ),
+      columns: all.map(({ column }) => column),
+      places,
       valuesOf: compiled("row", `[${named.map((field) => `row.${field.name}`)}]`),
     };
   }

@@ -24,7 +24,16 @@ interface Wallet {
 const MAX_STORED = 2n ** 63n - 1n;
 
 const isStorable = (micros: bigint): boolean => micros <= MAX_STORED && micros >= -MAX_STORED;
-const isFull = ({ balanceMicros }: Wallet): boolean => balanceMicros >= MAX_WALLET || balanceMicros <= -MAX_WALLET;
+/** `more`: what may still come to it, or go from it. */
+const isFull = ({ balanceMicros }: Wallet, more = 0n): boolean =>
+  balanceMicros + more >= MAX_WALLET || balanceMicros - more <= -MAX_WALLET;
+
+function move(amount: bigint, from: Wallet, to: Wallet): void {
+  from.balanceMicros -= amount;
+  from.movedMicros -= amount;
+  to.balanceMicros += amount;
+  to.movedMicros += amount;
+}
 
 export class Wallets {
   readonly #aside: Aside;
@@ -72,7 +81,7 @@ export class Wallets {
   post(postings: readonly PostingRow[], promised: boolean): boolean {
     const wallets = new Map<number, Wallet>();
     let all = true;
-    for (const posting of postings) {
+    for (const posting of promised ? this.#postTogether(postings, wallets) : postings) {
       const write = (): void => this.#post(posting, wallets);
       if (!promised) write();
       else if (!this.#aside.promised("posting", posting.id, posting, write)) all = false;
@@ -80,6 +89,21 @@ export class Wallets {
     for (const { id, movedMicros } of wallets.values())
       if (movedMicros !== 0n) this.#statements.move.run(movedMicros, id);
     return all;
+  }
+
+  /** Returns those that are to be posted one by one: all of them, where a wallet is missing, or full, or might be by then. */
+  #postTogether(postings: readonly PostingRow[], wallets: Map<number, Wallet>): readonly PostingRow[] {
+    const total = postings.reduce((sum, { amountMicros }) => sum + BigInt(amountMicros), 0n);
+    const isRoomy = (id: number): boolean => {
+      const wallet = this.#find(id, wallets);
+      return wallet !== undefined && !isFull(wallet, total);
+    };
+    if (![...new Set(postings.flatMap(({ from, to }) => [from, to]))].every(isRoomy)) return postings;
+    const left = new Set(this.#postings.insertTogether(postings));
+    for (const posting of postings) {
+      if (!left.has(posting)) move(BigInt(posting.amountMicros), wallets.get(posting.from)!, wallets.get(posting.to)!);
+    }
+    return [...left];
   }
 
   /** Money moves with its posting: one that is there already has moved it. */
@@ -94,10 +118,7 @@ export class Wallets {
     }
     const { changes } = this.#postings.insert({ ...posting, from: from.id, to: to.id });
     if (changes === 0) return;
-    from.balanceMicros -= amount;
-    from.movedMicros -= amount;
-    to.balanceMicros += amount;
-    to.movedMicros += amount;
+    move(amount, from, to);
   }
 
   /** The wallet of this id, or the one that has come in its place since it is full. */
@@ -112,10 +133,16 @@ export class Wallets {
   }
 
   #read(id: number, wallets: Map<number, Wallet>): Wallet {
+    const wallet = this.#find(id, wallets);
+    if (wallet === undefined) throw new RangeError(`there is no wallet ${id}`);
+    return wallet;
+  }
+
+  #find(id: number, wallets: Map<number, Wallet>): Wallet | undefined {
     const known = wallets.get(id);
     if (known !== undefined) return known;
     const row = this.#statements.byId.get(id);
-    if (row === undefined) throw new RangeError(`there is no wallet ${id}`);
+    if (row === undefined) return undefined;
     const { isService, name, currency, balance } = row;
     const wallet = { id, isService: isService === 1, name, currency, balanceMicros: BigInt(balance), movedMicros: 0n };
     wallets.set(id, wallet);

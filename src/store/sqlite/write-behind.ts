@@ -70,15 +70,19 @@ export class WriteBehind<Of extends AnyTable> {
     return this.#gone.has(key);
   }
 
+  #keyOf(row: Row<Of>): Value {
+    return row[this.#key] as Value;
+  }
+
   insert(row: Row<Of>): void {
     const { seq, changes } = this.#options.commit();
-    this.#kept.set(row[this.#key] as Value, { row, isNew: true, change: {} as RowChange<Of>, since: seq });
+    this.#kept.set(this.#keyOf(row), { row, isNew: true, change: {} as RowChange<Of>, since: seq });
     changes.push(["insert", this.#name, this.statements.table.valuesOf(row)]);
   }
 
   /** `known` is the row as it was read. Returns it as it is then. */
   change(known: Row<Of>, wanted: RowChange<Of>): Row<Of> {
-    const key = known[this.#key] as Value;
+    const key = this.#keyOf(known);
     const kept = this.#kept.get(key);
     const before = kept?.row ?? known;
     const change = differences(before, wanted);
@@ -104,32 +108,38 @@ export class WriteBehind<Of extends AnyTable> {
 
   /** Writes the rows that have been in memory since this entry of the journal or an earlier one, so many at most. */
   flush(upTo: number, most: number): void {
-    take(this.#kept, most, ({ since }) => since <= upTo, this.#write);
-    take(
-      this.#gone,
-      most,
-      (since) => since <= upTo,
-      (key) => this.statements.delete(key),
-    );
+    this.flushRows(firstKeys(this.#kept.entries(), most, ({ since }) => since <= upTo));
+    for (const key of firstKeys(this.#gone, most, (since) => since <= upTo)) {
+      this.statements.delete(key);
+      this.#gone.delete(key);
+    }
   }
 
-  /** Writes one of them. */
-  flushRow(key: Value): void {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return;
-    this.#write(key, kept);
-    this.#kept.delete(key);
+  /** Writes these, as far as they are in memory. What changes goes before what is new: a name that it leaves may be taken again. */
+  flushRows(keys: readonly Value[]): void {
+    const { commit, onWritten } = this.#options;
+    const { seq } = commit();
+    const all = keys.flatMap((key) => this.#kept.get(key) ?? []);
+    const promised: Row<Of>[] = [];
+    for (const kept of all) {
+      if (kept.isNew && kept.since < seq) promised.push(kept.row);
+      else this.#write(kept);
+    }
+    for (const row of this.statements.insertTogether(promised)) this.#write(this.#kept.get(this.#keyOf(row))!);
+    for (const { row } of all) {
+      this.#kept.delete(this.#keyOf(row));
+      onWritten(row);
+    }
   }
 
   /** One that is in the journal was promised; one of this transaction fails with its command. */
-  readonly #write = (key: Value, kept: Kept<Row<Of>, RowChange<Of>>): void => {
-    const { aside, commit, onWritten } = this.#options;
-    const write = (): unknown =>
-      kept.isNew ? this.statements.insert(kept.row) : this.statements.changeByKey([key], kept.change);
-    if (kept.since < commit().seq) aside.promised(this.#name, key as string | number, kept.row, write);
+  #write({ row, isNew, change, since }: Kept<Row<Of>, RowChange<Of>>): void {
+    const { aside, commit } = this.#options;
+    const key = this.#keyOf(row);
+    const write = (): unknown => (isNew ? this.statements.insert(row) : this.statements.changeByKey([key], change));
+    if (since < commit().seq) aside.promised(this.#name, key as string | number, row, write);
     else write();
-    onWritten(kept.row);
-  };
+  }
 
   /** The first entry of the journal that is about a row in memory. */
   get firstKept(): number {
@@ -144,19 +154,18 @@ export class WriteBehind<Of extends AnyTable> {
   }
 }
 
-/** Uses the first entries of a map, as long as they are wanted and there are not too many, and takes them out. */
-export function take<Key, Value>(
-  map: { entries(): Iterable<[Key, Value]>; delete(key: Key): boolean },
+/** The first keys of a map, as long as their values are wanted, so many at most. */
+export function firstKeys<Key, Value>(
+  entries: Iterable<[Key, Value]>,
   most: number,
-  isWanted: (value: Value) => boolean,
-  use: (key: Key, value: Value) => void,
-): void {
-  let count = 0;
-  for (const [key, value] of map.entries()) {
-    if (count++ >= most || !isWanted(value)) return;
-    use(key, value);
-    map.delete(key);
+  isWanted: (value: Value) => boolean = () => true,
+): Key[] {
+  const keys: Key[] = [];
+  for (const [key, value] of entries) {
+    if (keys.length >= most || !isWanted(value)) break;
+    keys.push(key);
   }
+  return keys;
 }
 
 /** Of a change what is really another value. */
