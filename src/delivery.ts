@@ -52,6 +52,8 @@ export interface DeliveryParts {
   readonly live?: LiveTap;
 }
 
+/** Of submits and receipts: where there are few, each transaction costs as much for one message as for several. */
+const GATHER_MS = 30;
 /** A stop must end within ten seconds altogether: the edge's time-out, and twice this. */
 const REPORT_STOP_MS = 2_000;
 
@@ -273,7 +275,7 @@ function spellingsOf({ carriers }: Snapshot): SpellingCarrier[] {
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {
   const { claimMessages: claimCount, laneMessages, sweepEveryMs } = dispatch;
-  return { claimCount, laneMessages, sweepEveryMs };
+  return { claimCount, laneMessages, sweepEveryMs, gatherMs: GATHER_MS };
 }
 
 function maintenanceSettings({ dispatch, store, access, console: { timelineDays } }: Settings): MaintenanceSettings {

@@ -53,8 +53,16 @@ export type PartRule = "every" | "first" | "last";
 /** What to do with a part when the link died before its answer: send it again, or wait for a receipt that may come. */
 export type UnknownPolicy = "resend" | "hold";
 
-/** `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. `raw` is its text as it came, for people. */
-export type ReceiptListener = (receipt: Receipt, asMessage?: IncomingPart, raw?: string) => Promise<void>;
+/**
+ * `asMessage` is what an unmarked receipt is when no part waits for it: a message from a phone. `raw` is its text as it came, for people.
+ * `mayWait`: the network goes on without our acknowledgement, so it need not come at once.
+ */
+export type ReceiptListener = (
+  receipt: Receipt,
+  asMessage?: IncomingPart,
+  raw?: string,
+  mayWait?: boolean,
+) => Promise<void>;
 
 export interface Carrier {
   readonly id: string;

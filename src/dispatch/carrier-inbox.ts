@@ -56,8 +56,9 @@ export class CarrierInbox {
   }
 
   /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
-  async receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart): Promise<void> {
-    const keep = (): Promise<boolean> => new Promise((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }));
+  async receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart, mayWait = false): Promise<void> {
+    const keep = (): Promise<boolean> =>
+      new Promise((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }, mayWait));
     if ((await keep()) || asMessage === undefined) return;
     // The answer to its submit may be on its way.
     await new Promise<void>((resolve) => this.#parts.clock.after(OVERTAKEN_MS, resolve));

@@ -136,6 +136,7 @@ export class CarrierPump {
   #mayWait(queue: CarrierQueue): boolean {
     const { clock } = this.#parts;
     if (queue.handed.unrecorded === 0) return false;
+    this.#parts.outcomes.hurry();
     if (queue.heldSinceMs === null) {
       queue.heldSinceMs = clock.monotonic();
       const timer = clock.after(HELD_MS, () => {

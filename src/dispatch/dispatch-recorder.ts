@@ -13,7 +13,7 @@ const TRY_AGAIN_AFTER_MS = 500;
 /** For what is refused and cannot be kept aside: what is wrong will take a while. */
 const TRY_LATER_AFTER_MS = 5_000;
 
-export interface DispatchRecorderParts extends Pick<OutcomeRecorderParts, "onAnswer"> {
+export interface DispatchRecorderParts extends Pick<OutcomeRecorderParts, "onAnswer" | "gatherMs"> {
   readonly store: Pick<Store, "quarantine">;
   readonly clock: Clock;
   readonly log: Log;
@@ -37,8 +37,8 @@ export interface DispatchKind<Item> {
   readonly isAside?: (item: Item) => void;
 }
 
-/** What adds an item of a kind to those that are written next. */
-export type Add<Item> = (item: Item) => void;
+/** What adds an item of a kind to those that are written next; one that may wait, to those that are written a little later. */
+export type Add<Item> = (item: Item, mayWait?: boolean) => void;
 
 export class DispatchRecorder extends OutcomeRecorder {
   readonly #parts: DispatchRecorderParts;

@@ -51,6 +51,8 @@ export interface DispatchSettings {
   readonly laneMessages: number;
   /** How often it is looked for messages in memory that have waited too long. */
   readonly sweepEveryMs: number;
+  /** How long what nobody waits for is gathered, before it is brought to the store together; without it, for a turn of the event loop. */
+  readonly gatherMs?: number;
 }
 
 export interface DispatchParts extends RoutingRules {
@@ -108,7 +110,13 @@ export class Dispatcher {
     const lines = MessageLines.of(parts.log, names);
     this.#lines = lines;
     const trace = new MessageTrace(parts.trace, parts.clock);
-    const outcomes = new MessageOutcomes({ ...parts, counts, trace, onWritten: () => this.#pump.pumpAll() });
+    const outcomes = new MessageOutcomes({
+      ...parts,
+      ...parts.settings,
+      counts,
+      trace,
+      onWritten: () => this.#pump.pumpAll(),
+    });
     const claims = new Claims({
       ...parts,
       claimCount,
@@ -169,7 +177,7 @@ export class Dispatcher {
   }
 
   async #connect(queue: CarrierQueue, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt, asMessage, raw) => this.#receipt(queue, receipt, asMessage, raw));
+    carrier.onReceipt((receipt, ...said) => this.#receipt(queue, receipt, ...said));
     carrier.onIncoming((part) => this.#incoming(queue, part));
     carrier.onChange(() => {
       const isUp = carrier.isUp();
@@ -183,8 +191,8 @@ export class Dispatcher {
     this.#pump.pump(queue);
   }
 
-  #receipt(queue: CarrierQueue, ...[receipt, asMessage, raw]: Parameters<ReceiptListener>): Promise<void> {
-    const safe = this.#outcomes.receipt(queue.carrier.id, receipt, asMessage, raw);
+  #receipt(queue: CarrierQueue, ...[receipt, ...said]: Parameters<ReceiptListener>): Promise<void> {
+    const safe = this.#outcomes.receipt(queue.carrier.id, receipt, ...said);
     queue.counts.received(receipt);
     if (this.#lines !== null) this.#lines.receipt(queue.carrier, receipt);
     return safe;

@@ -30,6 +30,8 @@ export interface MessageOutcomesParts {
   readonly log: Log;
   /** Called when the store has taken something, or has at least answered. */
   readonly onWritten: () => void;
+  /** How long what nobody waits for is gathered (OutcomeRecorder). */
+  readonly gatherMs?: number;
   readonly counts: OutcomeCounts;
   /** What is noted of it for people. */
   readonly trace?: MessageTrace;
@@ -119,7 +121,7 @@ export class MessageOutcomes {
 
   /** `recorded` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
   submitted(message: SubmittedMessage, to: string, recorded: Recorded = nobody, status?: string): void {
-    this.#submitted({ item: message, to, recorded });
+    this.#submitted({ item: message, to, recorded }, true);
     this.#trace.submitted(message, to, status);
   }
 
@@ -147,9 +149,15 @@ export class MessageOutcomes {
     this.#whenKnown(key, () => this.#released(key));
   }
 
-  /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
-  receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart, raw: string | null = null): Promise<void> {
-    const safe = this.#inbox.receipt(carrierId, receipt, asMessage);
+  /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. `mayWait`: a moment, for others. */
+  receipt(
+    carrierId: string,
+    receipt: Receipt,
+    asMessage?: IncomingPart,
+    raw: string | null = null,
+    mayWait = false,
+  ): Promise<void> {
+    const safe = this.#inbox.receipt(carrierId, receipt, asMessage, mayWait);
     this.#trace.receipt(carrierId, receipt, raw);
     return safe;
   }

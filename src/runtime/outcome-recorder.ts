@@ -1,6 +1,6 @@
 /**
- * Records in the store what became of things. Items are gathered for one turn of the event loop, and those of one kind are written with one
- * call. No item is dropped, and none stops the others:
+ * Records in the store what became of things. Items are gathered for one turn of the event loop, or a little longer while all of them may wait, and
+ * those of one kind are written with one call. No item is dropped, and none stops the others:
  *
  *   - While the store is away, items wait. They are written when it is back.
  *   - An item that the store refuses is found by splitting the call (isolate.ts). It is written with less in it where its kind knows how, and is
@@ -42,12 +42,16 @@ export interface OutcomeRecorderParts {
   readonly pauseMs: (refusals: number) => number;
   /** Writes wait for each other, and what comes meanwhile is in the next one. Else every turn of the event loop has its own. */
   readonly oneAtATime?: true;
+  /** How long items that may wait do so for others: where there are few, each write costs as much for one as for several. */
+  readonly gatherMs?: number;
   /** Called when the store has answered. */
   readonly onAnswer?: () => void;
 }
 
 /** Items of one call: whoever waits for the store meanwhile waits for no more than one. */
 const MAX_ITEMS = 100;
+/** With so many together no item waits for more. */
+const ENOUGH_ITEMS = 32;
 /** A store that takes longer for one call is behind. */
 const BEHIND_MS = 1_000;
 
@@ -57,9 +61,11 @@ export class OutcomeRecorder {
   readonly #asideLimit: SetAsideLimit;
   /** Of each kind, what writes all that was gathered of it. */
   readonly #flushes: ((batch: Batch) => Promise<void> | null)[] = [];
-  /** A flush is to come, or one that others wait for is under way; and whether something was gathered since it began. */
+  /** A flush is to come, or one that others wait for is under way; and how much was gathered since it began. */
   #flushing = false;
-  #gathered = false;
+  #gathered = 0;
+  /** Runs while all that is gathered may wait for more. */
+  #gathering: Timer | null = null;
   /** Somebody waits for the next write. */
   #isHurried = false;
   /** Calls with items that are not written or set aside yet. */
@@ -79,8 +85,8 @@ export class OutcomeRecorder {
     this.#asideLimit = new SetAsideLimit(parts.clock);
   }
 
-  /** Gives what adds an item of this kind. Kinds are written in the order in which they were named here. */
-  kind<Item>(kind: OutcomeKind<Item>): (item: Item) => void {
+  /** Gives what adds an item of this kind, which may wait for others or not. Kinds are written in the order in which they were named here. */
+  kind<Item>(kind: OutcomeKind<Item>): (item: Item, mayWait?: boolean) => void {
     const isolation = (batch: Batch): Isolation<Item> => ({
       write: async (items) => {
         await this.call(() => kind.write(items, batch));
@@ -97,15 +103,18 @@ export class OutcomeRecorder {
       gathered = [];
       return this.#writeAll(items, isolation(batch));
     });
-    return (item) => {
+    return (item, mayWait = false) => {
       gathered.push(item);
-      this.#schedule();
+      this.#gathered++;
+      if (!mayWait || this.#isHurried || this.#gathered >= ENOUGH_ITEMS) this.#flushSoon();
+      else this.#flushLater();
     };
   }
 
-  /** What is gathered now keeps others from going on. */
+  /** What is gathered now, or is next, keeps others from going on. */
   hurry(): void {
     this.#isHurried = true;
+    if (this.#gathered > 0) this.#flushSoon();
   }
 
   /** Whether the store takes what it is told, and in time. While it does not, nothing more should happen of which it has to be told. */
@@ -134,32 +143,47 @@ export class OutcomeRecorder {
 
   /** Resolves when everything gathered so far is in the store. Ask for a bound around it: a store that is gone never has it. */
   settled(): Promise<void> {
+    if (this.#gathered > 0) this.#flushSoon();
     return this.#isSettled ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. It never settles. */
   abandon(): void {
     this.#abandoned = true;
+    this.#stopGathering();
     for (const pause of this.#pauses) pause.cancel();
   }
 
   get #isSettled(): boolean {
-    return !this.#flushing && this.#writing === 0;
+    return !this.#flushing && this.#gathered === 0 && this.#writing === 0;
   }
 
   #settle(): void {
     if (this.#isSettled) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #schedule(): void {
-    this.#gathered = true;
+  #flushLater(): void {
+    const { clock, gatherMs = 0 } = this.#parts;
+    if (gatherMs === 0) this.#flushSoon();
+    else if (!this.#flushing) this.#gathering ??= clock.after(gatherMs, () => this.#flush());
+  }
+
+  #flushSoon(): void {
     if (this.#flushing) return;
+    this.#stopGathering();
     this.#flushing = true;
     setImmediate(() => this.#flush());
   }
 
+  #stopGathering(): void {
+    this.#gathering?.cancel();
+    this.#gathering = null;
+  }
+
   #flush(): void {
-    this.#gathered = false;
+    this.#stopGathering();
+    this.#flushing = true;
+    this.#gathered = 0;
     const batch = { atMs: this.#parts.clock.now(), isAwaited: this.#isHurried };
     this.#isHurried = false;
     const writes = this.#flushes.map((flush) => flush(batch));
@@ -169,7 +193,7 @@ export class OutcomeRecorder {
 
   #flushed(): void {
     this.#flushing = false;
-    if (this.#gathered) this.#schedule();
+    if (this.#gathered > 0) this.#flushSoon();
     else this.#settle();
   }
 

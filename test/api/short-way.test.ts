@@ -1,7 +1,9 @@
 /** The short way of the operations that send (api/short-way.ts): whatever comes is answered as on the long way, and most goes the short one. */
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { ShortWay } from "../../src/api/short-way.ts";
@@ -297,6 +299,11 @@ test("of what came in one piece each request is answered in its turn, whichever 
 
 test("octets that look like a request and stand within another are none", async (t) => {
   const ways = watch(t);
+  /** The service's ends of connections. */
+  const sockets: Socket[] = [];
+  const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  subscribe("net.server.socket", note);
+  t.after(() => unsubscribe("net.server.socket", note));
   // One whose body is a request; one whose head has not ended where a request seems to begin; one in chunks.
   const inBody = rawRequestText("POST", SINGLE, { authorization: key, ...JSON_TYPE }, named("hidden-1"));
   const chunks = rawRequestText("POST", SINGLE, {
@@ -311,8 +318,10 @@ test("octets that look like a request and stand within another are none", async 
     [`${chunks}${inChunk}`, `${named("hidden-3")}\r\n0\r\n\r\n`, ["400"]],
   ] as const) {
     const client = await knownClient();
+    const socket = sockets.at(-1)!;
+    const before = socket.bytesRead;
     await client.write(first);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(async () => socket.bytesRead - before === Buffer.byteLength(first));
     await client.write(then);
     for (const status of statuses) assert.equal(await answeredName(client), status);
     client.destroy();

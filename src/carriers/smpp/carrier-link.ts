@@ -16,14 +16,14 @@ import type { LinkFacts } from "../facts.ts";
 import { tlsOf } from "./authority.ts";
 import { BindRefusals, type Problem } from "./bind-refusals.ts";
 import { BindTries } from "./bind-tries.ts";
-import type { PduDraft } from "./codec/pdu.ts";
+import type { Pdu, PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
 import { endedWords, unreachedWords } from "./link-words.ts";
 import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { hostPatienceMs, LASTING_MS, retryWaitMs } from "./retry-wait.ts";
 import { connectSocket } from "./session/connect.ts";
-import type { SessionAnswer, SessionHandlers } from "./session/contract.ts";
+import type { MessageRequestName, Reply, SessionAnswer, SessionHandlers } from "./session/contract.ts";
 import { SmppSession } from "./session/session.ts";
 import type { BindKind } from "./session/states.ts";
 
@@ -40,7 +40,8 @@ export interface LinkParts {
   readonly onProblem: () => void;
   /** The carrier sent something that is wrong by an octet, and was read all the same. */
   readonly onMended: () => void;
-  readonly onRequest: NonNullable<SessionHandlers["onRequest"]>;
+  /** `mayWait`: the carrier sends more although this is not answered. */
+  readonly onRequest: (pdu: Pdu<MessageRequestName>, mayWait: boolean) => Reply | Promise<Reply>;
   readonly onUnreadable: NonNullable<SessionHandlers["onUnreadable"]>;
   /** As the session tells it: a submit was taken in, and so many were written. */
   readonly onSubmit: () => void;
@@ -269,7 +270,9 @@ export class CarrierLink {
   #sessionOn(socket: Socket, host: string): SmppSession {
     const { profile, clock, log, limiter, onProblem, onMended } = this.#parts;
     let isNoted = false;
-    return new SmppSession(socket, {
+    /** It has had so many requests without an answer at a time: while there are fewer it does not wait for ours. */
+    let mostUnanswered = 0;
+    const session: SmppSession = new SmppSession(socket, {
       role: "esme",
       clock,
       window: profile.window ?? WINDOW,
@@ -278,7 +281,12 @@ export class CarrierLink {
       bindTimeoutMs: (profile.bindSeconds ?? BIND_SECONDS) * 1_000,
       idleMs: (profile.enquireLinkSeconds ?? ENQUIRE_LINK_SECONDS) * 1_000,
       probeTimeoutMs: (profile.enquireLinkAnswerSeconds ?? ENQUIRE_LINK_ANSWER_SECONDS) * 1_000,
-      onRequest: this.#parts.onRequest,
+      onRequest: (pdu) => {
+        const unanswered = session.handling + 1;
+        const mayWait = unanswered < mostUnanswered;
+        mostUnanswered = Math.max(mostUnanswered, unanswered);
+        return this.#parts.onRequest(pdu, mayWait);
+      },
       onUnreadable: this.#parts.onUnreadable,
       onRoom: this.#parts.onChange,
       onSubmit: this.#parts.onSubmit,
@@ -302,6 +310,7 @@ export class CarrierLink {
         );
       },
     });
+    return session;
   }
 
   /** From the bind to the end of the connection. */

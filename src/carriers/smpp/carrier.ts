@@ -121,7 +121,7 @@ export class SmppCarrier implements Carrier {
             kind,
             ...this.#parts,
             limiter: this.#limiter,
-            onRequest: (pdu) => this.#answer(pdu),
+            onRequest: (pdu, mayWait) => this.#answer(pdu, mayWait),
             onUnreadable: (request) => this.#keepUnreadable(request),
             onProblem: () => {
               if (this.#parts.counts !== undefined) this.#parts.counts.problems++;
@@ -269,13 +269,13 @@ export class SmppCarrier implements Carrier {
   }
 
   /** What the carrier sends is acknowledged when it is safe, and not before. */
-  #answer(pdu: Pdu<MessageRequestName>): Reply | Promise<Reply> {
+  #answer(pdu: Pdu<MessageRequestName>, mayWait: boolean): Reply | Promise<Reply> {
     if (pdu.command !== "deliver_sm" && pdu.command !== "data_sm")
       return { command: "generic_nack", status: INVALID_COMMAND };
     const delivered = readDelivered(pdu as Delivered, this.#profile, this.#parts.clock.now());
     const safe =
       delivered.kind === "receipt"
-        ? this.#onReceipt(delivered.receipt, delivered.asMessage, delivered.raw)
+        ? this.#onReceipt(delivered.receipt, delivered.asMessage, delivered.raw, mayWait)
         : this.#onIncoming(delivered.part);
     const { command } = pdu;
     return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
