@@ -14,14 +14,14 @@
  * holding    At a rate that should work. "Many" is judged part by part: each throttled answer adds one, each answer takes off the share
  *            that is tolerated, and the sum must reach ALARM (Page's CUSUM). The tolerated share is twice the *base*, which is the share that is
  *            throttled at rates that work, and that stays when less is sent. More than MAX_BASE is never taken for chance.
- * lowering   To a little less than was taken: in the last second if much is throttled, and else of the rate, or in the best second while there is
- *            none, because what was offered just now may be less. If next to nothing was taken, to a tenth.
+ * lowering   To a little less than was taken in the last second; if next to nothing was, to a tenth.
  * probing    Above the rate that works: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
  *            to what worked when it does not. Between probes that fail there are so many answers that throttled ones stay few.
  *
  * A rate says something only if it was used: while less is offered nothing is concluded, and after a while it is forgotten.
  */
 import type { Clock } from "../../runtime/clock.ts";
+import { Meter } from "./meter.ts";
 
 const SECOND_MS = 1_000;
 const MIN_RATE = 1;
@@ -33,14 +33,10 @@ const CLEAN = 1;
 const MAX_CLEAN_SHARE = 0.03;
 const MIN_TOLERATED = 0.015;
 const MAX_BASE = 0.1;
-/** A base below this is none. */
-const MIN_BASE = 0.002;
 /** So many answers at a rate that works weigh as much as all that is known of the base. */
 const BASE_ANSWERS = 200;
-/** Before there is more to go by, so much of a burst is watched; of one that is mostly throttled, so many answers. */
+/** Of less nothing is concluded. */
 const MIN_WATCH_MS = 200;
-const FLOOD_ANSWERS = 100;
-const FLOOD_SHARE = 0.5;
 const SETTLE_MS = 1_000;
 const ROUND_MS = 1_000;
 /** While the rate is far below what works, rounds are short. */
@@ -61,34 +57,24 @@ const MIN_STEP = 0.03;
 /** Of a slow carrier: in parts a second. */
 const MIN_STEP_PARTS = 0.5;
 const FIRST_STEP = 0.1;
-const LARGE_STEP = 0.2;
 const MAX_STEP = 3;
 /** Less than this of the rate is not a use of it. */
 const USED = 0.9;
 const UNUSED_MS = 30_000;
-/** Nothing was there to send: for so long, and for as long as so many parts take. */
-const MIN_IDLE_MS = 100;
-const MIN_IDLE_PARTS = 3;
-/** What was taken in the best second is remembered for so long. */
-const PEAK_MS = 30_000;
-/** Where so much is throttled, what was taken in the last second is what the carrier takes. */
-const LIMIT_SHARE = 0.3;
-const BUCKET_MS = 50;
-const BUCKETS = 20;
 
 interface Before {
   readonly rate: number;
   lowerings: number;
 }
 
+const minStepAt = (rate: number): number => Math.max(MIN_STEP, MIN_STEP_PARTS / rate);
+
 type Phase = "free" | "settling" | "holding" | "probing";
 
 export class RateFinder {
   readonly #clock: Clock;
-  readonly #taken = new Meter();
-  readonly #sentMeter = new Meter();
-  /** What was taken in the second before something was throttled. */
-  #takenBefore = 0;
+  readonly #taken = new Meter(MIN_WATCH_MS);
+  readonly #sentMeter = new Meter(MIN_WATCH_MS);
   /** False until something is throttled: most carriers never do, and then nothing is judged. */
   #isWatching = false;
   #phase: Phase = "free";
@@ -107,9 +93,6 @@ export class RateFinder {
   #answers = 0;
   #throttled = 0;
   #throttledMs = 0;
-  /** When the last part went, and how much of the epoch nothing was there to send. */
-  #sentMs = 0;
-  #idleMs = 0;
   #evidence = 0;
   #base = 0;
   /** What there was before the rate was lowered, while that has not been judged. */
@@ -134,24 +117,21 @@ export class RateFinder {
     if (!this.#isWatching) return;
     const nowMs = this.#clock.monotonic();
     this.#sentMeter.add(nowMs);
-    this.#idleMs += this.#idleUntil(nowMs);
-    this.#sentMs = nowMs;
     this.#sent++;
     if (this.#phase === "settling" && nowMs - this.#sinceMs >= SETTLE_MS) this.#enter("holding", nowMs);
   }
 
   answered(epoch: number, isThrottled: boolean): void {
+    if (!this.#isWatching && !isThrottled) return;
     const nowMs = this.#clock.monotonic();
-    if (!isThrottled) this.#taken.add(nowMs);
     if (!this.#isWatching) {
-      if (!isThrottled) return;
       this.#isWatching = true;
-      this.#takenBefore = this.#taken.count(nowMs);
       this.#taken.start(nowMs);
       this.#sentMeter.start(nowMs);
       this.#enter("free", nowMs);
       this.#epoch = epoch;
     }
+    if (!isThrottled) this.#taken.add(nowMs);
     if (epoch !== this.#epoch || this.#phase === "settling") return;
     this.#firstAnswerMs ??= nowMs;
     this.#answers++;
@@ -168,7 +148,7 @@ export class RateFinder {
   }
 
   get #share(): number {
-    return this.#throttled / Math.max(1, this.#answers);
+    return this.#throttled / this.#answers;
   }
 
   #enter(phase: Phase, nowMs: number): void {
@@ -176,7 +156,6 @@ export class RateFinder {
     this.#sinceMs = nowMs;
     this.#firstAnswerMs = null;
     this.#epoch++;
-    this.#idleMs = 0;
     this.#sent = 0;
     this.#answers = 0;
     this.#throttled = 0;
@@ -191,15 +170,9 @@ export class RateFinder {
     const elapsedMs = nowMs - this.#sinceMs;
     if (this.#evidence >= ALARM && this.#evidence >= ALARM + ALARM_SHARE * this.#sentMeter.perSecond(nowMs)) {
       if (this.#phase === "holding" || elapsedMs >= MIN_WATCH_MS) this.#alarm(nowMs);
-      else if (this.#answers >= FLOOD_ANSWERS && this.#share > FLOOD_SHARE) this.#lower(nowMs, null);
       return;
     }
-    if (this.#phase === "free") this.#judgeFree(nowMs, elapsedMs);
-    else this.#judgeHold(nowMs, elapsedMs);
-  }
-
-  #judgeFree(nowMs: number, elapsedMs: number): void {
-    if (this.#evidence === 0 && elapsedMs >= ROUND_MS && this.#base < MIN_BASE) this.#isWatching = false;
+    if (this.#phase === "holding") this.#judgeHold(nowMs, elapsedMs);
     else if (elapsedMs >= HOLD_MS) {
       this.#learn();
       this.#enter("free", nowMs);
@@ -215,13 +188,12 @@ export class RateFinder {
     const heardMs = nowMs - (this.#firstAnswerMs ?? nowMs);
     if (heardMs < ROUND_MS) return;
     if (this.#evidence > CLEAN && nowMs - this.#throttledMs < HOLD_MS) return;
-    const isUsed = this.#isUsed(nowMs);
     if (this.#before !== null) {
       // The rate was lowered, and that has helped.
       this.#before = null;
       this.#works = this.#rate;
     }
-    if (!isUsed) {
+    if (!this.#isUsed(nowMs)) {
       if (elapsedMs >= UNUSED_MS) this.#free(nowMs);
       return;
     }
@@ -233,25 +205,15 @@ export class RateFinder {
     this.#probe(nowMs);
   }
 
-  /** Whether parts went as fast as the rate allows, while there were any. */
+  /** Whether parts went as fast as the rate allows. */
   #isUsed(nowMs: number): boolean {
-    const busyMs = nowMs - this.#sinceMs - Math.min(this.#idleMs + this.#idleUntil(nowMs), nowMs - this.#sinceMs);
-    return busyMs >= MIN_WATCH_MS && this.#sent + 1 >= USED * this.#rate * (busyMs / SECOND_MS);
-  }
-
-  /** The time since the last part, if that is so long that there was none to send. */
-  #idleUntil(nowMs: number): number {
-    const gapMs = nowMs - this.#sentMs;
-    return gapMs < Math.max(MIN_IDLE_MS, (MIN_IDLE_PARTS * SECOND_MS) / this.#rate) ? 0 : gapMs;
-  }
-
-  get #minStep(): number {
-    return Math.max(MIN_STEP, MIN_STEP_PARTS / this.#works);
+    const elapsedMs = nowMs - this.#sinceMs;
+    return elapsedMs >= MIN_WATCH_MS && this.#sent + 1 >= USED * this.#rate * (elapsedMs / SECOND_MS);
   }
 
   #probe(nowMs: number): void {
     const halfWay = (this.#fails / this.#works - 1) / 2;
-    this.#step = Math.max(this.#minStep, Math.min(this.#step, halfWay));
+    this.#step = Math.max(minStepAt(this.#works), Math.min(this.#step, halfWay));
     this.#rate = this.#works * (1 + this.#step);
     this.#enter("probing", nowMs);
   }
@@ -259,11 +221,7 @@ export class RateFinder {
   #judgeProbe(nowMs: number): void {
     const share = Math.max(this.#base, MIN_TOLERATED / 2);
     const byChance = share * this.#answers + 2 * Math.sqrt(this.#base * this.#answers);
-    // A large step that is too much shows in more than one answer.
-    const byStep = Math.max(
-      Math.min(MAX_CLEAN_SHARE, this.#step / 4) * this.#answers,
-      this.#step >= LARGE_STEP ? 1 : 0,
-    );
+    const byStep = Math.min(MAX_CLEAN_SHARE, this.#step / 4) * this.#answers;
     const isShort = this.#step >= 1 && this.#answers >= SHORT_ROUND_ANSWERS;
     const heardMs = nowMs - this.#firstAnswerMs!;
     // So many answers that the step would show in them.
@@ -286,14 +244,13 @@ export class RateFinder {
     this.#probe(nowMs);
   }
 
-  /** Back to what worked, or to what was taken now if that is more. A short round has not proved that it works. */
+  /** Back to what worked, or to what was taken now if that is more. */
   #fail(nowMs: number): void {
     const taken = BELOW_TAKEN * this.#taken.perSecond(nowMs);
-    const proved = this.#step > 1 ? Math.min(this.#works, 2 * taken) : this.#works;
     this.#fails = this.#rate;
-    this.#mayProbeEarly = this.#step > 2 * this.#minStep;
+    this.#mayProbeEarly = this.#step > 2 * minStepAt(this.#works);
     this.#step /= 4;
-    this.#rate = Math.max(MIN_RATE, Math.min(Math.max(proved, taken), this.#rate * BELOW_TAKEN));
+    this.#rate = Math.max(MIN_RATE, Math.min(Math.max(this.#works, taken), this.#rate * BELOW_TAKEN));
     this.#enter("settling", nowMs);
   }
 
@@ -324,14 +281,7 @@ export class RateFinder {
   }
 
   #lower(nowMs: number, before: Before | null): void {
-    // Of a flood, what a limit over a second took of it is all that it takes in that second.
-    const isFlood = nowMs - this.#sinceMs < MIN_WATCH_MS && this.#phase === "free";
-    const isFound = this.#rate !== Number.POSITIVE_INFINITY;
-    const lately = isFlood ? this.#takenBefore + this.#taken.count(nowMs) : this.#taken.perSecond(nowMs);
-    // What was offered in the last second may be less than what it takes: answers come in lumps, and so do parts.
-    const known = isFound ? this.#rate * (1 - this.#share) : this.#taken.peak(nowMs);
-    const isLimit = this.#share >= LIMIT_SHARE && (isFound || lately >= MIN_CUT * known);
-    const taken = BELOW_TAKEN * (isLimit ? lately : Math.max(lately, known));
+    const taken = BELOW_TAKEN * this.#taken.perSecond(nowMs);
     const from = Math.max(Math.min(this.#rate, this.#sentMeter.perSecond(nowMs)), taken / BELOW_TAKEN);
     this.#before = before ?? { rate: this.#rate, lowerings: 0 };
     this.#before.lowerings++;
@@ -345,59 +295,5 @@ export class RateFinder {
   #free(nowMs: number): void {
     this.#rate = Number.POSITIVE_INFINITY;
     this.#enter("free", nowMs);
-  }
-}
-
-/** How many there were in the last second, by the second; soon after it was started by as long as that is ago. */
-class Meter {
-  readonly #counts = new Int32Array(BUCKETS);
-  #sum = 0;
-  #bucket = 0;
-  #startMs = 0;
-  #peak = 0;
-  #peakMs = 0;
-
-  start(nowMs: number): void {
-    this.#move(nowMs);
-    this.#counts.fill(0);
-    this.#sum = 0;
-    this.#startMs = nowMs;
-  }
-
-  /** In the last second. */
-  count(nowMs: number): number {
-    this.#move(nowMs);
-    return this.#sum;
-  }
-
-  add(nowMs: number): void {
-    this.#move(nowMs);
-    this.#counts[this.#bucket % BUCKETS]!++;
-    this.#sum++;
-    if (this.#sum > this.#peak || nowMs - this.#peakMs > PEAK_MS) {
-      this.#peak = this.#sum;
-      this.#peakMs = nowMs;
-    }
-  }
-
-  /** In the best of the last seconds. */
-  peak(nowMs: number): number {
-    return nowMs - this.#peakMs > PEAK_MS ? 0 : this.#peak;
-  }
-
-  perSecond(nowMs: number): number {
-    this.#move(nowMs);
-    return (this.#sum * SECOND_MS) / Math.min(SECOND_MS, Math.max(MIN_WATCH_MS, nowMs - this.#startMs));
-  }
-
-  #move(nowMs: number): void {
-    const bucket = Math.floor(nowMs / BUCKET_MS);
-    const steps = Math.min(BUCKETS, bucket - this.#bucket);
-    for (let step = 1; step <= steps; step++) {
-      const at = (this.#bucket + step) % BUCKETS;
-      this.#sum -= this.#counts[at]!;
-      this.#counts[at] = 0;
-    }
-    this.#bucket = Math.max(bucket, this.#bucket);
   }
 }
