@@ -12,7 +12,8 @@ if (major < 24) process.exit(await runOnOwnNode());
 // Whatever it writes is for its owner alone. Here, because threads cannot set it and have it from the process.
 process.umask(0o077);
 // A service runs for long, and what it may take of the machine is set when a process starts: V8 lets the young generation of each thread grow to
-// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. So it starts itself anew, as the same process; not
+// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. At its least, of
+// one megabyte, the young generation is collected so often that a start takes a twentieth more. So it starts itself anew, as the same process; not
 // where there is no such thing (Windows), or where a parent has a channel to it, which would be lost.
 const options = [
   "--min-semi-space-size=2",
