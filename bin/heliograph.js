@@ -12,9 +12,15 @@ if (major < 24) process.exit(await runOnOwnNode());
 // Whatever it writes is for its owner alone. Here, because threads cannot set it and have it from the process.
 process.umask(0o077);
 // A service runs for long, and what it may take of the machine is set when a process starts: V8 lets the young generation of each thread grow to
-// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. So it starts itself anew, as the same process; not
+// 130 MB, and the C library keeps freed memory for each thread by itself, both for no gain here. At its least, of
+// one megabyte, the young generation is collected so often that a start takes a twentieth more. So it starts itself anew, as the same process; not
 // where there is no such thing (Windows), or where a parent has a channel to it, which would be lost.
-const options = ["--max-semi-space-size=16", "--max-old-space-size=1536", ...process.execArgv];
+const options = [
+  "--min-semi-space-size=2",
+  "--max-semi-space-size=16",
+  "--max-old-space-size=1536",
+  ...process.execArgv,
+];
 const isService = ["serve", "sandbox"].includes(process.argv[2]);
 const isSet = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].some((option) =>
   option.includes("semi-space-size"),
@@ -38,7 +44,9 @@ for (const place of [userCache, dataCache]) {
   // Threads of their own enable it by this name, before they load anything.
   if (status === module.constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = directory;
 }
-await import(existsSync(new URL("../src/main.ts", import.meta.url)) ? "../src/main.ts" : "../lib/main.js");
+const [folder, ending] = existsSync(new URL("../src/main.ts", import.meta.url)) ? ["src", "ts"] : ["lib", "js"];
+await import(`../${folder}/runtime/own-files.${ending}`);
+await import(`../${folder}/main.${ending}`);
 
 function userCache() {
   try {

@@ -127,8 +127,8 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
     data: StoreThreadData | DeliveryThreadData,
     transferList: MessagePort[],
   ): Worker => {
-    const file = new URL(`./threads/${name}.ts`, import.meta.url);
-    const worker = new Worker(file, { name, workerData: data, transferList });
+    const file = new URL("./threads/begin.ts", import.meta.url);
+    const worker = new Worker(file, { name, argv: [name], workerData: data, transferList });
     worker.on("error", onFailure);
     const ended = new Promise<void>((resolve) => {
       worker.on("exit", (code) => {

@@ -1,20 +1,19 @@
 /**
  * The description of the API, for programs (/openapi.json) and for people (/docs). Anybody may ask for it, so it is made once, compressed once, and
- * given out as it is; requests for it have a bound of their own.
+ * given out as it is; requests for it have a bound of their own. What makes it is as large as the rest of the API, and is loaded by who asks first.
  */
 import { hash } from "node:crypto";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { gzip } from "node:zlib";
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { boundedCache } from "../runtime/cache.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { once as lazily } from "../runtime/lazy.ts";
-import { pageOptions } from "./description/page.ts";
 import type { WriterData } from "./description/writer.ts";
 import { ApiError } from "./errors.ts";
+import { PAGE_POLICY } from "./headers.ts";
 import type { Api } from "./operation.ts";
 import { Buckets } from "./rate-limits.ts";
 
@@ -22,6 +21,10 @@ import { Buckets } from "./rate-limits.ts";
 const MAX_READERS = 32;
 const MAX_PER_SECOND = 50;
 const CACHE_CONTROL = "public, max-age=300";
+/** Both documents, the page, and its files, of which it has ten. */
+const MAX_DOCUMENTS = 32;
+/** As the page's files are called: no two of these are the same file. */
+const FILE = /^(?:theme\/)?\w[\w.-]*$/;
 
 interface Document {
   readonly type: string;
@@ -30,8 +33,7 @@ interface Document {
   readonly etag: string;
 }
 
-async function documentOf(type: string, text: string): Promise<Document> {
-  const plain = Buffer.from(text);
+async function documentOf(type: string, plain: Buffer): Promise<Document> {
   const zipped = await promisify(gzip)(plain);
   return { type, plain, zipped, etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"` };
 }
@@ -56,48 +58,10 @@ export interface DocumentationParts {
   readonly isSandbox: boolean;
 }
 
-const ABOUT =
-  "The SMS messaging API of Heliograph. Guides, limits and error codes are in the project's docs folder.\n\nBeside the errors that an operation lists, any request can be answered " +
-  "405 (no such method here), 406 (only JSON can be had), 408 (the request came too slowly), 413 or 415 (a body that nobody asked for), 431 (its headers are too large) or 501 (its body has another transfer coding than chunked).";
-const ABOUT_SANDBOX =
-  "\n\n**This is a sandbox.** The account `demo` with the password `demo-password` is filled in, so that what is for clients can be tried as it stands: its phones are simulated. Some examples need an id that another answer gives, and say so. " +
-  "Under *Authorize* log in as `operator` with `operator-password` to try what operators do.";
-
 export async function documentApi(api: Api, { clock, isSandbox }: DocumentationParts): Promise<void> {
   uniqueIds(api);
-  await api.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: {
-        title: "Heliograph API",
-        version: "1",
-        description: isSandbox ? ABOUT + ABOUT_SANDBOX : ABOUT,
-        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      },
-      servers: [{ url: "/", description: "This service" }],
-      components: {
-        securitySchemes: {
-          basic: {
-            type: "http",
-            scheme: "basic",
-            description: `Username and password${isSandbox ? "; in the sandbox `demo` and `demo-password`" : ""}.`,
-          },
-          apiKey: {
-            type: "apiKey",
-            in: "header",
-            name: "Authorization",
-            description: `\`App\` and the API key${isSandbox ? ": `App demo-api-key` in the sandbox" : ""}.`,
-          },
-          session: {
-            type: "apiKey",
-            in: "header",
-            name: "Authorization",
-            description: "`IBSSO` and the token of a login.",
-          },
-        },
-      },
-    },
-  });
+  const routes: RouteOptions[] = [];
+  api.addHook("onRoute", (route) => void routes.push(route));
 
   let readers = 0;
   const rate = new Buckets<"all">(systemClock);
@@ -111,17 +75,25 @@ export async function documentApi(api: Api, { clock, isSandbox }: DocumentationP
     request.progress!.holds(() => readers--);
   };
 
-  const made = new Map<string, Promise<Document>>();
   // Both documents are of one moment.
-  const said = lazily(() => ({ operations: JSON.stringify(api.swagger()), nowMs: clock.now() }));
-  const documents: Readonly<Record<string, () => Promise<Document>>> = {
-    json: async () => documentOf("application/json; charset=utf-8", await written({ ...said(), as: "json" })),
-    yaml: async () => documentOf("application/yaml; charset=utf-8", await written({ ...said(), as: "yaml" })),
+  const said = lazily(() => ({
+    routes: JSON.stringify(routes.map(({ method, url, schema }) => ({ method, url, schema }))),
+    isSandbox,
+    nowMs: clock.now(),
+  }));
+  const pages = lazily(async () => (await import("./description/page.ts")).pageFiles(isSandbox));
+  const make = async (name: string): Promise<Document> => {
+    if (name === "json" || name === "yaml")
+      return documentOf(`application/${name}; charset=utf-8`, Buffer.from(await written({ ...said(), as: name })));
+    const file = await (await pages())(name);
+    if (file === null) throw new ApiError("notFound");
+    return documentOf(file.type, file.content);
   };
+  const made = boundedCache<string, Promise<Document>>(MAX_DOCUMENTS);
   const send = async (name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     let making = made.get(name);
     if (making === undefined) {
-      making = documents[name]!();
+      making = make(name);
       made.set(name, making);
       making.catch(() => made.delete(name));
     }
@@ -133,18 +105,27 @@ export async function documentApi(api: Api, { clock, isSandbox }: DocumentationP
     return reply.type(type).send(isZipped ? zipped : plain);
   };
 
-  const pages = async (scope: FastifyInstance): Promise<void> => {
-    scope.addHook("onRequest", (request, reply, next) => {
+  const hidden = { schema: { hide: true } };
+  await api.register(async (scope) => {
+    scope.addHook("onRequest", (request, _, next) => {
       enter(request);
-      // The page asks for the document here; the plugin would write it anew each time.
-      const name = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url ?? "")?.[1];
-      if (name === undefined) next();
-      else send(name, request, reply).catch(next);
+      next();
     });
-    await scope.register(swaggerUi, pageOptions(isSandbox));
-  };
-  await api.register(pages);
-  api.get("/openapi.json", { schema: { hide: true } }, async (request, reply) => {
+    scope.addHook("onSend", (_, reply, __, next) => {
+      reply.header("content-security-policy", PAGE_POLICY);
+      next();
+    });
+    for (const name of ["json", "yaml"])
+      scope.get(`/docs/${name}`, hidden, (request, reply) => send(name, request, reply));
+    scope.get("/docs", hidden, (request, reply) => send("", request, reply));
+    scope.get<{ Params: { "*": string } }>("/docs/static/*", hidden, async (request, reply) => {
+      const file = request.params["*"];
+      if (!FILE.test(file)) throw new ApiError("notFound");
+      if (file === "index.html") return reply.redirect("/docs/");
+      return send(`static/${file}`, request, reply);
+    });
+  });
+  api.get("/openapi.json", hidden, async (request, reply) => {
     enter(request);
     return send("json", request, reply);
   });

@@ -292,7 +292,12 @@ test("the page at /docs shows the document, and all that it loads comes from the
 });
 
 test("what is not there under /docs is not found, and nothing outside of it can be had", async () => {
-  for (const path of ["/docs/static/nothing.js", "/docs/static/../../package.json", "/docs/nothing"]) {
+  for (const path of [
+    "/docs/static/nothing.js",
+    "/docs/static//swagger-ui.css",
+    "/docs/static/../../package.json",
+    "/docs/nothing",
+  ]) {
     const { status, json } = await open(path);
     assert.deepEqual([status, json.requestError.serviceException.messageId], [404, "NOT_FOUND"], path);
   }

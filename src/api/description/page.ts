@@ -1,7 +1,8 @@
 /** How the page at /docs looks: our name and mark, our colours, and in the sandbox the demo account filled in. All of it comes from the service itself. */
-import type { FastifySwaggerUiOptions } from "@fastify/swagger-ui";
+import swagger from "@fastify/swagger";
+import swaggerUi, { type FastifySwaggerUiOptions } from "@fastify/swagger-ui";
+import Fastify from "fastify";
 import { DEMO_ACCOUNTS } from "../../auth/demo-accounts.ts";
-import { PAGE_POLICY } from "../headers.ts";
 
 /** A mirror that catches the sun: the console's mark. */
 const MARK =
@@ -20,7 +21,25 @@ const STYLE = `
 .swagger-ui .scheme-container { box-shadow: none; border-bottom: 1px solid #e5e7eb; }
 `;
 
-export function pageOptions(isSandbox: boolean): FastifySwaggerUiOptions {
+interface PageFile {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** Gives the page ("") and its files ("static/…"), and null for what is none of them. They are a server's that listens nowhere. */
+export async function pageFiles(isSandbox: boolean): Promise<(name: string) => Promise<PageFile | null>> {
+  const server = Fastify();
+  // The plugin of the page asks for that of the document.
+  await server.register(swagger);
+  await server.register(swaggerUi, pageOptions(isSandbox));
+  await server.ready();
+  return async (name) => {
+    const { statusCode, headers, rawPayload } = await server.inject(name === "" ? "/docs" : `/docs/${name}`);
+    return statusCode === 200 ? { type: String(headers["content-type"]), content: rawPayload } : null;
+  };
+}
+
+function pageOptions(isSandbox: boolean): FastifySwaggerUiOptions {
   const { username, password } = DEMO_ACCOUNTS.find(({ kind }) => kind === "client")!;
   // The page's script has its settings and `ui` in one place.
   const signIn = `() => ui.preauthorizeBasic("basic", ${JSON.stringify(username)}, ${JSON.stringify(password)})`;
@@ -31,7 +50,6 @@ export function pageOptions(isSandbox: boolean): FastifySwaggerUiOptions {
       favicon: [{ filename: "favicon.svg", rel: "icon", sizes: "any", type: "image/svg+xml", content: MARK }],
       css: [{ filename: "heliograph.css", content: STYLE }],
     },
-    staticCSP: PAGE_POLICY,
     uiConfig: {
       // Without the bar at the top, which has another name on it.
       layout: "BaseLayout",

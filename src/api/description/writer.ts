@@ -5,14 +5,17 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { stringify } from "yaml";
 import { describe } from "./describe.ts";
+import { type SaidRoute, saidBy } from "./said.ts";
 
 export interface WriterData {
-  /** What the operations say of themselves, in JSON. */
-  readonly operations: string;
+  /** The routes, with what the operations say of themselves, in JSON. */
+  readonly routes: string;
+  readonly isSandbox: boolean;
   readonly nowMs: number;
   readonly as: "json" | "yaml";
 }
 
-const { operations, nowMs, as } = workerData as WriterData;
-const json = JSON.stringify(describe(JSON.parse(operations) as object, nowMs));
+const { routes, isSandbox, nowMs, as } = workerData as WriterData;
+const said = await saidBy(JSON.parse(routes) as SaidRoute[], isSandbox);
+const json = JSON.stringify(describe(said, nowMs));
 parentPort!.postMessage(as === "json" ? json : stringify(JSON.parse(json)));
