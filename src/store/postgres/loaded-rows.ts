@@ -21,10 +21,8 @@ export class TableWrites<Of extends AnyTable> {
     this.table = table;
     const { name, sent, changing, seldomSets, later, changeSets } = table;
     this.key = table.pick(table.key);
-    // Of the others the database has no default.
-    const left = seldomSets.filter((set) => set.every((each) => table.defaultOf(each) === null));
-    // A row that was changed before it was written has values of those too.
-    const sets = [later, ...left.map((set) => set.filter((each) => !later.includes(each)))];
+    // A row that was changed before it was written has values of those that come later too.
+    const sets = [later, ...seldomSets.map((set) => set.filter((each) => !later.includes(each)))];
     this.insert = new Variants(sent, sets, (fields) => insertion(name, fields));
     this.delete = deletion(name, this.key);
     this.change =
