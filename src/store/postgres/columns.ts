@@ -9,17 +9,16 @@ export interface RowsStatement {
   readonly sent: readonly Field[];
 }
 
-/** Sends a statement for all of the rows; without rows, none. */
+/** Sends a statement for all of the rows, with other values before theirs; without rows, none. */
 export function sendRows<Row>(
   session: Session,
   { text, sent }: RowsStatement,
   rows: readonly object[],
+  before: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; count: number }> {
   if (rows.length === 0) return Promise.resolve({ rows: [], count: 0 });
-  return session.query<Row>(
-    text,
-    sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name])),
-  );
+  const columns = sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name]));
+  return session.query<Row>(text, [...before, ...columns]);
 }
 
 /** The columns of a table and their types. */
@@ -39,8 +38,8 @@ export function wanted(names: Readonly<Record<string, readonly [column: string, 
  * The rows that are sent, as a subquery. Its arrays run along side by side; `FROM unnest($1, $2, …)` would keep each of them as a table of its
  * own first, and cost the database three times as much.
  */
-function sentRows(sent: readonly Field[]): string {
-  return `SELECT ${sent.map(({ column, type }, index) => `unnest($${index + 1}::${type}[]) AS ${column}`).join(", ")}`;
+function sentRows(sent: readonly Field[], first = 1): string {
+  return `SELECT ${sent.map(({ column, type }, index) => `unnest($${index + first}::${type}[]) AS ${column}`).join(", ")}`;
 }
 
 /**
@@ -57,11 +56,25 @@ export function insertion(table: string, sent: readonly Field[]): RowsStatement 
 }
 
 /** Sets the columns that are not in the key. */
-export function updating(table: string, key: readonly Field[], sent: readonly Field[]): RowsStatement {
+export function updating(table: string, key: readonly Field[], sent: readonly Field[], first = 1): RowsStatement {
   const set = sent.filter((field) => !key.includes(field)).map(({ column }) => `${column} = changed.${column}`);
   const where = key.map(({ column }) => `${table}.${column} = changed.${column}`);
-  const text = `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(sent)}) AS changed WHERE ${where.join(" AND ")}`;
+  const text = `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(sent, first)}) AS changed WHERE ${where.join(" AND ")}`;
   return { sent, text };
+}
+
+/** Changes these rows of which `holds` is true, and fails if it is not true of all: `$1` is what it is compared with, `$2` how many rows there are. */
+export function guardedUpdating(
+  table: string,
+  key: readonly Field[],
+  sent: readonly Field[],
+  holds: string,
+): RowsStatement {
+  const { text } = updating(table, key, sent, 3);
+  return {
+    sent,
+    text: `WITH done AS (${text} AND ${holds} RETURNING 1) SELECT heliograph_require(count(*) = $2) FROM done`,
+  };
 }
 
 export function deletion(table: string, sent: readonly Field[]): RowsStatement {

@@ -7,7 +7,7 @@ import { LATER, PARKED } from "../schema/receipts.ts";
 import { REPORT } from "../schema/report.ts";
 import type { Field } from "../schema/table.ts";
 import { MAX_SAME_ID } from "../tables.ts";
-import { deletion, insertion, selection, wanted } from "./columns.ts";
+import { deletion, guardedUpdating, insertion, selection, Variants, wanted } from "./columns.ts";
 import { TableWrites } from "./loaded-rows.ts";
 
 const BY_KEY = wanted({ key: ["wanted_key", "bigint"] });
@@ -102,6 +102,11 @@ export const WRITES = {
   replay: new TableWrites(REPLAY),
   report: new TableWrites(REPORT),
 } as const;
+
+/** Changes messages that are in nobody's hands but this node's; no index on what is only checked is to be walked. */
+export const CHANGE_OWNED = new Variants(MESSAGE.changing, MESSAGE.changeSets, (fields) =>
+  guardedUpdating("message", MESSAGE.pick(MESSAGE.key), fields, "message.state + 0 = 1 AND message.owner + 0 = $1"),
+);
 
 const NAME: readonly Field[] = [
   ...MESSAGE.pick(["account_id", "client_message_id"]),
