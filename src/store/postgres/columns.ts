@@ -1,22 +1,30 @@
 /** Whole columns of rows as values of a statement: one array each, however many rows there are. */
 import type { Session } from "../../drivers/postgres/link.ts";
-import { arrayText } from "../../drivers/postgres/values.ts";
+import { arrayText, storable } from "../../drivers/postgres/values.ts";
 import type { Field } from "../schema/table.ts";
 
 /** A statement for any number of rows, and what is sent of each. */
 export interface RowsStatement {
   readonly text: string;
   readonly sent: readonly Field[];
+  /** The same for one row, whose values are sent as they are: a long text costs several times as much in an array. */
+  readonly ofOne?: string;
 }
 
 /** Sends a statement for all of the rows, with other values before theirs; without rows, none. */
 export function sendRows<Row>(
   session: Session,
-  { text, sent }: RowsStatement,
+  { text, sent, ofOne }: RowsStatement,
   rows: readonly object[],
   before: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; count: number }> {
   if (rows.length === 0) return Promise.resolve({ rows: [], count: 0 });
+  const [first] = rows as readonly Record<string, unknown>[];
+  if (rows.length === 1 && ofOne !== undefined)
+    return session.query<Row>(
+      ofOne,
+      sent.map(({ name }) => storable(first![name])),
+    );
   const columns = sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name]));
   return session.query<Row>(text, [...before, ...columns]);
 }
@@ -52,7 +60,9 @@ export function selection(sent: readonly Field[], columns: string, rest: string,
 }
 
 export function insertion(table: string, sent: readonly Field[]): RowsStatement {
-  return { sent, text: `INSERT INTO ${table} (${sent.map(({ column }) => column)}) ${sentRows(sent)}` };
+  const into = `INSERT INTO ${table} (${sent.map(({ column }) => column)})`;
+  const values = sent.map(({ type }, index) => `$${index + 1}::${type}`);
+  return { sent, text: `${into} ${sentRows(sent)}`, ofOne: `${into} VALUES (${values})` };
 }
 
 /** Sets the columns that are not in the key. */

@@ -130,7 +130,7 @@ export const WRITE = {
       }) AS numbered WHERE place <= ${MAX_LATER_RECEIPTS} ON CONFLICT DO NOTHING`,
   },
   deleteLater: deletion("later_receipt", LATER.pick(LATER.key)),
-  postNumbered: ((post) => ({ ...post, text: `${post.text} RETURNING id` }))(insertion("posting", POSTING.sent)),
+  postNumbered: ((post) => ({ ...post, ofOne: `${post.ofOne} RETURNING id` }))(insertion("posting", POSTING.sent)),
   move: `UPDATE wallet SET balance_micros = balance_micros + moved.amount
     FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE wallet.id = moved.id`,
 } as const;

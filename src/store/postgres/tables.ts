@@ -6,7 +6,7 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
-import { allReceiptNames, receiptNames } from "../part-names.ts";
+import { allReceiptNames, idName } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
 import type { CarrierReceipt, PartName } from "../port/receipts.ts";
 import type { BulkRow, ReplayName, ReplayRow } from "../schema/bulk.ts";
@@ -23,7 +23,8 @@ import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { FIND, WRITES } from "./statements.ts";
 
-const idNameOf = (receipt: CarrierReceipt): PartName | null => receiptNames(receipt.carrierId, receipt).byId;
+const idNameOf = ({ carrierId, carrierMessageId }: CarrierReceipt): PartName | null =>
+  idName(carrierId, carrierMessageId);
 
 export interface TablesParts {
   readonly session: () => Session;
