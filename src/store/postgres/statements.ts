@@ -21,6 +21,8 @@ const newestParked = (where: string): string =>
 const parkedBy = (ids: string): string =>
   `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true
    ORDER BY id`;
+/** Nearly no name has any, and that is told sooner than which are the newest. What stands before OFFSET is done first. */
+const HAS_PARKED = `WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id) OFFSET 0`;
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
 export const FIND = {
@@ -37,7 +39,11 @@ export const FIND = {
       selection(BY_NAME, "message_key AS wanted_key", `${NAMED_PARTS} ORDER BY message_key`).text
     }) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
   },
-  parked: selection(BY_NAME, PARKED.list, parkedBy(newestParked("carrier_message_id"))),
+  parked: {
+    sent: BY_NAME,
+    text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
+      ${parkedBy(newestParked("carrier_message_id"))}`,
+  },
   parkedForPhone: selection(
     BY_NAME,
     PARKED.list,
