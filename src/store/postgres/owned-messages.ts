@@ -4,6 +4,7 @@
  * transaction fails, and reads it when it is tried again.
  */
 import type { MessageKey } from "../../message/message.ts";
+import { SlotMap } from "../../runtime/slots.ts";
 import { type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 
 /** A kilobyte or two each. */
@@ -11,7 +12,7 @@ const MAX_ROWS = 10_000;
 
 export class OwnedMessages {
   readonly epoch: number;
-  readonly #rows = new Map<MessageKey, MessageRow>();
+  readonly #rows = new SlotMap<MessageKey, MessageRow>();
 
   constructor(epoch: number) {
     this.epoch = epoch;
@@ -24,7 +25,7 @@ export class OwnedMessages {
   /** A transaction has left these so. */
   keep(rows: readonly MessageRow[]): void {
     for (const row of rows) this.#rows.set(row.key, row);
-    for (const key of this.#rows.keys()) {
+    for (const [key] of this.#rows.entries()) {
       if (this.#rows.size <= MAX_ROWS) break;
       this.#rows.delete(key);
     }
