@@ -36,7 +36,8 @@ interface KeptAnswer {
 
 /** What an acceptance reads. */
 function readsOf({ accountId, bulkId, replay, firstKey, messages, speedLimit }: Acceptance): ReadSet {
-  const bulks = [{ accountId, bulkId }];
+  // An id of our own making comes just before its messages' (intake/intake.ts): no bulk has it yet.
+  const bulks = bulkId === nthId(firstKey, -1) ? [] : [{ accountId, bulkId }];
   return {
     wallets: [accountId],
     bulks: speedLimit === null ? bulks : [],

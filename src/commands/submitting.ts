@@ -21,7 +21,9 @@ import { distinct } from "./receipt-names.ts";
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
 const keysOf = (items: readonly { key: MessageKey }[]): MessageKey[] => items.map(({ key }) => key);
-const readsMessages = ({ messages }: { messages: readonly { key: MessageKey }[] }) => ({ messages: keysOf(messages) });
+const readsMessages = ({ messages }: { messages: readonly { key: MessageKey }[] }) => ({
+  ownMessages: keysOf(messages),
+});
 
 /** What is told later may come first: what is known already is not forgotten for it. */
 function mergeTaken(known: PartsTaken | null, told: PartsTaken): PartsTaken {
@@ -120,12 +122,12 @@ export function submittingCommands(
 
   return commands({
     submitted: grouped(
-      ({ messages }) => ({
-        messages: keysOf(messages),
-        parked: messages.flatMap(({ carrierId, parts }) =>
-          parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })),
-        ),
-      }),
+      ({ messages }) => {
+        const newParts = messages.flatMap(({ key, carrierId, parts }) =>
+          parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId, key })),
+        );
+        return { ownMessages: keysOf(messages), newParts, parked: newParts };
+      },
       ({ messages }) => {
         const comparisons = new Comparisons(tables);
         for (const message of messages) {
@@ -174,7 +176,7 @@ export function submittingCommands(
     }),
 
     finish: grouped(
-      ({ endings }) => ({ messages: keysOf(endings), refunds: true }),
+      ({ endings }) => ({ ownMessages: keysOf(endings), refunds: true }),
       ({ endings }) => {
         for (const { key, event, errorId, atMs } of endings) {
           const row = ownMessage(key);
@@ -186,7 +188,7 @@ export function submittingCommands(
     ),
 
     release: grouped(
-      ({ keys }) => ({ messages: keys }),
+      ({ keys }) => ({ ownMessages: keys }),
       ({ keys }) => {
         for (const key of keys) {
           const row = ownMessage(key);

@@ -21,12 +21,15 @@ export function receiptNames(
     phone === null || unmarked === true ? null : { carrierId, carrierMessageId: unknownId(phone) };
   const isTwice = to !== null && other !== null && samePhone(to, other);
   return {
-    byId:
-      carrierMessageId === "" || carrierMessageId.startsWith(UNREADABLE_PREFIX)
-        ? null
-        : { carrierId, carrierMessageId },
+    byId: idName(carrierId, carrierMessageId),
     byPhone: { to: nameOf(to), other: isTwice ? null : nameOf(other) },
   };
+}
+
+/** The name that the receipt's id stands for; null where it has none. */
+export function idName(carrierId: string, carrierMessageId: string): PartName | null {
+  if (carrierMessageId === "" || carrierMessageId.startsWith(UNREADABLE_PREFIX)) return null;
+  return { carrierId, carrierMessageId };
 }
 
 /** All of them, in the order in which they are tried. */

@@ -28,11 +28,15 @@ export interface NumberOnList {
 /** What is to be read before a command can run. What depends on it (a message's bulk, its account's wallet) comes along. */
 export interface ReadSet {
   readonly messages?: readonly MessageKey[];
+  /** Messages that were handed to delivery. They are this node's, unless it was told of before. */
+  readonly ownMessages?: readonly MessageKey[];
   /** Parts, with their messages. */
   readonly parts?: readonly PartName[];
   /** Receipts whose parts are wanted: by their ids, and for want of those by their phones. */
   readonly receipts?: readonly CarrierReceipt[];
   readonly parked?: readonly PartName[];
+  /** Parts that will be written, with the keys of their messages. */
+  readonly newParts?: readonly (PartName & { readonly key: MessageKey })[];
   readonly wallets?: readonly number[];
   /** Which of the service's own wallets are wanted with them, in their currencies; payments and revenue unless it is said. */
   readonly serviceWallets?: readonly ServiceWallet[];

@@ -238,28 +238,44 @@ test("what a node says of a message that another has by now changes nothing", as
   const [node, other] = [await openNode(t, url), await openNode(t, url)];
   const bench = await benchOn(t, node);
   const session = await sessionOf(t, url);
-  await bench.accept([bench.message()]);
-  const [{ key }] = taken(node) as [QueuedMessage];
-  await session.query("UPDATE message SET owner = $1", [other.engine.epoch]);
-  const row = async (): Promise<unknown> => (await session.query("SELECT * FROM message")).rows;
-  const before = await row();
-  const balance = await bench.balance();
   const { store } = node;
-  const words: Record<string, () => Promise<unknown>> = {
-    release: () => store.release({ keys: [key] }),
-    reroute: () => store.reroute({ messages: [{ key, carrierId: "elsewhere" }] }),
-    postpone: () => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR, event: "window closed" }] }),
-    again: () => store.again({ messages: [{ key, unknown: true, taken: null }] }),
-    finish: () => store.finish({ endings: [{ key, event: "refused", errorId: 1, atMs: NOW }] }),
+  const words: Record<string, (key: string) => Promise<unknown>> = {
+    release: (key) => store.release({ keys: [key] }),
+    reroute: (key) => store.reroute({ messages: [{ key, carrierId: "elsewhere" }] }),
+    postpone: (key) => store.postpone({ messages: [{ key, dueAtMs: NOW + HOUR, event: "window closed" }] }),
+    again: (key) => store.again({ messages: [{ key, unknown: true, taken: null }] }),
+    finish: (key) => store.finish({ endings: [{ key, event: "refused", errorId: 1, atMs: NOW }] }),
   };
-  for (const [command, say] of Object.entries(words)) {
-    await say();
-    assert.deepEqual(await row(), before, command);
-  }
+  await bench.accept(Object.keys(words).map(() => bench.message()));
+  const keys = taken(node).map(({ key }) => key);
+  await session.query("UPDATE message SET owner = $1", [other.engine.epoch]);
+  const rows = async (): Promise<unknown> => (await session.query("SELECT * FROM message ORDER BY key")).rows;
+  const before = await rows();
+  const balance = await bench.balance();
+  for (const time of ["first", "again"])
+    for (const [index, [command, say]] of Object.entries(words).entries()) {
+      await say(keys[index]!);
+      assert.deepEqual(await rows(), before, `${command}, ${time}`);
+    }
   assert.equal(await bench.balance(), balance, "nor is anything given back");
 
-  await other.store.release({ keys: [key] });
-  assert.deepEqual((await session.query("SELECT owner FROM message")).rows, [{ owner: null }], "the owner may");
+  await other.store.release({ keys });
+  const owners = await session.query("SELECT DISTINCT owner FROM message");
+  assert.deepEqual(owners.rows, [{ owner: null }], "the owner may");
+});
+
+test("a message that an operator has ended elsewhere stays so, whatever its node says of it, and what is said with that counts", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url);
+  const bench = await benchOn(t, node);
+  const session = await sessionOf(t, url);
+  await bench.accept([bench.message(), bench.message()]);
+  const [ended, sent] = taken(node) as [QueuedMessage, QueuedMessage];
+  await session.query("UPDATE message SET state = 4, owner = NULL, done_at_ms = $2 WHERE key = $1", [ended.key, NOW]);
+  await bench.submit([ended, sent]);
+  const { rows } = await session.query("SELECT state FROM message ORDER BY key");
+  assert.deepEqual(rows, [{ state: 4 }, { state: 3 }]);
+  assert.deepEqual((await session.query("SELECT message_key::text AS key FROM part")).rows, [{ key: sent.key }]);
 });
 
 test("a submission that is told twice, because the answer was lost, makes room for one message only", async (t) => {

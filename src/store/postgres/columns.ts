@@ -1,25 +1,32 @@
 /** Whole columns of rows as values of a statement: one array each, however many rows there are. */
 import type { Session } from "../../drivers/postgres/link.ts";
-import { arrayText } from "../../drivers/postgres/values.ts";
+import { arrayText, storable } from "../../drivers/postgres/values.ts";
 import type { Field } from "../schema/table.ts";
 
 /** A statement for any number of rows, and what is sent of each. */
 export interface RowsStatement {
   readonly text: string;
   readonly sent: readonly Field[];
+  /** The same for one row, whose values are sent as they are: a long text costs several times as much in an array. */
+  readonly ofOne?: string;
 }
 
-/** Sends a statement for all of the rows; without rows, none. */
+/** Sends a statement for all of the rows, with other values before theirs; without rows, none. */
 export function sendRows<Row>(
   session: Session,
-  { text, sent }: RowsStatement,
+  { text, sent, ofOne }: RowsStatement,
   rows: readonly object[],
+  before: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; count: number }> {
   if (rows.length === 0) return Promise.resolve({ rows: [], count: 0 });
-  return session.query<Row>(
-    text,
-    sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name])),
-  );
+  const [first] = rows as readonly Record<string, unknown>[];
+  if (rows.length === 1 && ofOne !== undefined)
+    return session.query<Row>(
+      ofOne,
+      sent.map(({ name }) => storable(first![name])),
+    );
+  const columns = sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name]));
+  return session.query<Row>(text, [...before, ...columns]);
 }
 
 /** The columns of a table and their types. */
@@ -39,8 +46,8 @@ export function wanted(names: Readonly<Record<string, readonly [column: string, 
  * The rows that are sent, as a subquery. Its arrays run along side by side; `FROM unnest($1, $2, …)` would keep each of them as a table of its
  * own first, and cost the database three times as much.
  */
-function sentRows(sent: readonly Field[]): string {
-  return `SELECT ${sent.map(({ column, type }, index) => `unnest($${index + 1}::${type}[]) AS ${column}`).join(", ")}`;
+function sentRows(sent: readonly Field[], first = 1): string {
+  return `SELECT ${sent.map(({ column, type }, index) => `unnest($${index + first}::${type}[]) AS ${column}`).join(", ")}`;
 }
 
 /**
@@ -53,15 +60,31 @@ export function selection(sent: readonly Field[], columns: string, rest: string,
 }
 
 export function insertion(table: string, sent: readonly Field[]): RowsStatement {
-  return { sent, text: `INSERT INTO ${table} (${sent.map(({ column }) => column)}) ${sentRows(sent)}` };
+  const into = `INSERT INTO ${table} (${sent.map(({ column }) => column)})`;
+  const values = sent.map(({ type }, index) => `$${index + 1}::${type}`);
+  return { sent, text: `${into} ${sentRows(sent)}`, ofOne: `${into} VALUES (${values})` };
 }
 
 /** Sets the columns that are not in the key. */
-export function updating(table: string, key: readonly Field[], sent: readonly Field[]): RowsStatement {
+export function updating(table: string, key: readonly Field[], sent: readonly Field[], first = 1): RowsStatement {
   const set = sent.filter((field) => !key.includes(field)).map(({ column }) => `${column} = changed.${column}`);
   const where = key.map(({ column }) => `${table}.${column} = changed.${column}`);
-  const text = `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(sent)}) AS changed WHERE ${where.join(" AND ")}`;
+  const text = `UPDATE ${table} SET ${set.join(", ")} FROM (${sentRows(sent, first)}) AS changed WHERE ${where.join(" AND ")}`;
   return { sent, text };
+}
+
+/** Changes these rows of which `holds` is true, and fails if it is not true of all: `$1` is what it is compared with, `$2` how many rows there are. */
+export function guardedUpdating(
+  table: string,
+  key: readonly Field[],
+  sent: readonly Field[],
+  holds: string,
+): RowsStatement {
+  const { text } = updating(table, key, sent, 3);
+  return {
+    sent,
+    text: `WITH done AS (${text} AND ${holds} RETURNING 1) SELECT heliograph_require(count(*) = $2) FROM done`,
+  };
 }
 
 export function deletion(table: string, sent: readonly Field[]): RowsStatement {

@@ -34,6 +34,7 @@ import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
 import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
+import { OwnedMessages } from "./owned-messages.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServiceWallets } from "./service-wallets.ts";
 import { leave } from "./takeover.ts";
@@ -87,6 +88,7 @@ export class PostgresEngine implements Engine {
   readonly #partitions: Partitions;
   readonly #writing: Workspace;
   readonly #concurrent: ConcurrentCommands;
+  readonly #owned: OwnedMessages;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
@@ -112,6 +114,7 @@ export class PostgresEngine implements Engine {
     this.#lanes = new LaneAccounts(delivers && roles.includes("dispatch") ? lanes : { lane: 0, total: 0 });
     const serviceWallets = new ServiceWallets(pool, nodes.slot);
     const messagePurge = new MessagePurge(partitions);
+    this.#owned = new OwnedMessages(nodes.epoch);
     this.ids = ids;
     this.#idMark = new IdMark(ids);
     const makeWorkspace = (): Workspace =>
@@ -127,6 +130,7 @@ export class PostgresEngine implements Engine {
         partitions,
         messagePurge,
         serviceWallets,
+        owned: this.#owned,
       });
     this.#writing = makeWorkspace();
     this.#concurrent = new ConcurrentCommands(pool, options, makeWorkspace);
@@ -247,6 +251,8 @@ export class PostgresEngine implements Engine {
       const outcomes = await runCommands(workspace.commands, calls);
       const reports = workspace.flushReports();
       const names = workspace.tables.namesToMatch;
+      const owned = workspace.tables.messages.ownedNow;
+      unit.onCommit(() => this.#owned.keep(owned));
       const flushed = Promise.all([
         workspace.tables.flush(),
         this.#noteSettled(session, unit),

@@ -20,7 +20,8 @@ export class Found {
     const asked = this.#asked.get(statement) ?? new Set();
     this.#asked.set(statement, asked);
     return items.filter((item) => {
-      const id = statement.sent.map(({ name }) => (item as Record<string, unknown>)[name]).join("\n");
+      let id = "";
+      for (const { name } of statement.sent) id += `${(item as Record<string, unknown>)[name]}\n`;
       if (asked.has(id)) return false;
       asked.add(id);
       return true;

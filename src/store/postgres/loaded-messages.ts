@@ -7,23 +7,28 @@ import type { MessageTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import { LoadedRows, rowId } from "./loaded-rows.ts";
-import { FIND, WRITE, WRITES } from "./statements.ts";
+import type { OwnedMessages } from "./owned-messages.ts";
+import { CHANGE_OWNED, FIND, WRITE, WRITES } from "./statements.ts";
 
 const isNaming = ({ client_message_id, status_id }: MessageRow): boolean =>
   client_message_id !== null && !isRejected(status_id);
 
 export class LoadedMessages implements MessageTable {
   readonly #found: Found;
+  readonly #owned: OwnedMessages;
   readonly #rows = new LoadedRows(WRITES.message);
+  readonly #unlocked = new Set<MessageKey>();
   readonly #names = new Set<string>();
   #freedNames: MessageRow[] = [];
 
-  constructor(found: Found) {
+  constructor(found: Found, owned: OwnedMessages) {
     this.#found = found;
+    this.#owned = owned;
   }
 
   clear(): void {
     this.#rows.clear();
+    this.#unlocked.clear();
     this.#names.clear();
     this.#freedNames = [];
   }
@@ -35,6 +40,24 @@ export class LoadedMessages implements MessageTable {
         keys.map((key) => ({ key })),
       ),
     );
+  }
+
+  /** Those that are this node's need not be read. */
+  loadOwn(keys: readonly MessageKey[]): Promise<void> {
+    return this.load(keys.filter((key) => !this.#takeOwned(key)));
+  }
+
+  #takeOwned(key: MessageKey): boolean {
+    const row = this.#owned.take(key);
+    if (row === undefined) return false;
+    this.#rows.keep(row);
+    this.#unlocked.add(key);
+    return true;
+  }
+
+  /** Those that are this node's when the transaction is over. */
+  get ownedNow(): readonly MessageRow[] {
+    return this.all.filter((row) => this.#owned.owns(row));
   }
 
   async loadNames(names: readonly { accountId: number; clientMessageId: string }[]): Promise<void> {
@@ -82,7 +105,14 @@ export class LoadedMessages implements MessageTable {
     const freed = this.#freedNames;
     this.#freedNames = [];
     return [
-      ...this.#rows.flush(session),
+      ...this.#rows.flush(session, {
+        isLocked: ({ key }) => !this.#unlocked.has(key),
+        send: (rows, isNeeded) => {
+          // From now on this transaction has them locked.
+          for (const { key } of rows) this.#unlocked.delete(key);
+          return sendRows(session, CHANGE_OWNED.with(isNeeded), rows, [this.#owned.epoch, rows.length]);
+        },
+      }),
       sendRows(session, WRITE.insertNames, named),
       sendRows(session, WRITE.freeNames, freed),
     ];

@@ -21,10 +21,8 @@ export class TableWrites<Of extends AnyTable> {
     this.table = table;
     const { name, sent, changing, seldomSets, later, changeSets } = table;
     this.key = table.pick(table.key);
-    // Of the others the database has no default.
-    const left = seldomSets.filter((set) => set.every((each) => table.defaultOf(each) === null));
-    // A row that was changed before it was written has values of those too.
-    const sets = [later, ...left.map((set) => set.filter((each) => !later.includes(each)))];
+    // A row that was changed before it was written has values of those that come later too.
+    const sets = [later, ...seldomSets.map((set) => set.filter((each) => !later.includes(each)))];
     this.insert = new Variants(sent, sets, (fields) => insertion(name, fields));
     this.delete = deletion(name, this.key);
     this.change =
@@ -41,6 +39,12 @@ export class TableWrites<Of extends AnyTable> {
     }
     return statement;
   }
+}
+
+/** How changes of rows are written that this transaction has not locked. */
+export interface Guarded<Row> {
+  readonly isLocked: (row: Row) => boolean;
+  readonly send: (rows: readonly Row[], isNeeded: (name: string) => boolean) => Promise<unknown>;
 }
 
 export class LoadedRows<Of extends AnyTable> {
@@ -159,28 +163,32 @@ export class LoadedRows<Of extends AnyTable> {
     if (!this.#inserted.delete(id)) this.#deleted.set(id, row);
   }
 
-  /** Sends what is to be written. Nothing waits to be written then. */
-  flush(session: Session): Promise<unknown>[] {
+  /** Sends what is to be written. Nothing waits to be written then. Changes of rows that are not locked go by `guarded`. */
+  flush(session: Session, guarded?: Guarded<Row<Of>>): Promise<unknown>[] {
     const { insert, delete: gone } = this.#writes;
     const rows = this.inserted;
     const isNeeded = (name: string): boolean =>
       rows.some((row) => row[name as keyof Row<Of>] !== this.#writes.table.defaultOf(name));
     const sent = [
       rows.length === 0 ? null : sendRows(session, insert.with(isNeeded), rows),
-      ...this.#sendChanges(session),
+      ...this.#sendChanges(session, guarded),
       sendRows(session, gone, [...this.#deleted.values()]),
     ];
     this.#written();
     return sent.filter((each) => each !== null);
   }
 
-  #sendChanges(session: Session): Promise<unknown>[] {
+  #sendChanges(session: Session, guarded?: Guarded<Row<Of>>): Promise<unknown>[] {
     if (this.#changes.size === 0) return [];
     const { change, key } = this.#writes;
     if (change !== null) {
       const rows = [...this.#changes.keys()].map((id) => this.#rows.get(id)!);
-      const statement = change.with((name) => this.#changedNames.has(name));
-      return [sendRows(session, statement, rows)];
+      const isNeeded = (name: string): boolean => this.#changedNames.has(name);
+      if (guarded === undefined) return [sendRows(session, change.with(isNeeded), rows)];
+      const { isLocked, send } = guarded;
+      const open = rows.filter((row) => !isLocked(row));
+      const locked = open.length === 0 ? rows : rows.filter(isLocked);
+      return [sendRows(session, change.with(isNeeded), locked), ...(open.length === 0 ? [] : [send(open, isNeeded)])];
     }
     // Rows that change the same columns are changed together, and no column that they do not name.
     const groups = new Map<string, { names: string[]; rows: object[] }>();

@@ -7,7 +7,7 @@ import { LATER, PARKED } from "../schema/receipts.ts";
 import { REPORT } from "../schema/report.ts";
 import type { Field } from "../schema/table.ts";
 import { MAX_SAME_ID } from "../tables.ts";
-import { deletion, insertion, selection, wanted } from "./columns.ts";
+import { deletion, guardedUpdating, insertion, selection, Variants, wanted } from "./columns.ts";
 import { TableWrites } from "./loaded-rows.ts";
 
 const BY_KEY = wanted({ key: ["wanted_key", "bigint"] });
@@ -21,6 +21,8 @@ const newestParked = (where: string): string =>
 const parkedBy = (ids: string): string =>
   `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true
    ORDER BY id`;
+/** Nearly no name has any, and that is told sooner than which are the newest. What stands before OFFSET is done first. */
+const HAS_PARKED = `WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id) OFFSET 0`;
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
 export const FIND = {
@@ -37,7 +39,11 @@ export const FIND = {
       selection(BY_NAME, "message_key AS wanted_key", `${NAMED_PARTS} ORDER BY message_key`).text
     }) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
   },
-  parked: selection(BY_NAME, PARKED.list, parkedBy(newestParked("carrier_message_id"))),
+  parked: {
+    sent: BY_NAME,
+    text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
+      ${parkedBy(newestParked("carrier_message_id"))}`,
+  },
   parkedForPhone: selection(
     BY_NAME,
     PARKED.list,
@@ -103,6 +109,11 @@ export const WRITES = {
   report: new TableWrites(REPORT),
 } as const;
 
+/** Changes messages that are in nobody's hands but this node's; no index on what is only checked is to be walked. */
+export const CHANGE_OWNED = new Variants(MESSAGE.changing, MESSAGE.changeSets, (fields) =>
+  guardedUpdating("message", MESSAGE.pick(MESSAGE.key), fields, "message.state + 0 = 1 AND message.owner + 0 = $1"),
+);
+
 const NAME: readonly Field[] = [
   ...MESSAGE.pick(["account_id", "client_message_id"]),
   { name: "key", column: "message_key", type: "bigint" },
@@ -125,7 +136,7 @@ export const WRITE = {
       }) AS numbered WHERE place <= ${MAX_LATER_RECEIPTS} ON CONFLICT DO NOTHING`,
   },
   deleteLater: deletion("later_receipt", LATER.pick(LATER.key)),
-  postNumbered: ((post) => ({ ...post, text: `${post.text} RETURNING id` }))(insertion("posting", POSTING.sent)),
+  postNumbered: ((post) => ({ ...post, ofOne: `${post.ofOne} RETURNING id` }))(insertion("posting", POSTING.sent)),
   move: `UPDATE wallet SET balance_micros = balance_micros + moved.amount
     FROM unnest($1::bigint[], $2::bigint[]) AS moved (id, amount) WHERE wallet.id = moved.id`,
 } as const;

@@ -4,8 +4,9 @@
  * locks on those that another node could change.
  */
 import type { Session } from "../../drivers/postgres/link.ts";
+import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
-import { allReceiptNames, receiptNames } from "../part-names.ts";
+import { allReceiptNames, idName } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
 import type { CarrierReceipt, PartName } from "../port/receipts.ts";
 import type { BulkRow, ReplayName, ReplayRow } from "../schema/bulk.ts";
@@ -17,16 +18,19 @@ import { LoadedReceipts } from "./loaded-receipts.ts";
 import { LoadedReports } from "./loaded-reports.ts";
 import { append, LoadedRows, rowId } from "./loaded-rows.ts";
 import { LoadedWallets } from "./loaded-wallets.ts";
+import type { OwnedMessages } from "./owned-messages.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { FIND, WRITES } from "./statements.ts";
 
-const idNameOf = (receipt: CarrierReceipt): PartName | null => receiptNames(receipt.carrierId, receipt).byId;
+const idNameOf = ({ carrierId, carrierMessageId }: CarrierReceipt): PartName | null =>
+  idName(carrierId, carrierMessageId);
 
 export interface TablesParts {
   readonly session: () => Session;
   readonly partitions: Partitions;
   readonly serviceWallets: ServiceWallets;
+  readonly owned: OwnedMessages;
 }
 
 export class PostgresTables implements Tables {
@@ -42,12 +46,12 @@ export class PostgresTables implements Tables {
   readonly reports: LoadedReports;
   readonly optOuts: LoadedOptOuts;
 
-  constructor({ session, partitions, serviceWallets }: TablesParts) {
+  constructor({ session, partitions, serviceWallets, owned }: TablesParts) {
     this.#session = session;
     this.#partitions = partitions;
     const found = new Found(session);
     this.#found = found;
-    this.messages = new LoadedMessages(found);
+    this.messages = new LoadedMessages(found, owned);
     this.parts = new LoadedParts(session, found, this.messages);
     this.receipts = new LoadedReceipts(found);
     this.wallets = new LoadedWallets(session, found, serviceWallets);
@@ -78,12 +82,22 @@ export class PostgresTables implements Tables {
   }
 
   async load(wanted: ReadSet): Promise<void> {
-    const { messages = [], parts = [], receipts = [], parked = [], wallets = [], names = [], numbers = [] } = wanted;
-    const { bulks = [], lockedBulks = [], replays = [], reports = [], leaders = [], newKeys = [] } = wanted;
+    const {
+      messages = [],
+      ownMessages = [],
+      parts = [],
+      newParts = [],
+      receipts = [],
+      parked = [],
+      wallets = [],
+    } = wanted;
+    const { names = [], numbers = [], bulks = [], lockedBulks = [], replays = [], reports = [], leaders = [] } = wanted;
+    const { newKeys = [] } = wanted;
     const homeless = newKeys.filter((key) => !this.#partitions.covers(key));
     if (homeless.length > 0) await this.#partitions.ensure(homeless);
     await Promise.all([
       this.messages.load(messages),
+      this.messages.loadOwn(ownMessages),
       this.parts.load([...parts, ...receipts.flatMap((receipt) => idNameOf(receipt) ?? [])]),
       this.receipts.load(parked),
       // Bulks are locked before wallets, here as where a bulk has its turn.
@@ -96,15 +110,19 @@ export class PostgresTables implements Tables {
       this.reports.loadFollowers(leaders),
     ]);
     // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
-    const lost = receipts.filter((receipt) => !this.#isFound(receipt));
+    const coming = new Map(newParts.map((part) => [rowId(part.carrierId, part.carrierMessageId), part.key]));
+    const lost = receipts.filter((receipt) => !this.#isFound(receipt, coming));
     await this.parts.load([...lost, ...this.receipts.all].flatMap(allReceiptNames));
     await this.#loadFurther(wanted);
   }
 
-  #isFound(receipt: CarrierReceipt): boolean {
+  #isFound(receipt: CarrierReceipt, coming: ReadonlyMap<string, MessageKey>): boolean {
     const name = idNameOf(receipt);
-    const parts = name === null ? [] : this.parts.named(name);
-    return parts.some(({ key }) => {
+    if (name === null) return false;
+    const comingKey = coming.get(rowId(name.carrierId, name.carrierMessageId));
+    const comingRow = comingKey === undefined ? undefined : this.messages.get(comingKey);
+    if (comingRow !== undefined && isAboutPhone(receipt, comingRow.recipient)) return true;
+    return this.parts.named(name).some(({ key }) => {
       const row = this.messages.get(key);
       return row === undefined || isAboutPhone(receipt, row.recipient);
     });

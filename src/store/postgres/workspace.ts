@@ -7,6 +7,7 @@ import type { Call } from "../group.ts";
 import { Unit } from "../unit.ts";
 import type { MessagePurge } from "./message-purge.ts";
 import type { Nodes } from "./nodes.ts";
+import type { OwnedMessages } from "./owned-messages.ts";
 import type { Partitions } from "./partitions.ts";
 import type { ServiceWallets } from "./service-wallets.ts";
 import { PostgresSql } from "./sql.ts";
@@ -19,6 +20,7 @@ export interface WorkspaceParts extends Pick<CommandParts, "lanes" | "ids" | "ep
   readonly partitions: Partitions;
   readonly messagePurge: MessagePurge;
   readonly serviceWallets: ServiceWallets;
+  readonly owned: OwnedMessages;
 }
 
 export class Workspace {
@@ -30,10 +32,10 @@ export class Workspace {
   #unit = new Unit();
 
   constructor(parts: WorkspaceParts) {
-    const { rules, nodes, partitions, messagePurge, serviceWallets, lanes } = parts;
+    const { rules, nodes, partitions, messagePurge, serviceWallets, owned, lanes } = parts;
     this.#rules = rules;
     const session = (): Session => this.#session!;
-    this.tables = new PostgresTables({ session, partitions, serviceWallets });
+    this.tables = new PostgresTables({ session, partitions, serviceWallets, owned });
     this.#parts = { ...parts, sql: new PostgresSql(session), tables: this.tables, unit: () => this.#unit };
     this.commands = rules.commandTable(this.#parts, {
       cluster: () => nodes.cluster(session()),

@@ -53,7 +53,7 @@ export const MESSAGE = new Table("message", ["key"], {
   flash: int({ default: 0, seldom: "other" }),
   intermediate: int({ default: 0, seldom: "other" }),
   error_id: int({ default: 0, changes: true, seldom: "other" }),
-  owner: long({ null: true, changes: true, seldom: "other" }),
+  owner: long({ null: true, changes: true, seldom: "owner" }),
   /** Of a long one (store/references.ts). */
   reference: int({ null: true, seldom: "other" }),
   unknown_count: int({ default: 0, later: true, changes: "route", seldom: "later" }),
