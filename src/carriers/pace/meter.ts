@@ -1,8 +1,9 @@
+/** Counts what happens by the second, as it goes on. */
 const SECOND_MS = 1_000;
 const BUCKET_MS = 50;
 const BUCKETS = SECOND_MS / BUCKET_MS;
 
-/** How many there were in the last second, by the second. */
+/** How many there were in the last second. */
 export class Meter {
   /** Soon after it was started it counts as if that were as long ago as it is, and so long at least. */
   readonly #leastMs: number;

@@ -491,6 +491,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/money/currencies.ts currencyNumber": "takes the currency of an account",
   "src/money/currencies.ts currencySymbol": "takes the currency of an account",
   "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
+  "src/runtime/own-files.ts besides": "takes the places of our own files",
   "src/runtime/refused-address.ts refusedAddress": OWN_WORDS,
   "src/runtime/refused-address.ts isRefusedAddress": OWN_WORDS,
   "src/runtime/refused-address.ts isAllowable": OWN_WORDS,
