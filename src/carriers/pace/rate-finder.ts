@@ -17,7 +17,6 @@
  * lowering   To a little less than was taken in the last second; if next to nothing was, to a tenth.
  * probing    Above the rate that works: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds; and back
  *            to what worked when it does not. Between probes that fail there are so many answers that throttled ones stay few.
- *
  * A rate says something only if it was used: while less is offered nothing is concluded, and after a while it is forgotten.
  */
 import type { Clock } from "../../runtime/clock.ts";
@@ -35,11 +34,13 @@ const MIN_TOLERATED = 0.015;
 const MAX_BASE = 0.1;
 /** So many answers at a rate that works weigh as much as all that is known of the base. */
 const BASE_ANSWERS = 200;
-/** Of less nothing is concluded. */
+/** From less nothing is concluded, unless so many answers have come that are mostly throttled. */
 const MIN_WATCH_MS = 200;
+const FLOOD_ANSWERS = 100;
+const FLOOD_SHARE = 0.5;
 const SETTLE_MS = 1_000;
 const ROUND_MS = 1_000;
-/** While the rate is far below what works, rounds are short. */
+/** Far below what works rounds are short. */
 const SHORT_ROUND_MS = 250;
 const SHORT_ROUND_ANSWERS = 20;
 /** A probe ends early for two throttled answers more than chance explains; where there are few in a second, for the first. */
@@ -53,8 +54,8 @@ const BELOW_TAKEN = 0.98;
 const MIN_CUT = 0.1;
 /** So often it is lowered before the rate is taken for innocent: what was taken may be overrated the first time. */
 const LOWERINGS = 2;
+/** By so much at least, and so many parts a second. */
 const MIN_STEP = 0.03;
-/** Of a slow carrier: in parts a second. */
 const MIN_STEP_PARTS = 0.5;
 const FIRST_STEP = 0.1;
 const MAX_STEP = 3;
@@ -78,7 +79,6 @@ export class RateFinder {
   /** False until something is throttled: most carriers never do, and then nothing is judged. */
   #isWatching = false;
   #phase: Phase = "free";
-  /** Since when it is in this phase, and when the first answer of its epoch came. */
   #sinceMs = 0;
   #firstAnswerMs: number | null = null;
   #epoch = 0;
@@ -170,6 +170,7 @@ export class RateFinder {
     const elapsedMs = nowMs - this.#sinceMs;
     if (this.#evidence >= ALARM && this.#evidence >= ALARM + ALARM_SHARE * this.#sentMeter.perSecond(nowMs)) {
       if (this.#phase === "holding" || elapsedMs >= MIN_WATCH_MS) this.#alarm(nowMs);
+      else if (this.#answers >= FLOOD_ANSWERS && this.#share > FLOOD_SHARE) this.#lower(nowMs, null);
       return;
     }
     if (this.#phase === "holding") this.#judgeHold(nowMs, elapsedMs);
