@@ -114,6 +114,8 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
   readonly create: (fresh: NewRowOf<Of>) => RowOf<Of>;
   /** Its values in the order of the columns, without those of the seldom columns at the end if all have their default. */
   readonly valuesOf: (row: RowOf<Of>) => readonly Value[];
+  /** Where a row differs from another: the place of each such column, and its value behind it. */
+  readonly differences: (row: RowOf<Of>, before: RowOf<Of>) => readonly Value[];
   /** The sets of seldom columns of which a row has a value, a bit each. */
   readonly seldomOf: (row: RowOf<Of>) => number;
   /** The seldom columns by their set, in the order of the bits. */
@@ -138,6 +140,8 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
     const isUsual = seldom.map((each) => `row.${each} === ${this.#default(each)}`).join(" && ");
     const all = list(names);
     this.valuesOf = compiled("row", seldom.length === 0 ? all : `${isUsual} ? ${list(usual)} : ${all}`);
+    const differs = names.map((each, place) => `if (row.${each} !== before.${each}) list.push(${place}, row.${each})`);
+    this.differences = compiled("row, before", `{ const list = []; ${differs.join("; ")}; return list; }`);
     const bits = this.seldomSets.map((set, bit) => {
       const differs = set.map((each) => `row.${each} !== ${this.#default(each)}`).join(" || ");
       return `(${differs} ? ${1 << bit} : 0)`;

@@ -10,7 +10,7 @@
  */
 import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
-import { POSTING, type PostingRow } from "../schema/posting.ts";
+import type { PostingRow } from "../schema/posting.ts";
 import type { AnyTable, Row } from "../schema/table.ts";
 import { Aside } from "./aside.ts";
 import { Journal, Replayer } from "./journal.ts";
@@ -225,7 +225,7 @@ export class BehindTables {
   }
 
   post(posting: PostingRow): void {
-    this.#commit.changes.push(["insert", "posting", POSTING.valuesOf(posting)]);
+    this.#commit.changes.push(["insert", "posting", posting]);
     this.#postings.push({ posting, since: this.#commit.seq });
   }
 

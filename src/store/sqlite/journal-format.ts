@@ -9,7 +9,7 @@
 import { MESSAGE, PART } from "../schema/message.ts";
 import { POSTING } from "../schema/posting.ts";
 import { REPORT } from "../schema/report.ts";
-import type { Value } from "../schema/table.ts";
+import type { AnyTable, Value } from "../schema/table.ts";
 
 /** The columns of each table in the order of an entry's values, by their names in the code. */
 export type Layout = Readonly<Record<string, readonly string[]>>;
@@ -22,28 +22,41 @@ export const LAYOUT: Layout = Object.fromEntries(
   Object.values(JOURNALED).map(({ name, fields }) => [name, fields.map((field) => field.name)]),
 );
 
-export type Change =
+/** A change as it is written. */
+export type WrittenChange =
   | readonly ["insert", Journaled, readonly Value[]]
   | readonly ["insert", Journaled, null, readonly Value[]]
   | readonly ["change", Journaled, Value, object]
   | readonly ["delete", Journaled, Value];
 
+/** A change as it is made: a new row is there whole. */
+export type Change = Exclude<WrittenChange, readonly ["insert", ...unknown[]]> | readonly ["insert", Journaled, object];
+
 /** The rows of a request differ in little. Shorter ones are as short in whole. */
 const MIN_SHORTENED = 16;
 
-export function shortened(changes: readonly Change[]): readonly Change[] {
-  const before = new Map<Journaled, readonly Value[]>();
+interface Before {
+  readonly row: object;
+  /** It was written without its seldom columns, and none of them can differ from that. */
+  readonly isShort: boolean;
+}
+
+/** A commit's changes as they are written: new rows as what they differ in from the one of their table before. */
+export function asWritten(changes: readonly Change[]): readonly WrittenChange[] {
+  const before = new Map<Journaled, Before>();
   return changes.map((change) => {
-    const [kind, table, values] = change;
-    if (kind !== "insert" || values === null) return change;
-    const last = before.get(table);
-    before.set(table, values);
-    if (values.length < MIN_SHORTENED || values.length !== last?.length) return change;
-    const differences: Value[] = [];
-    for (let place = 0; place < values.length; place++) {
-      if (values[place] !== last[place]) differences.push(place, values[place]!);
+    if (change[0] !== "insert") return change;
+    const [kind, name, row] = change;
+    const table: AnyTable = JOURNALED[name];
+    if (table.fields.length < MIN_SHORTENED) return [kind, name, table.valuesOf(row)];
+    const last = before.get(name);
+    const isShort = table.seldomOf(row) === 0;
+    if (last === undefined || (last.isShort && !isShort)) {
+      before.set(name, { row, isShort });
+      return [kind, name, table.valuesOf(row)];
     }
-    return ["insert", table, null, differences];
+    before.set(name, { row, isShort: last.isShort });
+    return [kind, name, null, table.differences(row, last.row)];
   });
 }
 

@@ -3,7 +3,7 @@
  * that comes after it, so these are read for as long as somebody may come from them.
  */
 import type { Value } from "../schema/table.ts";
-import type { Change, Journaled } from "./journal-format.ts";
+import type { Journaled, WrittenChange } from "./journal-format.ts";
 
 const words = (text: string): string[] => text.split(/,\s*/);
 
@@ -24,7 +24,7 @@ export const VERSION_1_LAYOUT: Readonly<Record<Journaled, readonly string[]>> = 
 const valuesIn = (table: "report" | "posting", row: unknown): Value[] =>
   VERSION_1_LAYOUT[table].map((name) => (row as Record<string, Value>)[name] ?? null);
 
-const CHANGES: Readonly<Record<string, (...rest: never[]) => Change>> = {
+const CHANGES: Readonly<Record<string, (...rest: never[]) => WrittenChange>> = {
   message: (values: Value[]) => ["insert", "message", values],
   like: (differences: Value[]) => ["insert", "message", null, differences],
   "message changed": (key: Value, change: object) => ["change", "message", key, change],
@@ -36,7 +36,7 @@ const CHANGES: Readonly<Record<string, (...rest: never[]) => Change>> = {
   posting: (posting: object) => ["insert", "posting", valuesIn("posting", posting)],
 };
 
-export function version2(change: unknown): Change {
+export function version2(change: unknown): WrittenChange {
   const [kind, ...rest] = change as [string, ...never[]];
   if (!Object.hasOwn(CHANGES, kind)) throw new RangeError("there is no such kind of change");
   return CHANGES[kind]!(...rest);

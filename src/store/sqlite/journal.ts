@@ -16,13 +16,14 @@ import type { MessageChange } from "../schema/message.ts";
 import type { AnyTable, Value } from "../schema/table.ts";
 import { Aside } from "./aside.ts";
 import {
+  asWritten,
   type Change,
   JOURNALED,
   type Journaled,
   LAYOUT,
   type Layout,
   lengthened,
-  shortened,
+  type WrittenChange,
 } from "./journal-format.ts";
 import { VERSION_1_LAYOUT, version2 } from "./journal-version-1.ts";
 import { TableStatements } from "./table-statements.ts";
@@ -73,7 +74,7 @@ export class Journal {
 
   append(seq: number, changes: readonly Change[]): void {
     this.#layout ??= this.#ensureLayout();
-    this.#statements.append.run(seq, this.#layout, JSON.stringify(shortened(changes)));
+    this.#statements.append.run(seq, this.#layout, JSON.stringify(asWritten(changes)));
   }
 
   /** The layout of today, which is written down with the first entry that has it. */
@@ -151,7 +152,7 @@ export class Replayer {
     const before = new Map<Journaled, readonly Value[]>();
     for (const written of changes as unknown[]) {
       this.aside.promised(subjectOf(written), null, written, () => {
-        const [kind, name, ...rest] = version < JOURNAL_VERSION ? version2(written) : (written as Change);
+        const [kind, name, ...rest] = version < JOURNAL_VERSION ? version2(written) : (written as WrittenChange);
         const table = JOURNALED[name];
         if (!Object.hasOwn(JOURNALED, name)) throw new RangeError("there is no such table in the journal");
         if (kind === "insert") {

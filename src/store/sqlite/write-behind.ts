@@ -77,7 +77,7 @@ export class WriteBehind<Of extends AnyTable> {
   insert(row: Row<Of>): void {
     const { seq, changes } = this.#options.commit();
     this.#kept.set(this.#keyOf(row), { row, isNew: true, change: {} as RowChange<Of>, since: seq });
-    changes.push(["insert", this.#name, this.statements.table.valuesOf(row)]);
+    changes.push(["insert", this.#name, row]);
   }
 
   /** `known` is the row as it was read. Returns it as it is then. */
