@@ -23,7 +23,7 @@ import { TravelClock } from "./runtime/travel-clock.ts";
 import { WriteMark } from "./runtime/write-mark.ts";
 import { storeOver } from "./store/group.ts";
 import type { Store } from "./store/port/store.ts";
-import { packInput } from "./threads/codec.ts";
+import { packInput, unpackAcceptance } from "./threads/codec.ts";
 import type { DeliveryThreadData } from "./threads/delivery.ts";
 import { ThreadCaller } from "./threads/rpc.ts";
 import type { StoreGreeting, StoreNews, StoreOrder, StoreThreadData } from "./threads/store.ts";
@@ -180,8 +180,10 @@ export async function startService({ settings, sandbox, prepare, onFailure }: Se
   const storeCaller = new ThreadCaller(edgeToStore.port1, takeLive);
   let rest: HeapRest | null = null;
   const store = storeOver(({ command, input }) => {
-    if (command === "accept") rest?.stop();
-    return storeCaller.call(command, packInput(command, input));
+    const answer = storeCaller.call(command, packInput(command, input));
+    if (command !== "accept") return answer;
+    rest?.stop();
+    return answer.then(unpackAcceptance);
   });
   const closeStore = async (): Promise<void> => {
     stopping = true;

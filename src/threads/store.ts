@@ -21,9 +21,10 @@ import { type Caller, callsOf, GroupCommit, type Urgency } from "../store/group.
 import type { LaneBounds } from "../store/lanes.ts";
 import { type EmbeddedStore, storeName } from "../store/open.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
+import type { AcceptanceOutcome } from "../store/port/messages.ts";
 import type { CommandName } from "../store/port/store.ts";
 import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./checkpoint.ts";
-import { packFeed, unpackInput } from "./codec.ts";
+import { packAcceptance, packFeed, unpackInput } from "./codec.ts";
 import { serveCalls } from "./rpc.ts";
 import { diskMetrics, METRICS_CALL, MeasuredEngine } from "./store-metrics.ts";
 
@@ -162,10 +163,12 @@ try {
     };
     return (name, packed) => {
       const command = name as CommandName;
-      if (command === "accept") rest.stop();
       const input = unpackInput(command, packed);
       const isAwaited = (input as { awaited?: boolean } | undefined)?.awaited === true;
-      return send[isAwaited ? "awaited" : urgency]({ command, input });
+      const answer = send[isAwaited ? "awaited" : urgency]({ command, input });
+      if (command !== "accept") return answer;
+      rest.stop();
+      return answer.then((outcome) => packAcceptance(outcome as AcceptanceOutcome));
     };
   };
   let stopCheckpoints: (() => Promise<void>) | null = null;

@@ -5,8 +5,16 @@ import { test } from "node:test";
 import { carriedOf } from "../../src/message/carried.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
+import type { AcceptanceOutcome } from "../../src/store/port/messages.ts";
 import type { CommandInput, CommandName } from "../../src/store/port/store.ts";
-import { packFeed, packInput, unpackFeed, unpackInput } from "../../src/threads/codec.ts";
+import {
+  packAcceptance,
+  packFeed,
+  packInput,
+  unpackAcceptance,
+  unpackFeed,
+  unpackInput,
+} from "../../src/threads/codec.ts";
 
 /** As it comes out on the other side of a port. */
 function cross<Name extends CommandName>(command: Name, input: CommandInput<Name>): unknown {
@@ -190,4 +198,22 @@ test("of many that are alike none gets what another has", () => {
   });
   const acceptance = { contents, messages: [] } as unknown as CommandInput<"accept">;
   assert.deepEqual((cross("accept", acceptance) as CommandInput<"accept">).contents, contents);
+});
+
+test("the answer to an acceptance, whatever it is", () => {
+  const accepted = {
+    kind: "accepted",
+    bulkId: "bulk",
+    firstKey: "17",
+    statusIds: [7, 12, 7],
+    replayed: false,
+  } as const;
+  const answers: AcceptanceOutcome[] = [
+    { ...accepted, statusIds: [...accepted.statusIds] },
+    { ...accepted, statusIds: [] },
+    { ...accepted, statusIds: [7], replayed: true, partCounts: [2], pricesMicros: [10n] },
+    { kind: "conflict" },
+  ];
+  for (const answer of answers)
+    assert.deepEqual(unpackAcceptance(structuredClone(packAcceptance(answer))), answer, JSON.stringify(answer.kind));
 });
