@@ -14,6 +14,11 @@ export const SHORT_MESSAGE_MAX = 254;
 /** The longest string that the standard knows has 64 characters. */
 export const MAX_STRING_OCTETS = 1_024;
 
+/** The octets with a Buffer's methods: all that is received is one already. */
+export function asBuffer(octets: Uint8Array): Buffer {
+  return octets instanceof Buffer ? octets : Buffer.from(octets.buffer, octets.byteOffset, octets.length);
+}
+
 export class Reader {
   readonly octets: Buffer;
   readonly end: number;
