@@ -192,7 +192,7 @@ export class CarrierPump {
     const handedAtMs = isLong ? 0 : queue.counts.handed();
     const { trace, lines } = this.#parts;
     const sinceMs = trace.handedOver();
-    void submitting.submit(parts, queue.health).then((verdict) => {
+    submitting.submit(parts, queue.health, (verdict) => {
       if (!isLong) queue.counts.answered(handedAtMs);
       this.#judged(queue, waiting, submitting, verdict, recorded);
       trace.answered(queue, waiting.message.key, verdict, sinceMs);
@@ -349,11 +349,13 @@ export class CarrierPump {
 
   /** So many parts of a message are handed over, until what is returned is called. */
   #handed(queue: CarrierQueue, key: MessageKey, parts: number): () => void {
-    const settled = this.inDoubt.add(key);
-    queue.handed.unrecorded += parts;
+    const { inDoubt } = this;
+    const { handed } = queue;
+    inDoubt.add(key);
+    handed.unrecorded += parts;
     return () => {
-      queue.handed.unrecorded -= parts;
-      settled();
+      handed.unrecorded -= parts;
+      inDoubt.settle(key);
     };
   }
 }

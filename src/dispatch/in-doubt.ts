@@ -13,13 +13,14 @@ export class InDoubt {
     return this.#counts.keys();
   }
 
-  /** The message is in doubt until what is returned is called. */
-  add(key: MessageKey): () => void {
+  /** The message is in doubt until it was settled as often. */
+  add(key: MessageKey): void {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    return () => {
-      const left = this.#counts.get(key)! - 1;
-      if (left > 0) this.#counts.set(key, left);
-      else this.#counts.delete(key);
-    };
+  }
+
+  settle(key: MessageKey): void {
+    const left = this.#counts.get(key)! - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
   }
 }

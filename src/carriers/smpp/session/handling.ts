@@ -49,11 +49,21 @@ export class Handling {
     return this.#withHandlers + this.#answersHeld >= this.#options.bound;
   }
 
+  /** What the handler gives is the answer. */
+  answer<Request extends RequestHead>(request: Request, handler: (request: Request) => Reply | Promise<Reply>): void {
+    this.run(request, handler, this.#reply);
+  }
+
+  /** One for all requests. */
+  readonly #reply = (reply: Reply, request: RequestHead): void => {
+    this.reply(request, reply);
+  };
+
   /** The handler's result goes to `finish`; if it fails, the peer learns of a system error. */
   run<Request extends RequestHead, Result>(
     request: Request,
     handler: (request: Request) => Result | Promise<Result>,
-    finish: (result: Result) => void,
+    finish: (result: Result, request: Request) => void,
   ): void {
     let result: Result | Promise<Result>;
     try {
@@ -63,7 +73,7 @@ export class Handling {
       return;
     }
     if (!(result instanceof Promise)) {
-      finish(result);
+      finish(result, request);
       return;
     }
     this.#withHandlers++;
@@ -71,7 +81,7 @@ export class Handling {
       (value) => {
         this.#withHandlers--;
         if (this.#closed) return;
-        finish(value);
+        finish(value, request);
         this.#options.onDone();
       },
       (error) => {

@@ -65,7 +65,7 @@ import {
   type SessionState,
 } from "./states.ts";
 import { Watchdog } from "./watchdog.ts";
-import { Window } from "./window.ts";
+import { type Hears, Window } from "./window.ts";
 
 export class SmppSession {
   /** Settled when the socket is closed, at the same time as `onClose`. */
@@ -171,7 +171,9 @@ export class SmppSession {
 
   /** The ESME's: bound when the answer has status 0. */
   bind(kind: BindKind, fields: Partial<PduBody<BindName>>): Promise<SessionAnswer<BindName>> {
-    return this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields });
+    return new Promise((hears) =>
+      this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields }, hears),
+    );
   }
 
   /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
@@ -182,7 +184,12 @@ export class SmppSession {
   }
 
   request<Name extends SendableName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
-    return this.#ask(draft);
+    return new Promise((hears) => this.#ask(draft, hears));
+  }
+
+  /** The same without a promise, for whoever has many under way: `hears` may not use the session there and then. */
+  ask<Name extends SendableName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
+    this.#ask(draft, hears);
   }
 
   /**
@@ -208,21 +215,27 @@ export class SmppSession {
     return this.closed;
   }
 
-  #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
-    if (!maySend(this.#options.role, draft.command, this.#state)) return unsent("state");
-    if (this.#window.room <= 0) return unsent("full");
+  #ask<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
+    const why = this.#put(draft, hears);
+    if (why !== null) hears({ kind: "unsent", why });
+  }
+
+  /** Gives why it is not sent; null when it is. */
+  #put<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): Unsent | null {
+    if (!maySend(this.#options.role, draft.command, this.#state)) return "state";
+    if (this.#window.room <= 0) return "full";
     const sequence = this.#window.nextSequence();
     try {
       this.#outbox.add(draft, sequence, true);
     } catch (error) {
       this.#options.onProblem?.({ kind: "unencodable", draft, error });
-      return unsent("unencodable");
+      return "unencodable";
     }
     // It may have been the one that filled a portion.
-    if (this.#state === "closed") return unsent("forbidden");
-    const answer = this.#window.add(draft.command as Name, sequence, isBind(draft.command));
+    if (this.#state === "closed") return "forbidden";
+    this.#window.add(draft.command as Name, sequence, hears, isBind(draft.command));
     if (this.#window.room === 0) this.#wanted = true;
-    return answer;
+    return null;
   }
 
   // What comes in.
@@ -266,7 +279,7 @@ export class SmppSession {
       mayArrive(this.#peer, command, this.#state)
     ) {
       const request = { command, sequence, octets };
-      this.#handling.run(request, onUnreadable, (reply) => this.#handling.reply(request, reply));
+      this.#handling.answer(request, onUnreadable);
     } else if (answer !== null) this.#handling.send(answer, sequence);
   }
 
@@ -314,7 +327,7 @@ export class SmppSession {
   #takeMessage(pdu: Pdu<MessageRequestName>): void {
     const { onRequest } = this.#options;
     if (onRequest === undefined) this.#refuse(pdu, "ESME_RINVCMDID");
-    else this.#handling.run(pdu, onRequest, (reply) => this.#handling.reply(pdu, reply));
+    else this.#handling.answer(pdu, onRequest);
   }
 
   #refuse(pdu: Pdu, status: CommandStatus): void {
@@ -443,8 +456,4 @@ export class SmppSession {
     this.#options.onClose?.(this.#end);
     return this.#end;
   }
-}
-
-function unsent(why: Unsent): Promise<{ readonly kind: "unsent"; readonly why: Unsent }> {
-  return Promise.resolve({ kind: "unsent", why });
 }
