@@ -55,15 +55,15 @@ export class Handling {
   }
 
   /** One for all requests. */
-  readonly #reply = (reply: Reply, request: RequestHead): void => {
-    this.reply(request, reply);
+  readonly #reply = (reply: Reply, head: RequestHead): void => {
+    this.reply(head, reply);
   };
 
   /** The handler's result goes to `finish`; if it fails, the peer learns of a system error. */
   run<Request extends RequestHead, Result>(
     request: Request,
     handler: (request: Request) => Result | Promise<Result>,
-    finish: (result: Result, request: Request) => void,
+    finish: (result: Result, head: RequestHead) => void,
   ): void {
     let result: Result | Promise<Result>;
     try {
@@ -77,16 +77,18 @@ export class Handling {
       return;
     }
     this.#withHandlers++;
+    // The rest of it need not be kept for the answer: under load a thousand receipts wait for the store.
+    const head: RequestHead = { command: request.command, sequence: request.sequence };
     result.then(
       (value) => {
         this.#withHandlers--;
         if (this.#closed) return;
-        finish(value, request);
+        finish(value, head);
         this.#options.onDone();
       },
       (error) => {
         this.#withHandlers--;
-        this.#failed(request, error);
+        this.#failed(head, error);
         this.#options.onDone();
       },
     );
