@@ -20,8 +20,8 @@ export function asBuffer(octets: Uint8Array): Buffer {
 }
 
 export class Reader {
-  readonly octets: Buffer;
-  readonly end: number;
+  octets: Buffer;
+  end: number;
   offset: number;
   /** The first thing that was wrong, as the status that answers it; null while all is well. */
   fault: CommandStatus | null = null;
@@ -30,6 +30,14 @@ export class Reader {
     this.octets = octets;
     this.offset = offset;
     this.end = end;
+  }
+
+  /** Something else, as if it were a new one. */
+  begin(octets: Buffer, offset: number, end: number): void {
+    this.octets = octets;
+    this.offset = offset;
+    this.end = end;
+    this.fault = null;
   }
 
   get left(): number {
