@@ -57,7 +57,8 @@ export class Submitting {
     this.message = message;
     this.#carrier = carrier;
     this.#putOffs = putOffs;
-    const alone = message.partCount === 1 ? carrier.partsOf({ ...message, reference: 0 }) : null;
+    // One that was accepted as one part has no reference yet, and is not copied for one.
+    const alone = message.partCount === 1 ? carrier.partsOf(message) : null;
     // In a carrier's alphabet, what was counted as one part may be several.
     this.#reference = alone?.length === 1 ? 0 : references.of(message);
     this.#parts = alone?.length === 1 ? alone : carrier.partsOf({ ...message, reference: this.#reference });

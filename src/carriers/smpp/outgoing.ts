@@ -31,7 +31,9 @@ export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToS
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
 function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, profile: SmppProfile): PartToSubmit[] {
   const method = profile.longMessages ?? "udh";
-  const parts = withHeaders(message, message, method === "udh" ? profile.referenceBits : 8);
+  const { flash, reference } = message;
+  const options = { flash, reference: reference ?? 0 };
+  const parts = withHeaders(message, options, method === "udh" ? profile.referenceBits : 8);
   const total = parts.length;
   if (method === "udh" || total === 1) return parts.map((userData) => ({ message, userData, place: null }));
   const bare = (octets: Uint8Array): UserData => ({
@@ -55,7 +57,7 @@ function textParts(message: OutgoingMessage, profile: SmppProfile): PartToSubmit
   const method = profile.longMessages ?? "udh";
   const byCharacter = body.encoding === "gsm7" && !takesGsm(profile);
   const { reference, flash } = message;
-  const options = { reference, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
+  const options = { reference: reference ?? 0, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
   if (method === "udh") {
     const parts = withHeaders(body, options, profile.referenceBits);
     const written = byCharacter ? parts.map(inCharacters) : parts;
@@ -126,7 +128,7 @@ function tlvsOf(
   const tlvs: Tlv[] = [];
   if (place !== null) {
     tlvs.push(
-      makeTlv("sar_msg_ref_num", reference),
+      makeTlv("sar_msg_ref_num", reference ?? 0),
       makeTlv("sar_total_segments", place.total),
       makeTlv("sar_segment_seqnum", place.sequence),
     );
