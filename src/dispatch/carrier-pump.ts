@@ -182,7 +182,7 @@ export class CarrierPump {
   }
 
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
-    queue.begun.delete(waiting.message.key);
+    if (queue.begun.size > 0) queue.begun.delete(waiting.message.key);
     queue.inFlight++;
     this.#parts.watch.handed(queue, waiting.message.to);
     const recorded = this.#handed(queue, waiting.message.key, parts);
@@ -351,11 +351,11 @@ export class CarrierPump {
   #handed(queue: CarrierQueue, key: MessageKey, parts: number): () => void {
     const { inDoubt } = this;
     const { handed } = queue;
-    inDoubt.add(key);
+    const doubt = inDoubt.add(key);
     handed.unrecorded += parts;
     return () => {
       handed.unrecorded -= parts;
-      inDoubt.settle(key);
+      inDoubt.settle(doubt);
     };
   }
 }
