@@ -71,20 +71,13 @@ export class SmppSession {
   /** Settled when the socket is closed, at the same time as `onClose`. */
   readonly closed: Promise<Closed>;
   readonly #options: SessionOptions & SessionSettings;
+  readonly #peer: SessionRole;
   readonly #socket: Duplex;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #window: Window;
   readonly #handling: Handling;
-  readonly #counters = {
-    pdusIn: 0,
-    timedOut: 0,
-    cutOff: 0,
-    strayAnswers: 0,
-    malformed: 0,
-    mended: 0,
-    enquireLinks: 0,
-  };
+  readonly #counters = { pdusIn: 0, timedOut: 0, cutOff: 0, strayAnswers: 0, malformed: 0, mended: 0, enquireLinks: 0 };
   #state: SessionState = "open";
   #watchdog: Watchdog | null = null;
   /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
@@ -100,6 +93,7 @@ export class SmppSession {
   constructor(socket: Duplex, options: SessionOptions) {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
     const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
+    this.#peer = this.#options.role === "esme" ? "smsc" : "esme";
     this.#socket = socket;
     this.#outbox = new Outbox(socket, {
       onFlush: (taken) => this.#flushed(taken),
@@ -171,9 +165,8 @@ export class SmppSession {
 
   /** The ESME's: bound when the answer has status 0. */
   bind(kind: BindKind, fields: Partial<PduBody<BindName>>): Promise<SessionAnswer<BindName>> {
-    return new Promise((hears) =>
-      this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields }, hears),
-    );
+    const draft: PduDraft<BindName> = { command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields };
+    return new Promise((hears) => this.ask(draft, hears));
   }
 
   /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
@@ -184,12 +177,7 @@ export class SmppSession {
   }
 
   request<Name extends SendableName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
-    return new Promise((hears) => this.#ask(draft, hears));
-  }
-
-  /** The same without a promise, for whoever has many under way: `hears` may not use the session there and then. */
-  ask<Name extends SendableName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
-    this.#ask(draft, hears);
+    return new Promise((hears) => this.ask(draft, hears));
   }
 
   /**
@@ -215,7 +203,8 @@ export class SmppSession {
     return this.closed;
   }
 
-  #ask<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
+  /** As `request`, without a promise, for whoever has many under way: `hears` may not use the session there and then. */
+  ask<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
     const why = this.#put(draft, hears);
     if (why !== null) hears({ kind: "unsent", why });
   }
@@ -258,10 +247,6 @@ export class SmppSession {
     else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
   }
 
-  get #peer(): SessionRole {
-    return this.#options.role === "esme" ? "smsc" : "esme";
-  }
-
   #noteMended({ command, sequence }: Pdu, how: Mending): void {
     this.#counters.mended++;
     if (isRequest(command)) this.#options.onMended?.({ command, sequence }, how);
@@ -278,8 +263,7 @@ export class SmppSession {
       (command === "deliver_sm" || command === "data_sm") &&
       mayArrive(this.#peer, command, this.#state)
     ) {
-      const request = { command, sequence, octets };
-      this.#handling.answer(request, onUnreadable);
+      this.#handling.answer({ command, sequence, octets }, onUnreadable);
     } else if (answer !== null) this.#handling.send(answer, sequence);
   }
 
