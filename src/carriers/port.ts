@@ -16,8 +16,8 @@ export interface OutgoingMessage extends Body {
   readonly intermediateReport: boolean;
   /** The network need not try after this. */
   readonly expiresAtMs: number;
-  /** Marks the parts of one message as its own: 16 bits, of which a carrier with 8 gets the lower ones. */
-  readonly reference: number;
+  /** Marks the parts of one message as its own: 16 bits, of which a carrier with 8 gets the lower ones. Null of what is one part. */
+  readonly reference: number | null;
   /** What the rules of its country ask for, for a carrier that has a place for it. */
   readonly regional?: Regional | null;
   /** Whose message it is, and our own key of it: for a network of ours, which shows it to its sender. */

@@ -56,10 +56,22 @@ export class CarrierInbox {
   }
 
   /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. */
-  async receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart, mayWait = false): Promise<void> {
+  receipt(carrierId: string, receipt: Receipt, asMessage?: IncomingPart, mayWait = false): Promise<void> {
+    if (asMessage !== undefined) return this.#receiptOrMessage(carrierId, receipt, asMessage, mayWait);
+    const add = this.#receiptsOf(carrierId);
+    // Nearly all are receipts, whatever the store finds to them: no more promises than the one.
+    return new Promise((safe) => add({ item: receipt, safe: safe as () => void }, mayWait));
+  }
+
+  async #receiptOrMessage(
+    carrierId: string,
+    receipt: Receipt,
+    asMessage: IncomingPart,
+    mayWait: boolean,
+  ): Promise<void> {
     const keep = (): Promise<boolean> =>
       new Promise((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }, mayWait));
-    if ((await keep()) || asMessage === undefined) return;
+    if (await keep()) return;
     // The answer to its submit may be on its way.
     await new Promise<void>((resolve) => this.#parts.clock.after(OVERTAKEN_MS, resolve));
     if (!(await keep())) await this.incoming(carrierId, asMessage);
@@ -97,7 +109,7 @@ export class CarrierInbox {
             log.warn({ carrier: carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
           );
         const untaken = new Set(strangers);
-        for (const [index, { safe }] of batch.entries()) safe(!untaken.has(index));
+        for (let index = 0; index < batch.length; index++) batch[index]!.safe(!untaken.has(index));
       },
       subject: ({ item }) => `${carrierId} ${item.carrierMessageId}`,
       isAside: ({ safe }) => safe(true),

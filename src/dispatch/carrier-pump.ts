@@ -182,7 +182,7 @@ export class CarrierPump {
   }
 
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
-    queue.begun.delete(waiting.message.key);
+    if (queue.begun.size > 0) queue.begun.delete(waiting.message.key);
     queue.inFlight++;
     this.#parts.watch.handed(queue, waiting.message.to);
     const recorded = this.#handed(queue, waiting.message.key, parts);
@@ -192,7 +192,7 @@ export class CarrierPump {
     const handedAtMs = isLong ? 0 : queue.counts.handed();
     const { trace, lines } = this.#parts;
     const sinceMs = trace.handedOver();
-    void submitting.submit(parts, queue.health).then((verdict) => {
+    submitting.submit(parts, queue.health, (verdict) => {
       if (!isLong) queue.counts.answered(handedAtMs);
       this.#judged(queue, waiting, submitting, verdict, recorded);
       trace.answered(queue, waiting.message.key, verdict, sinceMs);
@@ -349,11 +349,13 @@ export class CarrierPump {
 
   /** So many parts of a message are handed over, until what is returned is called. */
   #handed(queue: CarrierQueue, key: MessageKey, parts: number): () => void {
-    const settled = this.inDoubt.add(key);
-    queue.handed.unrecorded += parts;
+    const { inDoubt } = this;
+    const { handed } = queue;
+    const doubt = inDoubt.add(key);
+    handed.unrecorded += parts;
     return () => {
-      queue.handed.unrecorded -= parts;
-      settled();
+      handed.unrecorded -= parts;
+      inDoubt.settle(doubt);
     };
   }
 }

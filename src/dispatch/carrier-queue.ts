@@ -108,7 +108,8 @@ export class CarrierQueue {
 
   /** The message on its way: as it was left, unless nothing of it went and its carrier has another profile by now. */
   submitting(message: QueuedMessage, references: References, putOffs: PutOffs): Submitting {
-    const begun = this.begun.get(message.key);
+    // Mostly there is none, and to look for one takes longer than to see that.
+    const begun = this.begun.size === 0 ? undefined : this.begun.get(message.key);
     if (begun?.suits(this.carrier) !== true)
       return new Submitting(begun?.asItIs ?? message, this.carrier, references, putOffs);
     begun.moveTo(this.carrier);

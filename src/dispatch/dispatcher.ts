@@ -177,7 +177,7 @@ export class Dispatcher {
   }
 
   async #connect(queue: CarrierQueue, carrier: Carrier): Promise<void> {
-    carrier.onReceipt((receipt, ...said) => this.#receipt(queue, receipt, ...said));
+    carrier.onReceipt((receipt, asMessage, raw, mayWait) => this.#receipt(queue, receipt, asMessage, raw, mayWait));
     carrier.onIncoming((part) => this.#incoming(queue, part));
     carrier.onChange(() => {
       const isUp = carrier.isUp();
@@ -191,8 +191,8 @@ export class Dispatcher {
     this.#pump.pump(queue);
   }
 
-  #receipt(queue: CarrierQueue, ...[receipt, ...said]: Parameters<ReceiptListener>): Promise<void> {
-    const safe = this.#outcomes.receipt(queue.carrier.id, receipt, ...said);
+  #receipt(queue: CarrierQueue, ...[receipt, asMessage, raw, mayWait]: Parameters<ReceiptListener>): Promise<void> {
+    const safe = this.#outcomes.receipt(queue.carrier.id, receipt, asMessage, raw, mayWait);
     queue.counts.received(receipt);
     if (this.#lines !== null) this.#lines.receipt(queue.carrier, receipt);
     return safe;

@@ -28,6 +28,10 @@ interface Said {
   readonly status?: string;
 }
 
+type Health = Pick<CarrierHealth, "answered">;
+
+const NONE: readonly string[] = [];
+
 export class Submitting {
   readonly message: QueuedMessage;
   #carrier: Carrier;
@@ -35,7 +39,7 @@ export class Submitting {
   readonly #parts: readonly PartToSubmit[];
   readonly #ids: (string | null)[];
   /** The ids of further parts, where the carrier cut the message itself. */
-  readonly #others: string[] = [];
+  #others: readonly string[] = NONE;
   /** How many parts the carrier has. */
   #takenCount: number;
   /** The error of a part that will never be taken. */
@@ -53,14 +57,14 @@ export class Submitting {
     this.message = message;
     this.#carrier = carrier;
     this.#putOffs = putOffs;
-    const partsWith = (reference: number) => carrier.partsOf({ ...message, reference });
-    const alone = message.partCount === 1 ? partsWith(0) : null;
+    // One that was accepted as one part has no reference yet, and is not copied for one.
+    const alone = message.partCount === 1 ? carrier.partsOf(message) : null;
     // In a carrier's alphabet, what was counted as one part may be several.
     this.#reference = alone?.length === 1 ? 0 : references.of(message);
-    this.#parts = alone?.length === 1 ? alone : partsWith(this.#reference);
+    this.#parts = alone?.length === 1 ? alone : carrier.partsOf({ ...message, reference: this.#reference });
     // With another profile it may be cut otherwise: then it cannot be gone on with, and goes whole.
     const goesOn = taken?.ids.length === this.#parts.length && taken.cut === this.#cut;
-    this.#ids = goesOn ? [...taken.ids] : this.#parts.map(() => null);
+    this.#ids = goesOn ? [...taken.ids] : Array(this.#parts.length).fill(null);
     this.#takenCount = goesOn ? countOf(taken) : 0;
     this.#toldCount = this.#takenCount;
     this.#recordedCount = this.#takenCount;
@@ -126,11 +130,19 @@ export class Submitting {
   }
 
   /** Hands over the parts that the carrier does not have yet, so many at most, and judges by the answers. So does `health`, of the carrier. */
-  submit(most: number, health?: Pick<CarrierHealth, "answered">): Promise<Verdict> {
+  submit(most: number, health: Health | undefined, judged: (verdict: Verdict) => void): void {
     // Nearly all messages have one part: no promises and lists beyond what that takes.
-    if (this.#ids.length === 1) return this.#handOver(0, health).then((answer) => this.#judge([answer]));
+    if (this.#ids.length === 1) {
+      void this.#carrier.submit(this.#parts[0]!).then((answer) => {
+        const known = this.#heard(0, answer, health);
+        judged(this.#wholeVerdict ?? this.#judge([known]));
+      });
+      return;
+    }
     const missing = [...this.#ids.keys()].filter((index) => this.#ids[index] === null).slice(0, most);
-    return Promise.all(missing.map((index) => this.#handOver(index, health))).then((answers) => this.#judge(answers));
+    const handOver = async (index: number) =>
+      this.#heard(index, await this.#carrier.submit(this.#parts[index]!), health);
+    void Promise.all(missing.map(handOver)).then((answers) => judged(this.#wholeVerdict ?? this.#judge(answers)));
   }
 
   /** The rest of it may go no more. What the carrier has already cannot be taken back, however it would be cut by now. */
@@ -140,32 +152,37 @@ export class Submitting {
   }
 
   /** Where the policy is to wait for a receipt, an unknown outcome is as good as taken, under an id that stands for the phone. */
-  #handOver(index: number, health?: Pick<CarrierHealth, "answered">): Promise<Submission> {
-    return this.#carrier.submit(this.#parts[index]!).then((answer) => {
-      health?.answered(this.message.to, answer);
-      const isHeld = answer.kind === "unknown" && this.#carrier.unknownPolicy === "hold";
-      const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
-      if (known.kind === "accepted") {
-        this.#ids[index] = known.carrierMessageId;
-        if (known.others !== undefined) this.#others.push(...known.others);
-        this.#takenCount++;
-      }
-      return known;
-    });
+  #heard(index: number, answer: Submission, health: Health | undefined): Submission {
+    health?.answered(this.message.to, answer);
+    const isHeld = answer.kind === "unknown" && this.#carrier.unknownPolicy === "hold";
+    const known: Submission = isHeld ? { kind: "accepted", carrierMessageId: unknownId(this.message.to) } : answer;
+    if (known.kind === "accepted") {
+      this.#ids[index] = known.carrierMessageId;
+      if (known.others !== undefined) this.#others = [...this.#others, ...known.others];
+      this.#takenCount++;
+    }
+    return known;
   }
 
   /** The parts that the carrier has, with those marked whose receipts make the whole. */
   #taken(ids: readonly (string | null)[] = this.#ids): SubmittedPart[] {
+    const [first] = ids;
+    if (ids.length === 1 && this.#others.length === 0)
+      return first == null ? [] : [{ carrierMessageId: first, counts: true }];
     const taken = [...ids.filter((id) => id !== null), ...this.#others];
     const counting = { every: null, first: 0, last: taken.length - 1 }[this.#carrier.partRule];
     return taken.map((id, index) => ({ carrierMessageId: id, counts: counting === null || counting === index }));
   }
 
+  /** Null unless the carrier has all of it. */
+  get #wholeVerdict(): Verdict | null {
+    const isWhole = this.#spoiledBy === null && this.#takenCount === this.#ids.length;
+    return isWhole ? { kind: "submitted", parts: this.#taken(), refusedErrorId: null } : null;
+  }
+
+  /** By the answers, of which one at least is not that the carrier has it. */
   #judge(answers: readonly Submission[]): Verdict {
     const taken = this.#taken();
-    if (this.#spoiledBy === null && this.#takenCount === this.#ids.length) {
-      return { kind: "submitted", parts: taken, refusedErrorId: null };
-    }
     const kinds = new Set(answers.map((answer) => answer.kind));
     this.#isUnknown = kinds.has("unknown");
     const refused = answers.find((answer) => answer.kind === "refused");

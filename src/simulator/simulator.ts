@@ -190,7 +190,9 @@ export class SimulatedCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return encodeBody(message, message).map((userData) => ({ message, userData, place: null }));
+    const { flash, reference } = message;
+    const parts = encodeBody(message, { flash, reference: reference ?? 0 });
+    return parts.map((userData) => ({ message, userData, place: null }));
   }
 
   async submit(part: PartToSubmit): Promise<Submission> {

@@ -18,6 +18,46 @@ type NewMessage = Acceptance["messages"][number];
 type Submitted = CommandInput<"submitted">["messages"][number];
 type Receipt = CommandInput<"received">["receipts"][number];
 
+/**
+ * Where values are written, and then copied from as one list. A list of its own for each would be made three times as it grows; this one is
+ * there for all, and holds nothing in between.
+ */
+class Sheet {
+  #values: unknown[] = [];
+  #length = 0;
+
+  /** Anew, whatever became of the last one. */
+  begin(): void {
+    this.#length = 0;
+  }
+
+  add(value: unknown): void {
+    this.#values[this.#length++] = value;
+  }
+
+  /** A place for a number that is known later. */
+  leave(): number {
+    this.#values[this.#length] = 0;
+    return this.#length++;
+  }
+
+  fill(place: number, value: number): void {
+    this.#values[place] = value;
+  }
+
+  /** All that was written, which is not held here any longer. */
+  take(): unknown[] {
+    const values = this.#values.slice(0, this.#length);
+    if (this.#values.length > MAX_SHEET) this.#values = [];
+    else this.#values.fill(0, 0, this.#length);
+    return values;
+  }
+}
+
+/** A sheet that had more to hold, as with a bulk of the largest size, is thrown away. */
+const MAX_SHEET = 16_384;
+const sheet = new Sheet();
+
 /** Reads a list of values from its start to its end. */
 class Cursor {
   readonly #values: readonly unknown[];
@@ -35,13 +75,13 @@ class Cursor {
 
 /** How a thing is written behind others, and read again. */
 interface Codec<Thing> {
-  readonly write: (values: unknown[], thing: Thing) => void;
+  readonly write: (sheet: Sheet, thing: Thing) => void;
   readonly read: (from: Cursor) => Thing;
 }
 
 /** One that is written as what differs from the thing before it. */
 interface RecordCodec<Thing> extends Codec<Thing> {
-  readonly writeBehind: (values: unknown[], thing: Thing, before: Thing) => void;
+  readonly writeBehind: (sheet: Sheet, thing: Thing, before: Thing) => void;
   readonly readBehind: (from: Cursor, before: Thing) => Thing;
   /** Stands before the first: its fields are undefined. */
   readonly none: Thing;
@@ -50,12 +90,12 @@ interface RecordCodec<Thing> extends Codec<Thing> {
 /** Several, behind their number. */
 function many<Thing>({ writeBehind, readBehind, none }: RecordCodec<Thing>): Codec<readonly Thing[]> {
   return {
-    write: (values, things) => {
-      values.push(things.length);
+    write: (sheet, things) => {
+      sheet.add(things.length);
       let before = none;
-      for (const thing of things) {
-        writeBehind(values, thing, before);
-        before = thing;
+      for (let index = 0; index < things.length; index++) {
+        writeBehind(sheet, things[index]!, before);
+        before = things[index]!;
       }
     },
     read: (from) => {
@@ -85,18 +125,18 @@ function record<Thing extends object>() {
     const others = (names as Names).filter(has);
     if (plain.length > MAX_FIELDS) throw new RangeError(`a record of ${plain.length} fields`);
     const writes = [
-      "const at = values.push(0) - 1; let differs = 0",
+      "const place = sheet.leave(); let differs = 0",
       ...plain.map(
-        (name, bit) => `if (it.${name} !== before.${name}) { differs |= ${1 << bit}; values.push(it.${name}) }`,
+        (name, bit) => `if (it.${name} !== before.${name}) { differs |= ${1 << bit}; sheet.add(it.${name}) }`,
       ),
-      "values[at] = differs",
-      ...others.map((name) => `nested.${name}.write(values, it.${name})`),
+      "sheet.fill(place, differs)",
+      ...others.map((name) => `nested.${name}.write(sheet, it.${name})`),
     ];
     const reads = [
       ...plain.map((name, bit) => `${name}: (differs & ${1 << bit}) === 0 ? before.${name} : from.next()`),
       ...others.map((name) => `${name}: nested.${name}.read(from)`),
     ];
-    const writeBehind = compiled<RecordCodec<Thing>["writeBehind"]>("values, it, before", `{ ${writes.join("; ")} }`, {
+    const writeBehind = compiled<RecordCodec<Thing>["writeBehind"]>("sheet, it, before", `{ ${writes.join("; ")} }`, {
       nested,
     });
     const readBehind = compiled<RecordCodec<Thing>["readBehind"]>(
@@ -109,7 +149,7 @@ function record<Thing extends object>() {
       none,
       writeBehind,
       readBehind,
-      write: (values, it) => writeBehind(values, it, none),
+      write: (sheet, it) => writeBehind(sheet, it, none),
       read: (from) => readBehind(from, none),
     };
   };
@@ -248,9 +288,9 @@ export function unpackAcceptance(answer: unknown): AcceptanceOutcome {
 }
 
 function packed<Thing>({ write }: Codec<Thing>, thing: Thing): unknown[] {
-  const values: unknown[] = [];
-  write(values, thing);
-  return values;
+  sheet.begin();
+  write(sheet, thing);
+  return sheet.take();
 }
 
 /** A feed on its way. */

@@ -7,7 +7,7 @@ import { submitOf } from "../../src/carriers/smpp/outgoing.ts";
 import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { readSar } from "../../src/carriers/smpp/sar.ts";
 import { PutOffs } from "../../src/dispatch/put-off.ts";
-import { Submitting } from "../../src/dispatch/submitting.ts";
+import { Submitting, type Verdict } from "../../src/dispatch/submitting.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
 import { Lease } from "../../src/runtime/lease.ts";
@@ -24,6 +24,10 @@ import { settle, startDispatch } from "./setup.ts";
 /** Parts that may go at once. */
 const ALL = 255;
 const PHONE = "41790000001";
+
+function handOver(submitting: Submitting): Promise<Verdict> {
+  return new Promise((judged) => submitting.submit(ALL, undefined, judged));
+}
 
 /** Keys as the service gives them to messages that come a millisecond apart. */
 async function keysOf(count: number): Promise<string[]> {
@@ -131,7 +135,7 @@ test("long messages whose parts are mixed on the way are whole on their phones, 
         return queued(keys[index]!, `${PHONE}${phone}`, text);
       });
       for (const [index, message] of sent.entries())
-        await new Submitting(message, carriers[messages[index]!.way]!, references, new PutOffs(100)).submit(ALL);
+        await handOver(new Submitting(message, carriers[messages[index]!.way]!, references, new PutOffs(100)));
       const phones = new Map<string, Phone>();
       const mixed = carriers
         .flatMap(({ written }) => written)
@@ -204,12 +208,12 @@ test("what only the carrier's alphabet makes several parts of has a reference of
   for (const key of await keysOf(20)) {
     const message = queued(key, PHONE, "€ ".repeat(50));
     assert.equal(message.partCount, 1);
-    await new Submitting(message, carrier, references, new PutOffs(100)).submit(ALL);
+    await handOver(new Submitting(message, carrier, references, new PutOffs(100)));
   }
   assert.equal(carrier.submitted.length, 40);
   assert.equal(new Set(carrier.written.map(({ shortMessage }) => shortMessage![3])).size, 20);
   const before = references.size;
-  await new Submitting(queued("1", PHONE, "short"), carrier, references, new PutOffs(100)).submit(ALL);
+  await handOver(new Submitting(queued("1", PHONE, "short"), carrier, references, new PutOffs(100)));
   assert.equal(references.size, before, "a short message takes none");
 });
 

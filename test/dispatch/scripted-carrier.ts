@@ -45,7 +45,9 @@ export class ScriptedCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    return encodeBody(message, message).map((userData) => ({ message, userData, place: null }));
+    const { flash, reference } = message;
+    const parts = encodeBody(message, { flash, reference: reference ?? 0 });
+    return parts.map((userData) => ({ message, userData, place: null }));
   }
 
   onIncoming(listener: (part: IncomingPart) => Promise<void>): void {

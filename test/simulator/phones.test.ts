@@ -21,7 +21,11 @@ function partsOf(to: string, text: string, options: Partial<OutgoingMessage> = {
     key: `key of ${text.slice(0, 20)}`,
     ...options,
   };
-  return encodeBody(message, message).map((userData) => ({ message, userData, place: null }));
+  return encodeBody(message, { flash: message.flash, reference: message.reference ?? 0 }).map((userData) => ({
+    message,
+    userData,
+    place: null,
+  }));
 }
 
 test("the parts of a long text are one message when the last of them has come, in whatever order they come", () => {

@@ -142,7 +142,7 @@ export class HttpCarrier implements Carrier {
   partsOf(message: OutgoingMessage): readonly PartToSubmit[] {
     const { flash, reference } = message;
     const isWhole = this.#description.cutBy !== "us" && !isOctets(message.encoding);
-    const parts = encodeBody(message, { reference, flash, unpacked: false });
+    const parts = encodeBody(message, { reference: reference ?? 0, flash, unpacked: false });
     if (parts.length === 1) return [{ message, userData: parts[0]!, place: null }];
     if (isWhole) {
       const octets = Buffer.from(message.text);

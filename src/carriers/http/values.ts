@@ -47,7 +47,7 @@ const OF_MESSAGE: Readonly<Record<string, (part: PartToSubmit, nowMs: number) =>
   dataCoding: ({ userData }) => userData.dataCoding,
   flash: ({ message }) => message.flash,
   unicode: ({ message }) => message.encoding === "ucs2",
-  reference: ({ message }) => message.reference,
+  reference: ({ message }) => message.reference ?? 0,
   sequence: ({ place }) => place?.sequence,
   total: ({ place }) => place?.total,
   validSeconds: (part, nowMs) => Math.max(1, Math.floor(leftMs(part, nowMs) / SECOND_MS)),

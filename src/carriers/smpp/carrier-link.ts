@@ -23,9 +23,10 @@ import { toldProblem } from "./problems.ts";
 import type { SmppProfile } from "./profile.ts";
 import { hostPatienceMs, LASTING_MS, retryWaitMs } from "./retry-wait.ts";
 import { connectSocket } from "./session/connect.ts";
-import type { MessageRequestName, Reply, SessionAnswer, SessionHandlers } from "./session/contract.ts";
+import type { MessageRequestName, Reply, SessionHandlers } from "./session/contract.ts";
 import { SmppSession } from "./session/session.ts";
 import type { BindKind } from "./session/states.ts";
+import type { Hears } from "./session/window.ts";
 
 export interface LinkParts {
   readonly profile: SmppProfile;
@@ -130,8 +131,10 @@ export class CarrierLink {
     return this.canSubmit ? this.#session!.room : 0;
   }
 
-  submit(draft: PduDraft<"submit_sm">): Promise<SessionAnswer<"submit_sm">> {
-    return this.#session?.request(draft) ?? Promise.resolve({ kind: "unsent", why: "state" });
+  /** `hears` what became of it, and may not use the link there and then. */
+  submit(draft: PduDraft<"submit_sm">, hears: Hears<"submit_sm">): void {
+    if (this.#session === null) hears({ kind: "unsent", why: "state" });
+    else this.#session.ask(draft, hears);
   }
 
   start(): void {

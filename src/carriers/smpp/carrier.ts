@@ -156,7 +156,8 @@ export class SmppCarrier implements Carrier {
 
   room(): number {
     if (this.#queue.length > 0) return 0;
-    const onLinks = this.#links.reduce((sum, link) => sum + link.room, 0);
+    let onLinks = 0;
+    for (const link of this.#links) onLinks += link.room;
     if (onLinks === 0) return 0;
     const byPace = this.#pace.room();
     if (byPace === 0) this.#wakeWhenPaced();
@@ -189,7 +190,7 @@ export class SmppCarrier implements Carrier {
     const draft = submitOf(part, this.#profile, this.#parts.clock.now());
     if (draft === null) return Promise.resolve({ kind: "refused", errorId: BAD_SENDER });
     const { stamp } = this.#pace;
-    return link.submit(draft).then((answer) => this.#submissionOf(answer, part, stamp));
+    return new Promise((resolve) => link.submit(draft, (answer) => resolve(this.#submissionOf(answer, part, stamp))));
   }
 
   /** Sends those of the parts that wait for the pace which it allows by now. Without a connection, or at the end, they were never sent. */
@@ -208,7 +209,8 @@ export class SmppCarrier implements Carrier {
   }
 
   #submissionOf(answer: SessionAnswer<"submit_sm">, part: PartToSubmit, stamp: number): Submission {
-    if (this.#queue.length > 0) this.#sendQueued();
+    // The connection is in the middle of something.
+    if (this.#queue.length > 0) queueMicrotask(() => this.#sendQueued());
     if (answer.kind === "unknown") return { kind: "unknown" };
     if (answer.kind === "unsent") {
       if (answer.why === "unencodable") return { kind: "refused", errorId: UNENCODABLE };
@@ -277,8 +279,7 @@ export class SmppCarrier implements Carrier {
       delivered.kind === "receipt"
         ? this.#onReceipt(delivered.receipt, delivered.asMessage, delivered.raw, mayWait)
         : this.#onIncoming(delivered.part);
-    const { command } = pdu;
-    return safe.then(() => ({ command: `${command}_resp`, status: 0 }));
+    return safe.then(pdu.command === "deliver_sm" ? deliverTaken : dataTaken);
   }
 
   /**
@@ -295,7 +296,7 @@ export class SmppCarrier implements Carrier {
       to: null,
       octets: octets.toString("hex", 0, Math.min(octets.length, MAX_UNREADABLE_OCTETS)),
     };
-    return this.#onReceipt(receipt).then(() => ({ command: `${command}_resp`, status: 0 }));
+    return this.#onReceipt(receipt).then(command === "deliver_sm" ? deliverTaken : dataTaken);
   }
 
   #changed(): void {
@@ -333,6 +334,12 @@ export class SmppCarrier implements Carrier {
     await Promise.all(this.#links.map((link) => link.stop()));
   }
 }
+
+/** One for all that a carrier sends. */
+const DELIVER_TAKEN: Reply = Object.freeze({ command: "deliver_sm_resp", status: 0 });
+const DATA_TAKEN: Reply = Object.freeze({ command: "data_sm_resp", status: 0 });
+const deliverTaken = (): Reply => DELIVER_TAKEN;
+const dataTaken = (): Reply => DATA_TAKEN;
 
 function later(retryAfterMs: number): Promise<Submission> {
   return Promise.resolve({ kind: "later", retryAfterMs });

@@ -7,9 +7,10 @@ import type { Encoding, UserData } from "../../sms/text.ts";
 import { encodeUserData, type PartsOptions } from "../../sms/userdata.ts";
 import { bodyFor, takesGsm, writtenSender } from "../../sms/writing.ts";
 import type { OutgoingMessage, PartToSubmit } from "../port.ts";
+import { NO_OCTETS } from "./codec/octets.ts";
 import type { PduDraft } from "./codec/pdu.ts";
 import { formatRelativeTime, MAX_RELATIVE_MS } from "./codec/times.ts";
-import { makeTlv, type Tlv } from "./codec/tlvs.ts";
+import { makeTlv, NO_TLVS, type Tlv } from "./codec/tlvs.ts";
 import type { SmppProfile } from "./profile.ts";
 import { regionalTlvs } from "./regional-tlvs.ts";
 
@@ -30,7 +31,9 @@ export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToS
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
 function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, profile: SmppProfile): PartToSubmit[] {
   const method = profile.longMessages ?? "udh";
-  const parts = withHeaders(message, message, method === "udh" ? profile.referenceBits : 8);
+  const { flash, reference } = message;
+  const options = { flash, reference: reference ?? 0 };
+  const parts = withHeaders(message, options, method === "udh" ? profile.referenceBits : 8);
   const total = parts.length;
   if (method === "udh" || total === 1) return parts.map((userData) => ({ message, userData, place: null }));
   const bare = (octets: Uint8Array): UserData => ({
@@ -54,7 +57,7 @@ function textParts(message: OutgoingMessage, profile: SmppProfile): PartToSubmit
   const method = profile.longMessages ?? "udh";
   const byCharacter = body.encoding === "gsm7" && !takesGsm(profile);
   const { reference, flash } = message;
-  const options = { reference, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
+  const options = { reference: reference ?? 0, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
   if (method === "udh") {
     const parts = withHeaders(body, options, profile.referenceBits);
     const written = byCharacter ? parts.map(inCharacters) : parts;
@@ -97,17 +100,6 @@ export function submitOf(
   // A clock that was set back makes any time long.
   const validityMs = Math.min(Math.max(MIN_VALIDITY_MS, message.expiresAtMs - nowMs), MAX_RELATIVE_MS);
   const payload = userData.octets.length > SHORT_MESSAGE_OCTETS;
-  const tlvs: Tlv[] = [];
-  if (place !== null) {
-    tlvs.push(
-      makeTlv("sar_msg_ref_num", message.reference),
-      makeTlv("sar_total_segments", place.total),
-      makeTlv("sar_segment_seqnum", place.sequence),
-    );
-  }
-  if (payload) tlvs.push(makeTlv("message_payload", userData.octets));
-  // In every part: a carrier checks each submit by itself.
-  if (message.regional != null) tlvs.push(...regionalTlvs(message.regional, profile));
   return {
     command: "submit_sm",
     serviceType: profile.serviceType ?? "",
@@ -121,9 +113,30 @@ export function submitOf(
     validityPeriod: formatRelativeTime(validityMs),
     registeredDelivery: FINAL_RECEIPT | (message.intermediateReport ? INTERMEDIATE_NOTIFICATION : 0),
     dataCoding: userData.dataCoding,
-    ...(payload ? {} : { shortMessage: userData.octets }),
-    tlvs,
+    shortMessage: payload ? NO_OCTETS : userData.octets,
+    // Nearly all have none.
+    tlvs: payload || place !== null || message.regional != null ? tlvsOf(message, userData, place, profile) : NO_TLVS,
   };
+}
+
+function tlvsOf(
+  { reference, regional }: OutgoingMessage,
+  { octets }: UserData,
+  place: PartToSubmit["place"],
+  profile: SmppProfile,
+): Tlv[] {
+  const tlvs: Tlv[] = [];
+  if (place !== null) {
+    tlvs.push(
+      makeTlv("sar_msg_ref_num", reference ?? 0),
+      makeTlv("sar_total_segments", place.total),
+      makeTlv("sar_segment_seqnum", place.sequence),
+    );
+  }
+  if (octets.length > SHORT_MESSAGE_OCTETS) tlvs.push(makeTlv("message_payload", octets));
+  // In every part: a carrier checks each submit by itself.
+  if (regional != null) tlvs.push(...regionalTlvs(regional, profile));
+  return tlvs;
 }
 
 /** The client's own, where there is one; but whether there is a header is as the part has it. */
@@ -132,8 +145,10 @@ function esmClassOf({ encoding }: OutgoingMessage, { hasHeader }: UserData): num
   return own | (hasHeader ? HEADER_BIT : 0);
 }
 
+/** By the type of number that a sender has: where the profile may name another. */
+const SENDER_TYPES = { 1: "internationalType", 3: "shortCodeType", 5: "nameType" } as const;
+
 function sourceType(from: string, profile: SmppProfile) {
   const type = senderType(from);
-  const overrides = { 1: profile.internationalType, 3: profile.shortCodeType, 5: profile.nameType };
-  return overrides[type.ton as keyof typeof overrides] ?? type;
+  return profile[SENDER_TYPES[type.ton as keyof typeof SENDER_TYPES]] ?? type;
 }

@@ -6,6 +6,7 @@ import { DEFAULT_ALPHABET, textOfSeptets } from "../../sms/alphabets.ts";
 import { beginsWithHeader } from "../../sms/binary.ts";
 import { unpack } from "../../sms/septets.ts";
 import { textOfUcs2 } from "../../sms/userdata.ts";
+import { asBuffer } from "./codec/octets.ts";
 import { MAX_RECEIPT_OCTETS } from "./receipt.ts";
 
 export interface ReceiptOctets {
@@ -19,9 +20,8 @@ export interface ReceiptOctets {
 type Reading = (octets: Uint8Array) => string;
 
 /** An octet a character, which ASCII is too: nearly all receipts. */
-const latin1: Reading = (octets) => Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString("latin1");
-const littleEndian: Reading = (octets) =>
-  Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString("utf16le");
+const latin1: Reading = (octets) => asBuffer(octets).toString("latin1");
+const littleEndian: Reading = (octets) => asBuffer(octets).toString("utf16le");
 const gsm: Reading = (octets) => textOfSeptets(octets, DEFAULT_ALPHABET);
 const packedGsm: Reading = (octets) => gsm(unpack(octets, 0, Number.POSITIVE_INFINITY));
 

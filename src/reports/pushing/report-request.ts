@@ -80,8 +80,10 @@ export interface Signed {
 
 /** The value of the `webhook-signature` header. */
 export function signatures({ id, timestampSeconds, body }: Signed, keys: readonly KeyObject[]): string {
-  const content = `${id}.${timestampSeconds}.${body}`;
-  return keys.map((key) => `v1,${createHmac("sha256", key).update(content).digest("base64")}`).join(" ");
+  const head = `${id}.${timestampSeconds}.`;
+  // In two: put together, a body of a hundred reports would be copied for it.
+  const sign = (key: KeyObject): string => createHmac("sha256", key).update(head).update(body).digest("base64");
+  return keys.map((key) => `v1,${sign(key)}`).join(" ");
 }
 
 function basic(username: string, password: string): string {

@@ -65,6 +65,22 @@ function errorOfItem(errorId: number): ErrorOfItem {
   return item;
 }
 
+/** The messages of a request were sent in one moment, and many receipts come in one: a date that was just written is not written again. */
+function lastKept(write: (atMs: number) => string): (atMs: number) => string {
+  let lastMs = Number.NaN;
+  let last = "";
+  return (atMs) => {
+    if (atMs !== lastMs) {
+      last = write(atMs);
+      lastMs = atMs;
+    }
+    return last;
+  };
+}
+
+const sentAtOf = lastKept(formatDateTime);
+const doneAtOf = lastKept(formatDateTime);
+
 /** The order of the fields is the order on the wire. */
 export const reportItem = compiled<(facts: ReportFacts) => ReportItem>(
   "facts",
@@ -73,8 +89,8 @@ export const reportItem = compiled<(facts: ReportFacts) => ReportItem>(
     messageId: facts.messageId,
     to: facts.to,
     from: facts.from,
-    sentAt: formatDateTime(facts.sentAtMs),
-    doneAt: formatDateTime(facts.doneAtMs),
+    sentAt: sentAtOf(facts.sentAtMs),
+    doneAt: doneAtOf(facts.doneAtMs),
     smsCount: facts.smsCount,
     mccMnc: facts.mccMnc ?? undefined,
     ${TOLD_CARRIED},
@@ -82,7 +98,7 @@ export const reportItem = compiled<(facts: ReportFacts) => ReportItem>(
     status: statusOfItem(facts.statusId),
     error: errorOfItem(facts.errorId),
   })`,
-  { formatDateTime, unitsOf, statusOfItem, errorOfItem },
+  { sentAtOf, doneAtOf, unitsOf, statusOfItem, errorOfItem },
 );
 
 export interface LogFacts extends Omit<ReportFacts, "doneAtMs"> {

@@ -76,6 +76,9 @@ const PLANS = new Map<number, Plan>(
   }),
 );
 
+/** One for all PDUs: what is read is copied out of it, or is a view of its own. It holds on to the last chunk that was read. */
+const reader = new Reader(Buffer.alloc(0), 0, 0);
+
 /** Reads the PDU that lies from `start` to `end`, its header included. The caller has seen to it that its length is right. */
 export function decodePdu(octets: Buffer, start = 0, end = octets.length): Decoded {
   const commandId = octets.readUInt32BE(start + 4);
@@ -83,7 +86,7 @@ export function decodePdu(octets: Buffer, start = 0, end = octets.length): Decod
   const sequence = octets.readUInt32BE(start + 12);
   const plan = PLANS.get(commandId);
   if (plan === undefined) return malformed(octets.subarray(start, end), "ESME_RINVCMDID");
-  const reader = new Reader(octets, start + HEADER_OCTETS, end);
+  reader.begin(octets, start + HEADER_OCTETS, end);
   if (plan.hasFields && reader.left === 0) reader.fail("ESME_RINVCMDLEN");
   const pdu = plan.read(reader, status, sequence);
   if (reader.fault !== null && !plan.lenient) return readMended(octets.subarray(start, end), plan, reader.fault);

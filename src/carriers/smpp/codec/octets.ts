@@ -14,9 +14,14 @@ export const SHORT_MESSAGE_MAX = 254;
 /** The longest string that the standard knows has 64 characters. */
 export const MAX_STRING_OCTETS = 1_024;
 
+/** The octets with a Buffer's methods: all that is received is one already. */
+export function asBuffer(octets: Uint8Array): Buffer {
+  return octets instanceof Buffer ? octets : Buffer.from(octets.buffer, octets.byteOffset, octets.length);
+}
+
 export class Reader {
-  readonly octets: Buffer;
-  readonly end: number;
+  octets: Buffer;
+  end: number;
   offset: number;
   /** The first thing that was wrong, as the status that answers it; null while all is well. */
   fault: CommandStatus | null = null;
@@ -25,6 +30,14 @@ export class Reader {
     this.octets = octets;
     this.offset = offset;
     this.end = end;
+  }
+
+  /** Something else, as if it were a new one. */
+  begin(octets: Buffer, offset: number, end: number): void {
+    this.octets = octets;
+    this.offset = offset;
+    this.end = end;
+    this.fault = null;
   }
 
   get left(): number {

@@ -3,7 +3,7 @@
  * as often as they came, up to `MAX_TLVS`; behind these only the first of each that is known. The known ones can be read and made by their
  * names of SMPP 3.4 §5.3.2 and 5.0 §4.8.4.
  */
-import type { Reader, Writer } from "./octets.ts";
+import { asBuffer, type Reader, type Writer } from "./octets.ts";
 
 export interface Tlv {
   readonly tag: number;
@@ -101,8 +101,9 @@ export function makeTlv<Name extends TlvName>(name: Name, value: TlvValue<Name>)
   return { tag, value: (MAKE[kind] as (value: TlvValue<Name>) => Uint8Array)(value) };
 }
 
+/** By places: of each receipt four are looked for, and an iterator each time would cost as much as all else that is read of them. */
 function find(tlvs: readonly Tlv[], tag: number): Tlv | undefined {
-  for (const tlv of tlvs) if (tlv.tag === tag) return tlv;
+  for (let place = 0; place < tlvs.length; place++) if (tlvs[place]!.tag === tag) return tlvs[place];
   return undefined;
 }
 
@@ -110,15 +111,14 @@ function find(tlvs: readonly Tlv[], tag: number): Tlv | undefined {
 function readNumber(value: Uint8Array): number | undefined {
   if (value.length === 0 || value.length > 4) return undefined;
   let number = 0;
-  for (const octet of value) number = number * 256 + octet;
+  for (let place = 0; place < value.length; place++) number = number * 256 + value[place]!;
   return number;
 }
 
 /** With its NUL, as it should be, or without, as it often is. */
 function readString(value: Uint8Array): string {
   const end = value.indexOf(0);
-  const { buffer, byteOffset, length } = value;
-  return Buffer.from(buffer, byteOffset, end === -1 ? length : end).toString("latin1");
+  return asBuffer(value).toString("latin1", 0, end === -1 ? value.length : end);
 }
 
 const READ: { readonly [K in Kind]: (value: Uint8Array) => Values[K] | undefined } = {
@@ -153,7 +153,9 @@ export const MAX_TLVS = 64;
 /** All that is left of a PDU after its mandatory fields. */
 export function readTlvs(reader: Reader): readonly Tlv[] {
   if (reader.left === 0) return NO_TLVS;
-  const tlvs: Tlv[] = [];
+  // An array that grows takes room for seventeen at once.
+  const tlvs = Array<Tlv>(countTlvs(reader));
+  let count = 0;
   while (reader.left > 0) {
     if (reader.left < HEADER_OCTETS) {
       reader.fail("ESME_RINVOPTPARSTREAM");
@@ -162,14 +164,24 @@ export function readTlvs(reader: Reader): readonly Tlv[] {
     const tag = reader.octets.readUInt16BE(reader.offset);
     const length = reader.octets.readUInt16BE(reader.offset + 2);
     reader.offset += HEADER_OCTETS;
-    if (tlvs.length >= MAX_TLVS && !isFirstOfKnown(tlvs, tag)) {
+    if (count >= MAX_TLVS && !isFirstOfKnown(tlvs, tag)) {
       reader.skip(length, "ESME_RINVPARLEN");
       continue;
     }
     const value = reader.take(length, "ESME_RINVPARLEN");
-    if (value !== null) tlvs.push({ tag, value });
+    if (value !== null) tlvs[count++] = { tag, value };
   }
+  // What breaks off has fewer than it says.
+  if (count < tlvs.length) tlvs.length = count;
   return tlvs;
+}
+
+/** How many begin there, as far as they are all kept. */
+function countTlvs({ octets, offset, end }: Reader): number {
+  let count = 0;
+  for (let at = offset; count < MAX_TLVS && at + HEADER_OCTETS <= end; count++)
+    at += HEADER_OCTETS + octets.readUInt16BE(at + 2);
+  return count;
 }
 
 function isFirstOfKnown(tlvs: readonly Tlv[], tag: number): boolean {
@@ -177,7 +189,8 @@ function isFirstOfKnown(tlvs: readonly Tlv[], tag: number): boolean {
 }
 
 export function writeTlvs(writer: Writer, tlvs: readonly Tlv[]): void {
-  for (const { tag, value } of tlvs) {
+  for (let place = 0; place < tlvs.length; place++) {
+    const { tag, value } = tlvs[place]!;
     writer.uint16(tag);
     writer.uint16(value.length);
     writer.bytes(value);
@@ -186,6 +199,6 @@ export function writeTlvs(writer: Writer, tlvs: readonly Tlv[]): void {
 
 export function tlvOctets(tlvs: readonly Tlv[]): number {
   let octets = 0;
-  for (const { value } of tlvs) octets += HEADER_OCTETS + value.length;
+  for (let place = 0; place < tlvs.length; place++) octets += HEADER_OCTETS + tlvs[place]!.value.length;
   return octets;
 }

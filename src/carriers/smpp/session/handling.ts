@@ -49,11 +49,21 @@ export class Handling {
     return this.#withHandlers + this.#answersHeld >= this.#options.bound;
   }
 
+  /** What the handler gives is the answer. */
+  answer<Request extends RequestHead>(request: Request, handler: (request: Request) => Reply | Promise<Reply>): void {
+    this.run(request, handler, this.#reply);
+  }
+
+  /** One for all requests. */
+  readonly #reply = (reply: Reply, head: RequestHead): void => {
+    this.reply(head, reply);
+  };
+
   /** The handler's result goes to `finish`; if it fails, the peer learns of a system error. */
   run<Request extends RequestHead, Result>(
     request: Request,
     handler: (request: Request) => Result | Promise<Result>,
-    finish: (result: Result) => void,
+    finish: (result: Result, head: RequestHead) => void,
   ): void {
     let result: Result | Promise<Result>;
     try {
@@ -63,20 +73,22 @@ export class Handling {
       return;
     }
     if (!(result instanceof Promise)) {
-      finish(result);
+      finish(result, request);
       return;
     }
     this.#withHandlers++;
+    // The rest of it need not be kept for the answer: under load a thousand receipts wait for the store.
+    const head: RequestHead = { command: request.command, sequence: request.sequence };
     result.then(
       (value) => {
         this.#withHandlers--;
         if (this.#closed) return;
-        finish(value);
+        finish(value, head);
         this.#options.onDone();
       },
       (error) => {
         this.#withHandlers--;
-        this.#failed(request, error);
+        this.#failed(head, error);
         this.#options.onDone();
       },
     );

@@ -65,26 +65,19 @@ import {
   type SessionState,
 } from "./states.ts";
 import { Watchdog } from "./watchdog.ts";
-import { Window } from "./window.ts";
+import { type Hears, Window } from "./window.ts";
 
 export class SmppSession {
   /** Settled when the socket is closed, at the same time as `onClose`. */
   readonly closed: Promise<Closed>;
   readonly #options: SessionOptions & SessionSettings;
+  readonly #peer: SessionRole;
   readonly #socket: Duplex;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #window: Window;
   readonly #handling: Handling;
-  readonly #counters = {
-    pdusIn: 0,
-    timedOut: 0,
-    cutOff: 0,
-    strayAnswers: 0,
-    malformed: 0,
-    mended: 0,
-    enquireLinks: 0,
-  };
+  readonly #counters = { pdusIn: 0, timedOut: 0, cutOff: 0, strayAnswers: 0, malformed: 0, mended: 0, enquireLinks: 0 };
   #state: SessionState = "open";
   #watchdog: Watchdog | null = null;
   /** For what must happen in time besides answers: first the bind, then the goodbye, then the end of the socket. */
@@ -100,6 +93,7 @@ export class SmppSession {
   constructor(socket: Duplex, options: SessionOptions) {
     this.#options = { ...DEFAULT_SETTINGS, ...options };
     const { clock, window, requestTimeoutMs, bindTimeoutMs, maxHandling, maxPduOctets } = this.#options;
+    this.#peer = this.#options.role === "esme" ? "smsc" : "esme";
     this.#socket = socket;
     this.#outbox = new Outbox(socket, {
       onFlush: (taken) => this.#flushed(taken),
@@ -171,7 +165,8 @@ export class SmppSession {
 
   /** The ESME's: bound when the answer has status 0. */
   bind(kind: BindKind, fields: Partial<PduBody<BindName>>): Promise<SessionAnswer<BindName>> {
-    return this.#ask({ command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields });
+    const draft: PduDraft<BindName> = { command: `bind_${kind}`, interfaceVersion: INTERFACE_VERSION, ...fields };
+    return new Promise((hears) => this.ask(draft, hears));
   }
 
   /** The SMSC's: asks the ESME to bind as a receiver. False when it is too late for that. */
@@ -182,7 +177,7 @@ export class SmppSession {
   }
 
   request<Name extends SendableName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
-    return this.#ask(draft);
+    return new Promise((hears) => this.ask(draft, hears));
   }
 
   /**
@@ -208,21 +203,28 @@ export class SmppSession {
     return this.closed;
   }
 
-  #ask<Name extends RequestName>(draft: PduDraft<Name>): Promise<SessionAnswer<Name>> {
-    if (!maySend(this.#options.role, draft.command, this.#state)) return unsent("state");
-    if (this.#window.room <= 0) return unsent("full");
+  /** As `request`, without a promise, for whoever has many under way: `hears` may not use the session there and then. */
+  ask<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): void {
+    const why = this.#put(draft, hears);
+    if (why !== null) hears({ kind: "unsent", why });
+  }
+
+  /** Gives why it is not sent; null when it is. */
+  #put<Name extends RequestName>(draft: PduDraft<Name>, hears: Hears<Name>): Unsent | null {
+    if (!maySend(this.#options.role, draft.command, this.#state)) return "state";
+    if (this.#window.room <= 0) return "full";
     const sequence = this.#window.nextSequence();
     try {
       this.#outbox.add(draft, sequence, true);
     } catch (error) {
       this.#options.onProblem?.({ kind: "unencodable", draft, error });
-      return unsent("unencodable");
+      return "unencodable";
     }
     // It may have been the one that filled a portion.
-    if (this.#state === "closed") return unsent("forbidden");
-    const answer = this.#window.add(draft.command as Name, sequence, isBind(draft.command));
+    if (this.#state === "closed") return "forbidden";
+    this.#window.add(draft.command as Name, sequence, hears, isBind(draft.command));
     if (this.#window.room === 0) this.#wanted = true;
-    return answer;
+    return null;
   }
 
   // What comes in.
@@ -245,10 +247,6 @@ export class SmppSession {
     else this.#refuse(pdu, isBind(pdu.command) ? "ESME_RALYBND" : "ESME_RINVBNDSTS");
   }
 
-  get #peer(): SessionRole {
-    return this.#options.role === "esme" ? "smsc" : "esme";
-  }
-
   #noteMended({ command, sequence }: Pdu, how: Mending): void {
     this.#counters.mended++;
     if (isRequest(command)) this.#options.onMended?.({ command, sequence }, how);
@@ -265,8 +263,7 @@ export class SmppSession {
       (command === "deliver_sm" || command === "data_sm") &&
       mayArrive(this.#peer, command, this.#state)
     ) {
-      const request = { command, sequence, octets };
-      this.#handling.run(request, onUnreadable, (reply) => this.#handling.reply(request, reply));
+      this.#handling.answer({ command, sequence, octets }, onUnreadable);
     } else if (answer !== null) this.#handling.send(answer, sequence);
   }
 
@@ -314,7 +311,7 @@ export class SmppSession {
   #takeMessage(pdu: Pdu<MessageRequestName>): void {
     const { onRequest } = this.#options;
     if (onRequest === undefined) this.#refuse(pdu, "ESME_RINVCMDID");
-    else this.#handling.run(pdu, onRequest, (reply) => this.#handling.reply(pdu, reply));
+    else this.#handling.answer(pdu, onRequest);
   }
 
   #refuse(pdu: Pdu, status: CommandStatus): void {
@@ -443,8 +440,4 @@ export class SmppSession {
     this.#options.onClose?.(this.#end);
     return this.#end;
   }
-}
-
-function unsent(why: Unsent): Promise<{ readonly kind: "unsent"; readonly why: Unsent }> {
-  return Promise.resolve({ kind: "unsent", why });
 }

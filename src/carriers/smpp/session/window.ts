@@ -9,11 +9,14 @@ import type { SessionAnswer, Unsent } from "./contract.ts";
 
 type AnyAnswer = SessionAnswer<RequestName>;
 
+/** Hears what became of a request: at once, in the middle of what the session does, so it must not use the session there and then. */
+export type Hears<Name extends RequestName> = (answer: SessionAnswer<Name>) => void;
+
 interface Waiting {
   readonly sequence: number;
   readonly response: ResponseName;
   readonly deadlineMs: number;
-  readonly resolve: (answer: AnyAnswer) => void;
+  readonly hears: (answer: AnyAnswer) => void;
 }
 
 /** 3.4 §3.2: sequence numbers go from 1 to this, and around. */
@@ -55,19 +58,17 @@ export class Window {
   }
 
   /** `sequence` is what `nextSequence` gave. One without end, as a bind, is answered or goes with its connection: whoever asks sees to that. */
-  add<Name extends RequestName>(command: Name, sequence: number, endless = false): Promise<SessionAnswer<Name>> {
+  add<Name extends RequestName>(command: Name, sequence: number, hears: Hears<Name>, endless = false): void {
     const deadlineMs = endless ? Number.POSITIVE_INFINITY : this.#clock.monotonic() + this.#timeoutMs;
     if (!endless) this.#timer ??= this.#clock.after(this.#timeoutMs, () => this.#expire());
     this.#inFlight++;
-    return new Promise((resolve) => {
-      this.#places[this.#placeOf(sequence)] = {
-        sequence,
-        response: responseTo(command),
-        deadlineMs,
-        // Safe: `settle` resolves it only with a response to this command.
-        resolve: resolve as Waiting["resolve"],
-      };
-    });
+    this.#places[this.#placeOf(sequence)] = {
+      sequence,
+      response: responseTo(command),
+      deadlineMs,
+      // Safe: `settle` tells it only of a response to this command.
+      hears: hears as Waiting["hears"],
+    };
   }
 
   /** False when nobody waits for it. */
@@ -78,7 +79,7 @@ export class Window {
     if (pdu.command !== waiting.response && pdu.command !== "generic_nack") return false;
     this.#places[place] = undefined;
     this.#inFlight--;
-    waiting.resolve({ kind: "answered", pdu } as AnyAnswer);
+    waiting.hears({ kind: "answered", pdu } as AnyAnswer);
     return true;
   }
 
@@ -90,7 +91,7 @@ export class Window {
       if (waiting === undefined || ((waiting.sequence - firstSequence) & LAST_SEQUENCE) > LAST_SEQUENCE / 2) continue;
       this.#places[place] = undefined;
       this.#inFlight--;
-      waiting.resolve({ kind: "unsent", why });
+      waiting.hears({ kind: "unsent", why });
     }
   }
 
@@ -119,7 +120,7 @@ export class Window {
       if (waiting === undefined || waiting.deadlineMs > nowMs) continue;
       this.#places[place] = undefined;
       this.#inFlight--;
-      waiting.resolve({ kind: "unknown", sequence: waiting.sequence });
+      waiting.hears({ kind: "unknown", sequence: waiting.sequence });
       count++;
     }
     return count;
