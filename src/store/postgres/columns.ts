@@ -1,6 +1,7 @@
 /** Whole columns of rows as values of a statement: one array each, however many rows there are. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import { arrayText, storable } from "../../drivers/postgres/values.ts";
+import { compiled } from "../../runtime/compiled.ts";
 import type { Field } from "../schema/table.ts";
 
 /** A statement for any number of rows, and what is sent of each. */
@@ -11,6 +12,18 @@ export interface RowsStatement {
   readonly ofOne?: string;
 }
 
+const READERS = new WeakMap<Field, (row: object) => unknown>();
+
+/** What reads a field of a row: of its own, because to look a property up by a name that changes from call to call takes many times as long. */
+export function readerOf(field: Field): (row: object) => unknown {
+  let reader = READERS.get(field);
+  if (reader === undefined) {
+    reader = compiled<(row: object) => unknown>("row", `row.${field.name}`);
+    READERS.set(field, reader);
+  }
+  return reader;
+}
+
 /** Sends a statement for all of the rows, with other values before theirs; without rows, none. */
 export function sendRows<Row>(
   session: Session,
@@ -19,13 +32,13 @@ export function sendRows<Row>(
   before: readonly unknown[] = [],
 ): Promise<{ rows: Row[]; count: number }> {
   if (rows.length === 0) return Promise.resolve({ rows: [], count: 0 });
-  const [first] = rows as readonly Record<string, unknown>[];
+  const [first] = rows;
   if (rows.length === 1 && ofOne !== undefined)
     return session.query<Row>(
       ofOne,
-      sent.map(({ name }) => storable(first![name])),
+      sent.map((field) => storable(readerOf(field)(first!))),
     );
-  const columns = sent.map(({ name }) => arrayText(rows, (row) => (row as Record<string, unknown>)[name]));
+  const columns = sent.map((field) => arrayText(rows, readerOf(field)));
   return session.query<Row>(text, [...before, ...columns]);
 }
 

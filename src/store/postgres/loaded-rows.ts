@@ -16,6 +16,7 @@ export class TableWrites<Of extends AnyTable> {
   /** For rows that are known whole: one statement for all of them, with the sets of columns that any of them has changed. */
   readonly change: Variants | null;
   readonly #updates = new Map<string, RowsStatement>();
+  readonly #given = new Map<string, (rows: readonly object[]) => boolean>();
 
   constructor(table: Of) {
     this.table = table;
@@ -27,6 +28,19 @@ export class TableWrites<Of extends AnyTable> {
     this.delete = deletion(name, this.key);
     this.change =
       changeSets.length === 0 ? null : new Variants(changing, changeSets, (fields) => updating(name, this.key, fields));
+  }
+
+  /** Whether any of these rows has another value there than the default. */
+  isGiven(name: string, rows: readonly Row<Of>[]): boolean {
+    let isGiven = this.#given.get(name);
+    if (isGiven === undefined) {
+      const usual = this.table.defaultOf(name);
+      isGiven = compiled<(rows: readonly object[]) => boolean>("rows", `rows.some((row) => row.${name} !== usual)`, {
+        usual,
+      });
+      this.#given.set(name, isGiven);
+    }
+    return isGiven(rows);
   }
 
   /** For rows of which only the change is known: these columns. */
@@ -167,8 +181,7 @@ export class LoadedRows<Of extends AnyTable> {
   flush(session: Session, guarded?: Guarded<Row<Of>>): Promise<unknown>[] {
     const { insert, delete: gone } = this.#writes;
     const rows = this.inserted;
-    const isNeeded = (name: string): boolean =>
-      rows.some((row) => row[name as keyof Row<Of>] !== this.#writes.table.defaultOf(name));
+    const isNeeded = (name: string): boolean => this.#writes.isGiven(name, rows);
     const sent = [
       rows.length === 0 ? null : sendRows(session, insert.with(isNeeded), rows),
       ...this.#sendChanges(session, guarded),
