@@ -15,7 +15,7 @@ export interface RowsStatement {
 const READERS = new WeakMap<Field, (row: object) => unknown>();
 
 /** What reads a field of a row: of its own, because to look a property up by a name that changes from call to call takes many times as long. */
-export function readerOf(field: Field): (row: object) => unknown {
+function readerOf(field: Field): (row: object) => unknown {
   let reader = READERS.get(field);
   if (reader === undefined) {
     reader = compiled<(row: object) => unknown>("row", `row.${field.name}`);
