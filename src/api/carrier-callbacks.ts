@@ -15,6 +15,7 @@ import {
   replyOf,
 } from "../carriers/http/callbacks.ts";
 import type { HttpProfile } from "../carriers/http/profile.ts";
+import { kindOf } from "../catalogue/carrier-kinds.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
@@ -50,7 +51,8 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
 
   const profileOf = ({ id, token }: Params): HttpProfile | null => {
     const profile = catalogue.current.carriers.find((each) => each.id === id);
-    return profile?.kind === "http" && isToken(profile, token) ? profile : null;
+    const called = profile === undefined ? null : kindOf(profile).called(profile);
+    return called !== null && isToken(called, token) ? called : null;
   };
 
   const keep = async (carrierId: string, said: CalledBack): Promise<void> => {

@@ -5,7 +5,7 @@ import { itemNamed, listItems } from "../admin/catalogue.ts";
 import { fieldsOf, shownFields } from "../admin/items.ts";
 import { callbackUrls } from "../carriers/http/callbacks.ts";
 import type { Values } from "../carriers/http/template.ts";
-import { CARRIER_KINDS, type CarrierProfile, carrierSchema, hostsOf } from "../catalogue/carrier-kinds.ts";
+import { CARRIER_KINDS, type CarrierProfile, kindNamed, kindOf } from "../catalogue/carrier-kinds.ts";
 import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
 import { servingOf } from "../doctor/serving.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -69,16 +69,12 @@ type Row = Shown & { readonly now: ShownState | null };
 const COLUMNS: readonly Column<Row>[] = [
   { title: "CARRIER", of: ({ id }) => id },
   { title: "KIND", of: ({ kind }) => kind },
-  { title: "HOSTS", of: (carrier) => hostsOf(carrier).join(", ") || null },
-  {
-    title: "SYSTEM ID",
-    of: (carrier) =>
-      carrier.kind === "smpp" ? carrier.systemId : carrier.kind === "http" ? (carrier.username ?? null) : null,
-  },
-  { title: "BINDS", of: (carrier) => (carrier.kind === "smpp" ? (carrier.binds ?? 1) : null), right: true },
+  { title: "HOSTS", of: (carrier) => kindOf(carrier).hosts(carrier).join(", ") || null },
+  { title: "SYSTEM ID", of: (carrier) => kindOf(carrier).login(carrier) },
+  { title: "BINDS", of: (carrier) => kindOf(carrier).binds(carrier), right: true },
   {
     title: "PARTS/S",
-    of: (carrier) => (carrier.kind === "simulator" ? null : (carrier.partsPerSecond ?? null)),
+    of: (carrier) => ("partsPerSecond" in carrier ? (carrier.partsPerSecond ?? null) : null),
     right: true,
   },
   { title: "ROUTES", of: ({ routes }) => routes.map((prefix) => (prefix === "" ? "*" : prefix)).join(", ") || "none" },
@@ -136,13 +132,14 @@ export function carrierCommand(): Command {
       }));
       const fields = shownFields(item);
       const profile = fieldsOf<CarrierProfile>(item);
-      const callbacks = profile.kind === "http" ? callbackUrls(profile, publicUrl) : {};
+      const called = kindOf(profile).called(profile);
+      const callbacks = called === null ? null : callbackUrls(called, publicUrl);
       if (options.json === true) {
-        showJson({ ...fields, ...(profile.kind === "http" ? { callbacks } : {}), states });
+        showJson({ ...fields, ...(callbacks === null ? {} : { callbacks }), states });
         return;
       }
       showFields(Object.fromEntries(Object.entries(forPeople(fields)).map(([name, value]) => [name, written(value)])));
-      if (profile.kind === "http") for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
+      if (callbacks !== null) for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
       if (states.length === 0) say("No running service serves it.");
       for (const one of states) {
         const why = one.reason === null ? "" : `: ${one.reason}`;
@@ -291,8 +288,8 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
       { kind: "carrier", id },
       (before) => {
         const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
-        const schema = carrierSchema(kind);
-        if (schema === null)
+        const { schema } = kindNamed(kind) ?? {};
+        if (schema === undefined)
           throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
         const old: ItemFields = before ?? { id, kind };
         const foreign = given.find((secret) => !Object.hasOwn(schema.properties, secret));

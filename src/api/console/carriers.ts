@@ -1,7 +1,7 @@
 /** The carriers as they are now: a row each, and one of them with its connections and its last hours. What is set about them is at /operator/1/carriers. */
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { CarrierProfile } from "../../catalogue/carrier-kinds.ts";
+import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { NodeFacts } from "../../store/port/nodes.ts";
@@ -128,7 +128,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
       why: facts === undefined ? null : whyDown(facts),
       bound: links.filter(({ isBound }) => isBound).length,
       connections: links.length,
-      binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
+      binds: kindOf(profile).binds(profile) ?? 1,
       nodes: nodes.flatMap(({ name, isSelf, binds }) => {
         const own = binds.find(({ carrierId }) => carrierId === profile.id);
         return own === undefined ? [] : [{ name, isSelf, binds: own.count }];
