@@ -17,26 +17,16 @@ import { liveCarrierStates } from "./carrier-states.ts";
 import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecrets } from "./console.ts";
-import { withExample } from "./example.ts";
-import {
-  type Column,
-  counted,
-  type JsonOption,
-  printable,
-  showFields,
-  showJson,
-  showList,
-  withJson,
-  written,
-} from "./show.ts";
+import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, written } from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
   type CommonOptions,
+  jsonCommand,
   onStore,
   say,
+  storeCommand,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
 type Shown = CarrierProfile & { readonly routes: readonly string[]; readonly states: readonly ShownState[] };
@@ -102,25 +92,15 @@ const SECRET_OPTIONS: Readonly<
 };
 
 export function carrierCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          "Show the carriers, which routes lead to them, and how each node that runs stands with them.",
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show the carriers, which routes lead to them, and how each node that runs stands with them.",
     "heliograph carrier list",
   ).action(listCarriers);
 
-  const show = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("show").description(
-          "Show one carrier's profile, without its secrets, where a provider over HTTP calls us, and how each node that runs stands with it.",
-        ),
-      ),
-    ),
+  const show = jsonCommand(
+    "show",
+    "Show one carrier's profile, without its secrets, where a provider over HTTP calls us, and how each node that runs stands with it.",
     "heliograph carrier show acme",
   )
     .argument("<id>", "the carrier's")
@@ -147,14 +127,9 @@ export function carrierCommand(): Command {
       }
     });
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Make a carrier, or change fields of one. docs/carriers.md lists the fields; name= takes one away. A connection whose profile changes is made anew.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Make a carrier, or change fields of one. docs/carriers.md lists the fields; name= takes one away. A connection whose profile changes is made anew.",
     "heliograph carrier set acme kind=smpp hosts=smpp1.acme.example:2775,smpp2.acme.example:2775 systemId=heliograph --password-stdin",
     "heliograph carrier set acme partsPerSecond=200 destinationType=1/1",
     "heliograph carrier set acme tlvs=principalEntityId:0x1400,contentTemplateId:0x1401",
@@ -169,12 +144,9 @@ export function carrierCommand(): Command {
     )
     .action(setCarrier);
 
-  const reconnect = withExample(
-    withStoreOptions(
-      new Command("reconnect").description(
-        "Have a running service, all its nodes, try those connections of a carrier that are not bound, at once; those that are bound stay.",
-      ),
-    ),
+  const reconnect = storeCommand(
+    "reconnect",
+    "Have a running service, all its nodes, try those connections of a carrier that are not bound, at once; those that are bound stay.",
     "heliograph carrier reconnect acme",
   )
     .argument("<id>", "the carrier's")
@@ -190,10 +162,9 @@ export function carrierCommand(): Command {
       say(printable(`Every node that runs and serves the carrier ${id} tries its connections within a second.`));
     });
 
-  const remove = withExample(
-    withStoreOptions(
-      new Command("delete").description("Delete a carrier to which no route leads. What waits for it goes elsewhere."),
-    ),
+  const remove = storeCommand(
+    "delete",
+    "Delete a carrier to which no route leads. What waits for it goes elsewhere.",
     "heliograph carrier delete acme",
   )
     .argument("<id>", "the carrier's")

@@ -2,9 +2,8 @@
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { UnmatchedIncoming } from "../store/port/incoming.ts";
-import { withExample } from "./example.ts";
-import { type Column, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";
+import { type Column, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, limitOf, onStore } from "./support.ts";
 
 interface ListOptions extends CommonOptions, JsonOption {
   readonly limit: string;
@@ -31,14 +30,9 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
 ];
 
 export function incomingCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
     "heliograph incoming list",
   )
     .option("--limit <number>", "how many", "50")
