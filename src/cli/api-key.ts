@@ -5,7 +5,7 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
 import { commandLine } from "./operator.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
 import { type CommonOptions, jsonCommand, listOf, momentOf, onStore, say, storeCommand, wholeOf } from "./support.ts";
 
 interface KeyOptions extends CommonOptions, JsonOption {
@@ -110,8 +110,7 @@ async function listKeys(options: KeyOptions): Promise<void> {
   const keys = await onStore(options, (store) =>
     account === undefined ? store.apiKeys({ accountKey: null }) : apiKeysOf(store, commandLine(), account),
   );
-  const lastLine = keys.length === 0 ? "There are no keys." : `${counted(keys.length, "key")}.`;
-  showList(options, COLUMNS, keys.map(shown), lastLine);
+  showList(options, COLUMNS, keys.map(shown), howMany(keys.length, "key"));
 }
 
 async function revokeKey(id: string, options: KeyOptions): Promise<void> {

@@ -17,7 +17,7 @@ import { liveCarrierStates } from "./carrier-states.ts";
 import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecrets } from "./console.ts";
-import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, written } from "./show.ts";
+import { type Column, howMany, type JsonOption, printable, showFields, showJson, showList, written } from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
@@ -201,12 +201,7 @@ async function listCarriers(options: CommonOptions & JsonOption): Promise<void> 
     row.states.length === 0 ? [{ ...row, now: null }] : row.states.map((now) => ({ ...row, now })),
   );
   const isShared = new Set(states.map(({ node }) => node)).size > 1;
-  showList(
-    options,
-    [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE],
-    byNode,
-    rows.length === 0 ? "There are no carriers." : `${counted(rows.length, "carrier")}.`,
-  );
+  showList(options, [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE], byNode, howMany(rows.length, "carrier"));
 }
 
 async function statesOf(store: Store, settings: Settings, id: string): Promise<ShownState[]> {

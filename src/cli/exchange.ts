@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import type { ExchangeRate } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, putItem } from "./catalogue-items.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
 import { type CommonOptions, jsonCommand, onStore, storeCommand } from "./support.ts";
 
 const COLUMNS: readonly Column<ExchangeRate>[] = [
@@ -15,9 +15,7 @@ export function exchangeCommand(): Command {
   const list = jsonCommand("list", "Show the exchange rates.", "heliograph exchange list").action(
     async (options: CommonOptions & JsonOption) => {
       const rates = await onStore(options, (store) => itemsOf<ExchangeRate>(store, "exchangeRate"));
-      const lastLine =
-        rates.length === 0 ? "There are no exchange rates." : `${counted(rates.length, "exchange rate")}.`;
-      showList(options, COLUMNS, rates, lastLine);
+      showList(options, COLUMNS, rates, howMany(rates.length, "exchange rate"));
     },
   );
 

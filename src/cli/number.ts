@@ -4,7 +4,7 @@ import type { ItemFields } from "../catalogue/file.ts";
 import { IncomingNumber } from "../catalogue/numbers.ts";
 import { plainSender } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
 import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<IncomingNumber>[] = [
@@ -19,12 +19,7 @@ export function numberCommand(): Command {
   const list = jsonCommand("list", "Show the numbers to which phones write.", "heliograph number list").action(
     async (options: CommonOptions & JsonOption) => {
       const numbers = await onStore(options, (store) => itemsOf<IncomingNumber>(store, "number"));
-      showList(
-        options,
-        COLUMNS,
-        numbers,
-        numbers.length === 0 ? "There are no numbers." : `${counted(numbers.length, "number")}.`,
-      );
+      showList(options, COLUMNS, numbers, howMany(numbers.length, "number"));
     },
   );
 

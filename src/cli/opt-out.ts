@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { optOuts, setOptOut } from "../admin/opt-outs.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { commandLine } from "./operator.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
 import { type CommonOptions, jsonCommand, onStore, say, storeCommand } from "./support.ts";
 
 interface OptOutOptions extends CommonOptions, JsonOption {
@@ -52,5 +52,5 @@ async function listNumbers(options: OptOutOptions): Promise<void> {
       if (page.length < PAGE) return found;
     }
   });
-  showList(options, COLUMNS, rows, rows.length === 0 ? "Nobody is on the list." : `${counted(rows.length, "number")}.`);
+  showList(options, COLUMNS, rows, howMany(rows.length, "number", "Nobody is on the list."));
 }

@@ -10,7 +10,7 @@ import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue
 import { Failed } from "./fault.ts";
 import { rateCompareCommand } from "./rate-compare.ts";
 import { groupText } from "./route.ts";
-import { type Column, counted, type JsonOption, printable, showFields, showJson, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, printable, showFields, showJson, showList } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
@@ -51,12 +51,7 @@ export function rateCommand(): Command {
         .flatMap(({ id, currency, rate }) =>
           rate.map(({ prefix, price }) => ({ ratePlan: id, currency, prefix, price })),
         );
-      showList(
-        options,
-        COLUMNS,
-        rows,
-        rows.length === 0 ? "There are no rate plans." : `${counted(rows.length, "price")}.`,
-      );
+      showList(options, COLUMNS, rows, howMany(rows.length, "price", "There are no rate plans."));
     });
 
   const set = jsonCommand(

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { groupsOf, type Route } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
 import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<Route>[] = [
@@ -22,8 +22,8 @@ export function routeCommand(): Command {
     "heliograph route list",
   ).action(async (options: CommonOptions & JsonOption) => {
     const routes = await onStore(options, (store) => itemsOf<Route>(store, "route"));
-    const none = "There are no routes, so every message is rejected.";
-    showList(options, COLUMNS, routes, routes.length === 0 ? none : `${counted(routes.length, "route")}.`);
+    const lastLine = howMany(routes.length, "route", "There are no routes, so every message is rejected.");
+    showList(options, COLUMNS, routes, lastLine);
   });
 
   const set = jsonCommand(
