@@ -21,6 +21,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Store } from "../store/port/store.ts";
 import { RETRY_SOON } from "./errors.ts";
+import { plain } from "./links.ts";
 import type { Api } from "./operation.ts";
 
 export interface CarrierCallbackParts {
@@ -109,8 +110,4 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
       schema: { hide: true },
       handler: answer,
     });
-}
-
-function plain(reply: FastifyReply, status: number, words: string): FastifyReply {
-  return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
 }

@@ -2,12 +2,8 @@
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { UnmatchedIncoming } from "../store/port/incoming.ts";
-import { type Column, type JsonOption, showList } from "./show.ts";
-import { type CommonOptions, jsonCommand, limitOf, onStore } from "./support.ts";
-
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
-}
+import { type Column, showList } from "./show.ts";
+import { jsonCommand, type LimitOptions, limitOf, onStore } from "./support.ts";
 
 function shown({ messageId, receivedAtMs, carrierId, from, to, text, binary }: UnmatchedIncoming) {
   const message = { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
@@ -36,7 +32,7 @@ export function incomingCommand(): Command {
     "heliograph incoming list",
   )
     .option("--limit <number>", "how many", "50")
-    .action(async (options: ListOptions) => {
+    .action(async (options: LimitOptions) => {
       const { count, messages } = await onStore(options, (store) =>
         store.unmatchedIncoming({ limit: limitOf(options) }),
       );

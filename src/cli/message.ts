@@ -13,12 +13,11 @@ import { statusById } from "../sms/statuses.ts";
 import type { LoggedMessage } from "../store/port/tracking.ts";
 import { failuresCommand } from "./failures.ts";
 import { showCommand } from "./message-show.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
-import { accountNamed, type CommonOptions, jsonCommand, limitOf, momentOf, onStore } from "./support.ts";
+import { type Column, counted, showList } from "./show.ts";
+import { accountNamed, jsonCommand, type LimitOptions, limitOf, momentOf, onStore } from "./support.ts";
 
-interface ListOptions extends CommonOptions, JsonOption {
+interface ListOptions extends LimitOptions {
   readonly account: string;
-  readonly limit: string;
   readonly text?: boolean;
   readonly from?: string;
   readonly to?: string;

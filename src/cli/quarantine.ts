@@ -3,21 +3,18 @@ import { Command } from "commander";
 import { type Decision, dropQuarantined, type QuarantineStore, retryHeld } from "../admin/quarantine.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { Quarantined } from "../store/port/quarantine.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, counted, showList } from "./show.ts";
 import {
   byCommandLine,
   type CommonOptions,
   jsonCommand,
+  type LimitOptions,
   limitOf,
   onStore,
   say,
   storeCommand,
   UsageFault,
 } from "./support.ts";
-
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
-}
 
 const MAX_REASON = 80;
 
@@ -65,7 +62,7 @@ export function quarantineCommand(): Command {
     "heliograph quarantine list --limit 20",
   )
     .option("--limit <number>", "how many", "50")
-    .action(async (options: ListOptions) => {
+    .action(async (options: LimitOptions) => {
       const { count, held, items } = await onStore(options, (store) => store.quarantined({ limit: limitOf(options) }));
       showList(
         options,

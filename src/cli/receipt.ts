@@ -10,12 +10,13 @@ import { errorById } from "../sms/errors.ts";
 import type { ParkedReceipt } from "../store/port/receipts.ts";
 import type { Store } from "../store/port/store.ts";
 import { confirmed, isTerminal } from "./console.ts";
-import { type Column, counted, type JsonOption, showList } from "./show.ts";
+import { type Column, counted, showList } from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
   type CommonOptions,
   jsonCommand,
+  type LimitOptions,
   limitOf,
   onStore,
   say,
@@ -23,8 +24,7 @@ import {
   UsageFault,
 } from "./support.ts";
 
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
+interface ListOptions extends LimitOptions {
   readonly carrier?: string;
 }
 

@@ -16,7 +16,7 @@ import type { Store } from "../store/port/store.ts";
 import { complain } from "./console.ts";
 import { withExample } from "./example.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
-import { withJson } from "./show.ts";
+import { type JsonOption, withJson } from "./show.ts";
 
 export { allAccounts } from "../admin/all-accounts.ts";
 export { say } from "./console.ts";
@@ -113,6 +113,11 @@ export function cannotOpen(settings: Settings, error: Error): CommandFault {
 }
 
 /** The number given with --limit. */
+/** Of a list that shows the newest. */
+export interface LimitOptions extends CommonOptions, JsonOption {
+  readonly limit: string;
+}
+
 export function limitOf({ limit }: { readonly limit: string }): number {
   if (!/^[1-9]\d{0,3}$/.test(limit)) throw new UsageFault("--limit must be a number from 1 to 9999");
   return Number(limit);

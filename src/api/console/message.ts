@@ -20,9 +20,10 @@ import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readText } from "../query.ts";
 import type { ServiceHealth } from "./health.ts";
-import { isoTime, MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
+import { MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
 import { standingOf } from "./message-state.ts";
 import { outcomeOf } from "./messages.ts";
+import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
 
 export interface MessageParts {
@@ -140,8 +141,8 @@ function answerOf(
     carrier: life.carrierId,
     receivedAt: isoTime(life.receivedAtMs),
     dueAt: isoTime(shownDueMs(life)),
-    sentAt: life.sentAtMs === null ? null : isoTime(life.sentAtMs),
-    doneAt: life.doneAtMs === null ? null : isoTime(life.doneAtMs),
+    sentAt: isoTimeOrNull(life.sentAtMs),
+    doneAt: isoTimeOrNull(life.doneAtMs),
     expiresAt: isoTime(life.expiresAtMs),
     receiptUntil: isoTime(life.expiresAtMs + settings.dispatch.receiptWaitMs),
     unknownCount: life.unknownCount,
@@ -169,13 +170,13 @@ function answerOf(
       code,
       target,
       clicks,
-      firstClickAt: firstClickAtMs === null ? null : isoTime(firstClickAtMs),
-      lastClickAt: lastClickAtMs === null ? null : isoTime(lastClickAtMs),
+      firstClickAt: isoTimeOrNull(firstClickAtMs),
+      lastClickAt: isoTimeOrNull(lastClickAtMs),
     })),
     conversion: conversionOf(life),
     events: messageEvents({ life, keyNames, routes: catalogue.current }).map(({ atMs, untilMs, ...event }) => ({
       at: isoTime(atMs),
-      until: untilMs === null ? null : isoTime(untilMs),
+      until: isoTimeOrNull(untilMs),
       ...event,
     })),
     timeline: settings.console.timeline,
@@ -185,7 +186,7 @@ function answerOf(
 function conversionOf({ conversion }: MessageLife): MessageAnswer["conversion"] {
   if (conversion === null) return null;
   const { name, processKey, endedAtMs } = conversion;
-  return { name, processKey, endedAt: endedAtMs === null ? null : isoTime(endedAtMs) };
+  return { name, processKey, endedAt: isoTimeOrNull(endedAtMs) };
 }
 
 /** Not each of them was noted: the last one of a report says how many there were. */

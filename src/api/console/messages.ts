@@ -12,8 +12,9 @@ import type { LogPosition } from "../../store/port/tracking.ts";
 import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { fieldsOf, readForm, readText } from "../query.ts";
-import { isoTime, MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
+import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
+import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import type { View } from "./view.ts";
 
 export interface MessagesParts {
@@ -182,7 +183,7 @@ function itemOf(found: FoundMessage): MessageItem {
     account: found.accountKey,
     at: isoTime(found.atMs),
     receivedAt: isoTime(found.receivedAtMs),
-    doneAt: found.doneAtMs === null ? null : isoTime(found.doneAtMs),
+    doneAt: isoTimeOrNull(found.doneAtMs),
     dueAt: isoTime(found.dueAtMs),
     from: found.from,
     to: found.to,
