@@ -24,7 +24,7 @@ import {
   WRONG_TOKEN,
   withoutToken,
 } from "./auth-reasons.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, tooMany } from "./errors.ts";
 import { wrongAccount } from "./wrong-account.ts";
 
 /**
@@ -152,11 +152,6 @@ async function within<Result>(check: () => Promise<Result>): Promise<Result> {
     if (error instanceof TooManyAttempts) throw tooMany("There were too many wrong logins.", error.waitMs);
     throw error;
   }
-}
-
-function tooMany(description: string, waitMs: number): ApiError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
 }
 
 /** Looks for the account of a key or a token; too many wrong ones are the caller's to try again. */

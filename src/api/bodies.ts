@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { gauge, type Metric } from "../runtime/metrics.ts";
 import { MemoryBudget, Share } from "./budget.ts";
-import { ApiError, RETRY_SOON } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 
 /** Whoever has not shown who it is may have so many bodies under way, each of at most a few kilobytes. */
 const MAX_STRANGERS = 256;
@@ -120,8 +120,5 @@ function tooLarge(limit: number): ApiError {
 }
 
 function noRoom(): ApiError {
-  return new ApiError("unavailable", {
-    description: "Too many large bodies are being read.",
-    headers: RETRY_SOON,
-  });
+  return unavailable("Too many large bodies are being read.");
 }

@@ -128,5 +128,16 @@ export function shownViolations({ details, kind }: ApiError): Violation[] {
 }
 
 export function noRoomForAnswer(): ApiError {
-  return new ApiError("unavailable", { description: "Too many large answers wait to be taken.", headers: RETRY_SOON });
+  return unavailable("Too many large answers wait to be taken.");
+}
+
+/** Somebody has to wait so long. */
+export function tooMany(description: string, waitMs = 1_000): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
+}
+
+/** Not now: it may be asked for again soon. */
+export function unavailable(description: string): ApiError {
+  return new ApiError("unavailable", { description, headers: RETRY_SOON });
 }

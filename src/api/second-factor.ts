@@ -7,7 +7,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { User } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { attemptAs, checkPassword, isFactorRequired, readBasic, readToken } from "./auth.ts";
-import { ApiError, badField } from "./errors.ts";
+import { ApiError, badField, tooMany } from "./errors.ts";
 import { type LoginParts, noteWrongCode, readCode, WRONG_CODE } from "./login.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { actorOf } from "./operator/managing.ts";
@@ -97,11 +97,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
         new ApiError("conflict", { description: "A second factor is in force: take it away first, with a code." });
       if (secondFactor) throw inForce();
       await checkOwner(request);
-      if (!enrolments.take(username))
-        throw new ApiError("tooManyRequests", {
-          description: "There were too many enrolments.",
-          headers: { "retry-after": String(HOUR_MS / 1_000) },
-        });
+      if (!enrolments.take(username)) throw tooMany("There were too many enrolments.", HOUR_MS);
       const secret = newFactorSecret();
       const begun = await store.beginSecondFactor({ username, secret, by: actorOf(request), atMs: clock.now() });
       if (begun !== "begun") throw inForce();
