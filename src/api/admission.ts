@@ -84,7 +84,7 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     // Before its body is read: whatever that is, nobody wants it.
     if (request.is404 || !paths.takes(request)) throw paths.unknown(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-      throw new ApiError("badRequest", { description: "The Host header is missing." });
+      throw new ApiError("badRequest", "The Host header is missing.");
   };
   // The hooks call back and return no promise: each promise costs every request a microsecond.
   api.addHook("onRequest", (request, reply, done) => {

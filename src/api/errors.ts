@@ -71,7 +71,9 @@ export class ApiError extends Error {
   /** Where the framework looks for the status; it also writes it, so it cannot be a getter. */
   statusCode: number;
 
-  constructor(name: ErrorName, details: ErrorDetails = {}) {
+  /** A text is what is wrong, in one sentence. */
+  constructor(name: ErrorName, given: ErrorDetails | string = {}) {
+    const details: ErrorDetails = typeof given === "string" ? { description: given } : given;
     super(details.description ?? ERROR_KINDS[name].text);
     this.kindName = name;
     this.kind = ERROR_KINDS[name];

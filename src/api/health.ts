@@ -28,7 +28,7 @@ export function healthOperations(api: Api, parts: HealthParts): void {
   const mark = storeMark(settings.store);
   const readers = networksOf(settings, "metricsNetworks");
   const forReaders = (what: string) => async (request: FastifyRequest) => {
-    if (!readers.has(request.ip)) throw new ApiError("forbidden", { description: `${what} not for this address.` });
+    if (!readers.has(request.ip)) throw new ApiError("forbidden", `${what} not for this address.`);
   };
   const open = <Answer extends TSchema>(operationId: string, summary: string, answer: Answer) => ({
     config: { auth: "none" as const, always: true },

@@ -51,7 +51,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
       throw badField("password", "is required: your own, to begin with a second factor");
     const { username } = userOf(request);
     if ((await checkPassword(parts, { username, password }, request.ip)) === null)
-      throw new ApiError("forbidden", { description: "The password is wrong." });
+      throw new ApiError("forbidden", "The password is wrong.");
   }
 
   /** Does something for a right code. Wrong ones are counted, as in a login. */
@@ -93,8 +93,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     }),
     async (request) => {
       const { username, secondFactor } = userOf(request);
-      const inForce = () =>
-        new ApiError("conflict", { description: "A second factor is in force: take it away first, with a code." });
+      const inForce = () => new ApiError("conflict", "A second factor is in force: take it away first, with a code.");
       if (secondFactor) throw inForce();
       await checkOwner(request);
       if (!enrolments.take(username)) throw tooMany("There were too many enrolments.", HOUR_MS);
@@ -118,8 +117,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
       const { username } = userOf(request);
       const code = neededCode(request);
       const factor = await store.secondFactor({ username });
-      const nothing = () =>
-        new ApiError("conflict", { description: `There is nothing to confirm: begin with POST ${PATH}.` });
+      const nothing = () => new ApiError("conflict", `There is nothing to confirm: begin with POST ${PATH}.`);
       if (factor === null || factor.confirmedAtMs !== null) throw nothing();
       const { shown, hashes } = newRecoveryCodes();
       const token = readToken(request.headers.authorization);
@@ -153,7 +151,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     async (request, reply) => {
       const { username, secondFactor } = userOf(request);
       const code = neededCode(request);
-      if (!secondFactor) throw new ApiError("conflict", { description: "No second factor is in force." });
+      if (!secondFactor) throw new ApiError("conflict", "No second factor is in force.");
       await withCode(request, code, async () => {
         const factor = await store.secondFactor({ username });
         const proof = factor === null ? null : proofOf(code, factor, clock.now());

@@ -171,7 +171,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
       read: async (_, query) => {
         const id = readText(fieldsOf(query), "id");
         const profile = catalogue.current.carriers.find((one) => one.id === id);
-        if (profile === undefined) throw new ApiError("notFound", { description: "There is no such carrier." });
+        if (profile === undefined) throw new ApiError("notFound", "There is no such carrier.");
         const [all, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
         const facts = all.find((one) => one.id === id);
         const { atMs, parts } = health.partsSent(profile.id, KEPT_SAMPLES, KEPT_SAMPLES / HISTORY_POINTS);
@@ -213,9 +213,9 @@ export function carrierOperations(api: Api, { health, catalogue }: CarrierViewPa
     async (request, reply) => {
       const id = named(request, "id");
       if (!catalogue.current.carriers.some((one) => one.id === id))
-        throw new ApiError("notFound", { description: "There is no such carrier." });
+        throw new ApiError("notFound", "There is no such carrier.");
       if (!(await health.connectNow(id)))
-        throw new ApiError("notFound", { description: "This node does not serve the carrier; another one does." });
+        throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
       return reply.code(204).send();
     },
   );

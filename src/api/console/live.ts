@@ -196,7 +196,7 @@ export function liveOperation(api: Api, live: Live, auth: AuthParts, views: read
   const questionOf = (text: string, reply: FastifyReply): Question | ApiError => {
     const mark = text.indexOf("?");
     const view = byName.get(mark < 0 ? text : text.slice(0, mark));
-    if (view === undefined) return new ApiError("notFound", { description: "There is no such view." });
+    if (view === undefined) return new ApiError("notFound", "There is no such view.");
     const serialize = reply.compileSerializationSchema(view.answer as Record<string, unknown>) as Serialize;
     return { view, query: mark < 0 ? "" : text.slice(mark + 1), serialize };
   };

@@ -74,9 +74,7 @@ export function messageOperations(api: Api, parts: MessageParts): void {
       const reportIds = reports.map((report) => report.id);
       const outcome = await store.replayReport({ accountId, key, reportIds, nowMs: clock.now() });
       if (outcome === "on its way")
-        throw new ApiError("conflict", {
-          description: "Its report is already on its way: wait for what becomes of it.",
-        });
+        throw new ApiError("conflict", "Its report is already on its way: wait for what becomes of it.");
       if (outcome === "nothing to replay") throw new ApiError("conflict", { description: whyNothing(life) });
       return { outcome };
     },
@@ -104,7 +102,7 @@ async function lifeOf({ store, settings }: MessageParts, caller: Account, id: st
 }
 
 function orNotFound(life: MessageLife | null): MessageLife {
-  if (life === null) throw new ApiError("notFound", { description: "There is no message with this id." });
+  if (life === null) throw new ApiError("notFound", "There is no message with this id.");
   return life;
 }
 

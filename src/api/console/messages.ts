@@ -137,9 +137,10 @@ export async function accountOfSearch(
 
 /** A reseller sees its clients' messages where the operator lets it. */
 function notShown(): ApiError {
-  return new ApiError("forbidden", {
-    description: "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
-  });
+  return new ApiError(
+    "forbidden",
+    "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
+  );
 }
 
 /** What waits since before these is stuck, or overdue. */

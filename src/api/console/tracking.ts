@@ -195,8 +195,7 @@ function reportViews({ store }: TrackingParts): View[] {
         const id = readForm(fieldsOf(query), "id", REPORT_ID, "must be the id of a report");
         if (id === null) throw badField("id", "is missing: name a report");
         const report = await store.failedReport({ accountKey: whose(caller, null), id });
-        if (report === null)
-          throw new ApiError("notFound", { description: "There is no such report, or its receiver has taken it." });
+        if (report === null) throw new ApiError("notFound", "There is no such report, or its receiver has taken it.");
         const { batch, host, history } = report;
         const body = bodyOf(batch);
         return {
