@@ -9,7 +9,7 @@ import { HttpCarrier } from "./carriers/http/carrier.ts";
 import type { SentLog } from "./carriers/pace/sent-log.ts";
 import type { Carrier } from "./carriers/port.ts";
 import { SmppCarrier, type SmppCounts } from "./carriers/smpp/carrier.ts";
-import type { CarrierProfile } from "./catalogue/carrier-kinds.ts";
+import { type CarrierProfile, kindOf } from "./catalogue/carrier-kinds.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Snapshot } from "./catalogue/snapshot.ts";
 import { Binds, type KnownCarrier } from "./dispatch/binds.ts";
@@ -175,7 +175,7 @@ export class Delivery {
     return carriers.map((profile) => ({
       id: profile.id,
       // One node plays the simulated network: a phone has to be in one place.
-      binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
+      binds: kindOf(profile).binds(profile) ?? 1,
       // What it costs is no reason to connect anew.
       profile: JSON.stringify({ ...profile, ratePlan: undefined }),
       make: () => this.#carrier(profile),
@@ -268,9 +268,10 @@ export class Delivery {
 }
 
 function spellingsOf({ carriers }: Snapshot): SpellingCarrier[] {
-  return carriers.flatMap((profile) =>
-    profile.kind === "smpp" ? [{ id: profile.id, receiptIds: profile.receiptIds ?? "same" }] : [],
-  );
+  return carriers.flatMap((profile) => {
+    const receiptIds = kindOf(profile).receiptIds(profile);
+    return receiptIds === null ? [] : [{ id: profile.id, receiptIds }];
+  });
 }
 
 function dispatchSettings({ dispatch }: Settings): DispatchSettings {

@@ -2,7 +2,7 @@
  * The rules for one item of the catalogue: a carrier, a route, a rate plan, an exchange rate, a number. An item is written whole, over the version that
  * was seen. A change after which the catalogue would not fit together is refused, and says with what. A whole file has its rules in catalogue-file.ts.
  */
-import { type CarrierProfile, carrierSchema } from "../catalogue/carrier-kinds.ts";
+import { type CarrierProfile, kindNamed } from "../catalogue/carrier-kinds.ts";
 import { CatalogueFault } from "../catalogue/faults.ts";
 import { carriersOf, type ItemFields, type RatePlan, type Route, readItem } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
@@ -67,10 +67,10 @@ export async function putItem(store: PutStore, change: ItemChange): Promise<Cata
       "tlsCa",
       'names a file, which only the command line may do ("heliograph carrier set"); give the certificate itself in tlsCaPem',
     );
-  const schema = kind === "carrier" ? carrierSchema(fields.kind) : null;
+  const { schema } = (kind === "carrier" ? kindNamed(fields.kind) : null) ?? {};
   const kept = CARRIER_SECRETS.filter(
     (field) =>
-      schema !== null && Object.hasOwn(schema.properties, field) && fields[field] === undefined && field in known,
+      schema !== undefined && Object.hasOwn(schema.properties, field) && fields[field] === undefined && field in known,
   ).map((field) => [field, known[field]]);
   const item = checkedItem(kind, { ...fields, ...Object.fromEntries(kept) });
   const version = change.version === "any" ? (before?.version ?? 0) : change.version;

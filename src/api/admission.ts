@@ -19,7 +19,7 @@ import {
 import { MAX_PIPELINED, RequestProgress, type Site } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
 import { checkShownAccount, takeCookie } from "./console/cookie.ts";
-import { ApiError, RETRY_SOON } from "./errors.ts";
+import { ApiError, RETRY_SOON, tooMany, unavailable } from "./errors.ts";
 import { showAsHead } from "./head.ts";
 import { checkHome, checkHost, checkTransferCoding, ownHostsOf } from "./headers.ts";
 import { loginOf } from "./kannel/login.ts";
@@ -77,18 +77,14 @@ export function admitRequests(api: Api, parts: AdmissionParts): AdmitNamed {
     if (isKnown) request.progress!.identified();
     const who = auth === "none" ? "visitor" : "stranger";
     if (connections.isCrowded(null, who)) throw busy();
-    if (connections.isCrowded(site, who))
-      throw new ApiError("tooManyRequests", {
-        description: "Too many requests from this address are in progress.",
-        headers: RETRY_SOON,
-      });
+    if (connections.isCrowded(site, who)) throw tooMany("Too many requests from this address are in progress.");
     // Whoever shows who it is has its account's limits.
     if (auth === "none" && !isKnown) rateLimits.takeStranger(site.name);
     if (parts.isSandbox) checkHome(request, ownHosts);
     // Before its body is read: whatever that is, nobody wants it.
     if (request.is404 || !paths.takes(request)) throw paths.unknown(request);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-      throw new ApiError("badRequest", { description: "The Host header is missing." });
+      throw new ApiError("badRequest", "The Host header is missing.");
   };
   // The hooks call back and return no promise: each promise costs every request a microsecond.
   api.addHook("onRequest", (request, reply, done) => {
@@ -160,5 +156,5 @@ function identify(parts: AuthParts, auth: Auth, request: FastifyRequest, connect
 }
 
 function busy(): ApiError {
-  return new ApiError("unavailable", { description: "Too many requests are in progress.", headers: RETRY_SOON });
+  return unavailable("Too many requests are in progress.");
 }

@@ -37,5 +37,5 @@ export function unauthorized(description: string): ApiError {
 }
 
 export function suspended(): ApiError {
-  return new ApiError("forbidden", { description: "The account is suspended." });
+  return new ApiError("forbidden", "The account is suspended.");
 }

@@ -24,7 +24,7 @@ import {
   WRONG_TOKEN,
   withoutToken,
 } from "./auth-reasons.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, tooMany } from "./errors.ts";
 import { wrongAccount } from "./wrong-account.ts";
 
 /**
@@ -154,11 +154,6 @@ async function within<Result>(check: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function tooMany(description: string, waitMs: number): ApiError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
-}
-
 /** Looks for the account of a key or a token; too many wrong ones are the caller's to try again. */
 function checkSecret(
   { attempts }: AuthParts,
@@ -199,9 +194,10 @@ export function isFactorRequired({ settings }: Pick<AuthParts, "settings">, { ki
 /** A user who must have a second factor and has none can do nothing but enrol one. API keys are nobody's. */
 function enrolled(parts: AuthParts, account: Account): Account {
   if (account.user === null || account.user.secondFactor || !isFactorRequired(parts, account)) return account;
-  throw new ApiError("forbidden", {
-    description: "A second factor is required: enrol one with POST /account/1/second-factor, or use an API key.",
-  });
+  throw new ApiError(
+    "forbidden",
+    "A second factor is required: enrol one with POST /account/1/second-factor, or use an API key.",
+  );
 }
 
 /** `why` is told where it is nobody's. */
@@ -279,8 +275,7 @@ async function authenticateSession(parts: AuthParts, { header, address }: Reques
 /** For reseller operations: a session token, of an account that is a reseller. */
 async function authenticateReseller(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = enrolled(parts, await authenticateSession(parts, caller));
-  if (account.kind !== "reseller")
-    throw new ApiError("noResellerRights", { description: "The account has no reseller rights." });
+  if (account.kind !== "reseller") throw new ApiError("noResellerRights", "The account has no reseller rights.");
   return account;
 }
 
@@ -295,9 +290,7 @@ export const DEMANDS = {
   /** For what is a user's own: a password or a session token, and no API key. */
   user: (_: AuthParts, account: Account): Account => {
     if (account.user !== null) return account;
-    throw new ApiError("forbidden", {
-      description: "This is for a user with a password or a session, not for an API key.",
-    });
+    throw new ApiError("forbidden", "This is for a user with a password or a session, not for an API key.");
   },
   operator: (parts: AuthParts, account: Account, route?: string): Account => {
     if (enrolled(parts, account).kind === "operator") return account;
@@ -327,9 +320,7 @@ async function authenticateManager(parts: AuthParts, caller: RequestCaller): Pro
 async function authenticateLogin(parts: AuthParts, caller: RequestCaller): Promise<Account> {
   const account = await authenticate(parts, caller);
   if (account.apiKey !== null)
-    throw new ApiError("forbidden", {
-      description: "An API key is not enough for this: it needs a password or a session.",
-    });
+    throw new ApiError("forbidden", "An API key is not enough for this: it needs a password or a session.");
   return account;
 }
 
@@ -364,12 +355,13 @@ export function checkScope(
   // A key may be made good for less than its maker, and ends when that does. Nothing ends with a token's hour.
   // Whoever holds a token may end it.
   if (scope === null && isToken && !isLogout)
-    throw new ApiError("forbidden", { description: "A token with scopes is not enough for this." });
+    throw new ApiError("forbidden", "A token with scopes is not enough for this.");
   if (scope === null || scopes.includes(scope)) return;
   const good = scopes.length === 0 ? "nothing" : scopes.join(", ");
-  throw new ApiError("forbidden", {
-    description: `The ${isToken ? "token" : "API key"} is good for ${good}; this needs the scope ${scope}.`,
-  });
+  throw new ApiError(
+    "forbidden",
+    `The ${isToken ? "token" : "API key"} is good for ${good}; this needs the scope ${scope}.`,
+  );
 }
 
 /** Whether its password is known to a reseller who may not read its messages. */
@@ -378,9 +370,10 @@ export function isWithoutMessages(account: Account, { clientMessages }: Settings
 }
 
 export function passwordOfReseller(): ApiError {
-  return new ApiError("forbidden", {
-    description: "The password was set by your reseller: change it first, with PUT /account/1/password.",
-  });
+  return new ApiError(
+    "forbidden",
+    "The password was set by your reseller: change it first, with PUT /account/1/password.",
+  );
 }
 
 /** Lists of networks that were looked at lately, by their text: to read one takes longer than to look an address up. */
@@ -404,7 +397,5 @@ export function checkAddress({ allowedAddresses, apiKey }: Account, address: str
 
 function checkAmong(allowedAddresses: readonly string[] | null, address: string, what: string): void {
   if (allowedAddresses === null || networksOf(allowedAddresses).has(address)) return;
-  throw new ApiError("forbidden", {
-    description: `The ${what} may not be used from ${plainAddress(address) ?? "this address"}.`,
-  });
+  throw new ApiError("forbidden", `The ${what} may not be used from ${plainAddress(address) ?? "this address"}.`);
 }

@@ -16,7 +16,8 @@ export function seesAll(caller: Pick<Account, "kind" | "scopes">): boolean {
 
 /** For a key of an operator or a reseller that names what is another's. */
 export function notBeyond(): ApiError {
-  return new ApiError("forbidden", {
-    description: "The API key sees its own account only: for what is others' it needs the scope manage.",
-  });
+  return new ApiError(
+    "forbidden",
+    "The API key sees its own account only: for what is others' it needs the scope manage.",
+  );
 }

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { gauge, type Metric } from "../runtime/metrics.ts";
 import { MemoryBudget, Share } from "./budget.ts";
-import { ApiError, RETRY_SOON } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 
 /** Whoever has not shown who it is may have so many bodies under way, each of at most a few kilobytes. */
 const MAX_STRANGERS = 256;
@@ -71,7 +71,7 @@ export class Bodies {
         return;
       }
       if (++chunks > MAX_TINY_CHUNKS && needed < chunks * TINY_OCTETS) {
-        finish(new ApiError("badRequest", { description: "The chunks of the body are too small." }));
+        finish(new ApiError("badRequest", "The chunks of the body are too small."));
         return;
       }
       if (needed > kept.length) {
@@ -94,7 +94,7 @@ export class Bodies {
       if (!isDone) finish(null, kept.subarray(0, length));
     });
     request.on("close", () => {
-      if (!isDone) finish(new ApiError("badRequest", { description: "The body did not come whole." }));
+      if (!isDone) finish(new ApiError("badRequest", "The body did not come whole."));
     });
     // It closes after an error, and one that nobody listens for ends the process.
     request.on("error", ignore);
@@ -114,14 +114,9 @@ const NOTHING = Buffer.alloc(0);
 const ignore = (): void => undefined;
 
 function tooLarge(limit: number): ApiError {
-  return new ApiError("requestTooLarge", {
-    description: `The body is larger than the ${limit} octets that are taken here.`,
-  });
+  return new ApiError("requestTooLarge", `The body is larger than the ${limit} octets that are taken here.`);
 }
 
 function noRoom(): ApiError {
-  return new ApiError("unavailable", {
-    description: "Too many large bodies are being read.",
-    headers: RETRY_SOON,
-  });
+  return unavailable("Too many large bodies are being read.");
 }

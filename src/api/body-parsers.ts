@@ -33,9 +33,7 @@ export function parseJson(body: Buffer, known: KnownNames | null = null): unknow
     value = JSON.parse(text);
   } catch {
     const where = jsonFault(text);
-    throw new ApiError("badRequest", {
-      description: `The body is not valid JSON${where === null ? "" : `: ${where}`}.`,
-    });
+    throw new ApiError("badRequest", `The body is not valid JSON${where === null ? "" : `: ${where}`}.`);
   }
   refuseBadText(value);
   return value;
@@ -98,8 +96,8 @@ function refuseHeavy(body: Buffer, known: KnownNames | null): void {
   }
 }
 
-const notUtf8 = (): ApiError => new ApiError("badRequest", { description: "The body is not valid UTF-8." });
-const heavy = (says: string): ApiError => new ApiError("badRequest", { description: `The body ${says}.` });
+const notUtf8 = (): ApiError => new ApiError("badRequest", "The body is not valid UTF-8.");
+const heavy = (says: string): ApiError => new ApiError("badRequest", `The body ${says}.`);
 
 /** Takes nulls out of objects, and refuses text that cannot be kept. */
 export function refuseBadText(value: unknown): void {
@@ -157,7 +155,7 @@ function formText(body: Buffer, contentType: string): string {
   const charset = /;\s*charset\s*=\s*"?([^\s";]{1,40})/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
   const text = isWestern(charset) ? fromWestern(body, charset) : body.toString("utf8");
   if (!isWestern(charset) && !UNICODE.has(charset))
-    throw new ApiError("unsupportedMediaType", { description: "The charset of a form must be UTF-8 or ISO-8859-1." });
+    throw new ApiError("unsupportedMediaType", "The charset of a form must be UTF-8 or ISO-8859-1.");
   if ((!isWestern(charset) && !isUtf8(body)) || !isDecodable(text)) throw notUtf8();
   return text;
 }

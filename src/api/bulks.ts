@@ -132,7 +132,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
 function checkChanged(change: BulkChange, wanted: BulkStatus | "moved"): void {
   if (change.kind === "unknown") throw new ApiError("bulkNotFound");
   if (change.kind === "not scheduled")
-    throw new ApiError("conflict", { description: "The bulk was sent at once: only a scheduled one can be changed." });
+    throw new ApiError("conflict", "The bulk was sent at once: only a scheduled one can be changed.");
   if (change.kind === "refused") throw new ApiError("conflict", { description: refusal(change.status, wanted) });
 }
 

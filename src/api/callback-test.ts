@@ -5,7 +5,7 @@ import type { TestCallbacks } from "../reports/pushing/test-callbacks.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
-import { ApiError, badField } from "./errors.ts";
+import { badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { TextOrNull } from "./schemas.ts";
 
@@ -55,9 +55,6 @@ export function callbackTestOperations(api: Api, { clock, testCallbacks }: Callb
   const allowance = new Allowance({ clock, most: MAX_TESTS, eachMs: MINUTE_MS });
   /** Accounts with a test under way. */
   const underWay = new Set<number>();
-  const tooMany = (description: string, seconds: number) =>
-    new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
-
   api.post(
     "/account/1/callback-test",
     operation({
@@ -73,9 +70,9 @@ export function callbackTestOperations(api: Api, { clock, testCallbacks }: Callb
       const { url, contentType = "application/json" } = request.body;
       const says = urlProblem(url);
       if (says !== null) throw badField("url", says);
-      if (underWay.has(id)) throw tooMany("A test callback of the account is under way.", 1);
-      if (underWay.size >= MAX_UNDER_WAY) throw tooMany("Too many test callbacks are under way.", 1);
-      if (!allowance.take(String(id))) throw tooMany("The account had too many test callbacks.", MINUTE_MS / 1_000);
+      if (underWay.has(id)) throw tooMany("A test callback of the account is under way.", 1_000);
+      if (underWay.size >= MAX_UNDER_WAY) throw tooMany("Too many test callbacks are under way.", 1_000);
+      if (!allowance.take(String(id))) throw tooMany("The account had too many test callbacks.", MINUTE_MS);
       underWay.add(id);
       try {
         const outcome = await testCallbacks.send({ accountId: id, url, contentType, currency });

@@ -15,11 +15,13 @@ import {
   replyOf,
 } from "../carriers/http/callbacks.ts";
 import type { HttpProfile } from "../carriers/http/profile.ts";
+import { kindOf } from "../catalogue/carrier-kinds.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Store } from "../store/port/store.ts";
 import { RETRY_SOON } from "./errors.ts";
+import { plain } from "./links.ts";
 import type { Api } from "./operation.ts";
 
 export interface CarrierCallbackParts {
@@ -50,7 +52,8 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
 
   const profileOf = ({ id, token }: Params): HttpProfile | null => {
     const profile = catalogue.current.carriers.find((each) => each.id === id);
-    return profile?.kind === "http" && isToken(profile, token) ? profile : null;
+    const called = profile === undefined ? null : kindOf(profile).called(profile);
+    return called !== null && isToken(called, token) ? called : null;
   };
 
   const keep = async (carrierId: string, said: CalledBack): Promise<void> => {
@@ -107,8 +110,4 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
       schema: { hide: true },
       handler: answer,
     });
-}
-
-function plain(reply: FastifyReply, status: number, words: string): FastifyReply {
-  return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
 }

@@ -32,9 +32,7 @@ export function conversionOperations(api: Api, { store, clock }: ConversionParts
       const accountId = accountOf(request).id;
       const ended = isName ? await store.endConversion({ accountId, messageId, atMs: clock.now() }) : null;
       if (ended === null)
-        throw new ApiError("notFound", {
-          description: "There is no message with this id that was sent with conversion tracking.",
-        });
+        throw new ApiError("notFound", "There is no message with this id that was sent with conversion tracking.");
       return ended;
     },
   );

@@ -10,6 +10,7 @@ import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import type { Store } from "../store/port/store.ts";
 import { badField } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
+import { OPERATOR } from "./operator/managing.ts";
 import { DEFAULT_LIMIT, fieldsOf, MAX_LIMIT, readForm, readLimit, readMoment, readText } from "./query.ts";
 import * as schemas from "./schemas.ts";
 
@@ -27,7 +28,7 @@ const IDS_OCTETS = 524_288;
 const MAX_URL = 2_048;
 /** Up to what a signed number of 64 bits can hold. */
 export const REPORT_ID = /^[0-9]{1,18}$|^[1-8][0-9]{18}$/;
-const TAG = "Reports";
+const OWN = { tag: "Reports", auth: "account", scope: "track" } as const;
 
 const LetterQuery = {
   url: Type.Optional(Type.String()),
@@ -59,11 +60,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.get(
     "/sms/1/reports/dead",
     operation({
-      tag: TAG,
+      ...OWN,
       id: "listDeadReports",
       summary: "List the account's reports that nobody took in time, newest first",
-      auth: "account",
-      scope: "track",
       query: Type.Object(LetterQuery),
       answer: schemas.DeadLettersResponse,
     }),
@@ -73,11 +72,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.post(
     "/sms/1/reports/replay",
     operation({
-      tag: TAG,
+      ...OWN,
       id: "replayDeadReports",
       summary: "Send the account's dead letters again: by id, by URL, by host, since a time, or all",
-      auth: "account",
-      scope: "track",
       bodyOctets: IDS_OCTETS,
       schema: { body: ReplayRequest },
       answer: schemas.ReplayResponse,
@@ -88,11 +85,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.post(
     "/sms/1/reports/retry",
     operation({
-      tag: TAG,
+      ...OWN,
       id: "retryReports",
       summary: "Try reports that wait for their next try at once: by id, or those of a host",
-      auth: "account",
-      scope: "track",
       bodyOctets: IDS_OCTETS,
       schema: { body: RetryRequest },
       answer: schemas.RetryResponse,
@@ -103,11 +98,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.get(
     "/operator/1/reports/dead",
     operation({
-      tag: "Operating",
+      ...OPERATOR,
       id: "listAllDeadReports",
       summary: "List reports that nobody took in time, newest first",
-      auth: "operator",
-      scope: "manage",
       query: Type.Object({ ...LetterQuery, accountKey: AccountKey }),
       answer: schemas.DeadLettersResponse,
     }),
@@ -117,11 +110,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.post(
     "/operator/1/reports/replay",
     operation({
-      tag: "Operating",
+      ...OPERATOR,
       id: "replayAllDeadReports",
       summary: "Send dead letters again: by id, by account, by URL, by host, since a time, or all",
-      auth: "operator",
-      scope: "manage",
       bodyOctets: IDS_OCTETS,
       schema: { body: OperatorReplayRequest },
       answer: schemas.ReplayResponse,
@@ -132,11 +123,9 @@ export function deadLetterOperations(api: Api, parts: DeadLetterParts): void {
   api.post(
     "/operator/1/reports/retry",
     operation({
-      tag: "Operating",
+      ...OPERATOR,
       id: "retryAllReports",
       summary: "Try reports that wait for their next try at once: by id, or those of an account's host",
-      auth: "operator",
-      scope: "manage",
       bodyOctets: IDS_OCTETS,
       schema: { body: OperatorRetryRequest },
       answer: schemas.RetryResponse,

@@ -12,7 +12,7 @@ import { boundedCache } from "../runtime/cache.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { once as lazily } from "../runtime/lazy.ts";
 import type { WriterData } from "./description/writer.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import { PAGE_POLICY } from "./headers.ts";
 import type { Api } from "./operation.ts";
 import { Buckets } from "./rate-limits.ts";
@@ -67,10 +67,7 @@ export async function documentApi(api: Api, { clock, isSandbox }: DocumentationP
   const rate = new Buckets<"all">(systemClock);
   const enter = (request: FastifyRequest): void => {
     if (readers >= MAX_READERS || rate.take("all", MAX_PER_SECOND, 1) !== null)
-      throw new ApiError("unavailable", {
-        description: "Too many read the documentation right now.",
-        headers: { "retry-after": "1" },
-      });
+      throw unavailable("Too many read the documentation right now.");
     readers++;
     request.progress!.holds(() => readers--);
   };

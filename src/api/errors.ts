@@ -71,7 +71,9 @@ export class ApiError extends Error {
   /** Where the framework looks for the status; it also writes it, so it cannot be a getter. */
   statusCode: number;
 
-  constructor(name: ErrorName, details: ErrorDetails = {}) {
+  /** A text is what is wrong, in one sentence. */
+  constructor(name: ErrorName, given: ErrorDetails | string = {}) {
+    const details: ErrorDetails = typeof given === "string" ? { description: given } : given;
     super(details.description ?? ERROR_KINDS[name].text);
     this.kindName = name;
     this.kind = ERROR_KINDS[name];
@@ -128,5 +130,16 @@ export function shownViolations({ details, kind }: ApiError): Violation[] {
 }
 
 export function noRoomForAnswer(): ApiError {
-  return new ApiError("unavailable", { description: "Too many large answers wait to be taken.", headers: RETRY_SOON });
+  return unavailable("Too many large answers wait to be taken.");
+}
+
+/** Somebody has to wait so long. */
+export function tooMany(description: string, waitMs = 1_000): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
+}
+
+/** Not now: it may be asked for again soon. */
+export function unavailable(description: string): ApiError {
+  return new ApiError("unavailable", { description, headers: RETRY_SOON });
 }

@@ -41,19 +41,19 @@ export function checkHome({ headers }: FastifyRequest, ownHosts: ReadonlySet<str
   const { host = "", origin } = headers;
   const name = hostName(host);
   if (!isNobodysSite(name) && !ownHosts.has(name))
-    throw new ApiError("forbidden", {
-      description:
-        `The sandbox answers under an address, a name without a dot, and names under ${UNREGISTERED.join(", ")}: ` +
+    throw new ApiError(
+      "forbidden",
+      `The sandbox answers under an address, a name without a dot, and names under ${UNREGISTERED.join(", ")}: ` +
         `to have it answer under ${name}, start it with --allow-host ${name}.`,
-    });
+    );
   if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return;
   const page = pageName(origin);
   if (page === null || !(isThisMachine(page) || ownHosts.has(page)))
-    throw new ApiError("forbidden", {
-      description:
-        "The sandbox does not answer the pages of other sites. It answers those of this machine (http://localhost and any port), " +
+    throw new ApiError(
+      "forbidden",
+      "The sandbox does not answer the pages of other sites. It answers those of this machine (http://localhost and any port), " +
         "and of a site that it is started with --allow-host NAME for.",
-    });
+    );
 }
 
 /** The names of this machine that the settings give. */
@@ -98,9 +98,8 @@ export function isHost(host: string): boolean {
 }
 
 export function checkHost({ headers: { host }, raw }: FastifyRequest): void {
-  if (host !== undefined && !isHost(host))
-    throw new ApiError("badRequest", { description: "The Host header names no host." });
-  if (hasSeveralHosts(raw)) throw new ApiError("badRequest", { description: "The Host header must be given once." });
+  if (host !== undefined && !isHost(host)) throw new ApiError("badRequest", "The Host header names no host.");
+  if (hasSeveralHosts(raw)) throw new ApiError("badRequest", "The Host header must be given once.");
 }
 
 export function checkTransferCoding({ raw }: FastifyRequest): void {

@@ -5,7 +5,7 @@ import { networksOf, type Settings } from "../runtime/settings.ts";
 import { storeMark } from "../runtime/store-mark.ts";
 import { type TSchema, Type } from "../runtime/type.ts";
 import { carrierFindings } from "./console/carrier-findings.ts";
-import { ApiError, RETRY_SOON } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import type { Api } from "./operation.ts";
 import { HealthResponse, StatusResponse } from "./schemas.ts";
 
@@ -28,7 +28,7 @@ export function healthOperations(api: Api, parts: HealthParts): void {
   const mark = storeMark(settings.store);
   const readers = networksOf(settings, "metricsNetworks");
   const forReaders = (what: string) => async (request: FastifyRequest) => {
-    if (!readers.has(request.ip)) throw new ApiError("forbidden", { description: `${what} not for this address.` });
+    if (!readers.has(request.ip)) throw new ApiError("forbidden", `${what} not for this address.`);
   };
   const open = <Answer extends TSchema>(operationId: string, summary: string, answer: Answer) => ({
     config: { auth: "none" as const, always: true },
@@ -38,15 +38,11 @@ export function healthOperations(api: Api, parts: HealthParts): void {
   api.get("/healthz", open("getHealth", "Is the process up", HealthResponse), async () => ({ status: "ok" }));
 
   api.get("/readyz", open("getReadiness", "Can it take work", HealthResponse), async () => {
-    if (isLeaving())
-      throw new ApiError("unavailable", { description: "The service is stopping.", headers: RETRY_SOON });
+    if (isLeaving()) throw unavailable("The service is stopping.");
     try {
       await ready();
     } catch {
-      throw new ApiError("unavailable", {
-        description: "The store does not answer.",
-        headers: RETRY_SOON,
-      });
+      throw unavailable("The store does not answer.");
     }
     return { status: "ready" };
   });

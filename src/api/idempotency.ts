@@ -47,5 +47,4 @@ export function bodyHash(request: FastifyRequest, query = ""): string {
   return hash.update(request.rawBody ?? "").digest("base64url");
 }
 
-export const keyReused = (): ApiError =>
-  new ApiError("conflict", { description: "The Idempotency-Key was used for another request." });
+export const keyReused = (): ApiError => new ApiError("conflict", "The Idempotency-Key was used for another request.");

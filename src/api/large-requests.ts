@@ -4,7 +4,7 @@
  * what the service really took of late, is told when to come again.
  */
 import type { Clock } from "../runtime/clock.ts";
-import { ApiError } from "./errors.ts";
+import { type ApiError, tooMany } from "./errors.ts";
 
 /** A body that is not larger waits for nobody. */
 export const LARGE_OCTETS = 65_536;
@@ -15,7 +15,6 @@ const IN_WORK = 4;
 const MAX_WAIT_MS = 10_000;
 /** Of a new measurement, so much counts. */
 const NEWEST_SHARE = 0.2;
-const SECOND_MS = 1_000;
 
 interface Waiting {
   readonly octets: number;
@@ -45,10 +44,7 @@ export class LargeRequests {
     const line = this.#lines.get(accountId);
     const waitMs = line === undefined ? 0 : this.#waitMs(line);
     if (waitMs <= MAX_WAIT_MS) return null;
-    return new ApiError("tooManyRequests", {
-      description: "The account has more large requests waiting than can be answered soon.",
-      headers: { "retry-after": String(Math.ceil(waitMs / SECOND_MS)) },
-    });
+    return tooMany("The account has more large requests waiting than can be answered soon.", waitMs);
   }
 
   /** Resolves when it is the request's turn, with what is to be called when its work is done; rejects with the answer to one too many. */

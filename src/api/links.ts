@@ -86,23 +86,23 @@ export function linkOperations(api: Api, parts: LinkParts): void {
   api.get("/l/:code", { config: { auth: "none" }, schema: { hide: true } }, async (request, reply) => {
     reply.headers({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
     const { code } = request.params as { code: string };
-    if (code.length !== CODE_LENGTH || !/^[0-9A-Za-z]+$/.test(code)) return page(reply, 404, UNKNOWN);
+    if (code.length !== CODE_LENGTH || !/^[0-9A-Za-z]+$/.test(code)) return plain(reply, 404, UNKNOWN);
     let found: { target: string } | null;
     try {
       found = await store.link({ code });
     } catch {
-      return page(reply.headers(RETRY_SOON), 503, AWAY);
+      return plain(reply.headers(RETRY_SOON), 503, AWAY);
     }
     // It was one when it was kept. Nothing but http and https is ever gone to.
     const target = found === null ? null : parseHttpUrl(found.target);
-    if (target === null) return page(reply, 404, UNKNOWN);
+    if (target === null) return plain(reply, 404, UNKNOWN);
     if (request.method === "GET" && !isWatcher(request.headers))
       await counter.count({ code, atMs: clock.now(), ...deviceOf(request.headers["user-agent"]) });
     return reply.code(302).header("location", target.href).send();
   });
 }
 
-/** For a person with a phone in the hand. */
-function page(reply: FastifyReply, status: number, words: string): FastifyReply {
+/** In words alone, for a person with a phone in the hand or for a provider's log. */
+export function plain(reply: FastifyReply, status: number, words: string): FastifyReply {
   return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
 }

@@ -14,6 +14,7 @@ import { type AuthParts, checkScope, DEMANDS } from "./auth.ts";
 import { finderOf, type Live, sendStream } from "./console/live.ts";
 import type { LiveStream } from "./console/live-stream.ts";
 import { accountOfSearch } from "./console/messages.ts";
+import { isoTime, isoTimeOrNull } from "./console/schemas.ts";
 import { ApiError, badField } from "./errors.ts";
 import { type Api, accountOf } from "./operation.ts";
 import { fieldsOf, readList, readText } from "./query.ts";
@@ -50,20 +51,18 @@ function readKinds(query: unknown): ReadonlySet<string> | null {
   return kinds === null ? null : new Set(kinds);
 }
 
-const iso = (atMs: number): string => new Date(atMs).toISOString();
-
 function shown({ accountId: _, atMs, dueAtMs, report, ...event }: LiveEvent, account: string): object {
   return {
-    at: iso(atMs),
+    at: isoTime(atMs),
     account,
     ...event,
-    ...(dueAtMs === undefined ? {} : { dueAt: iso(dueAtMs) }),
+    ...(dueAtMs === undefined ? {} : { dueAt: isoTime(dueAtMs) }),
     ...(report === undefined ? {} : { report: shownReport(report) }),
   };
 }
 
 function shownReport({ url, retryAtMs, ...report }: NonNullable<LiveEvent["report"]>): object {
-  return { ...report, url, retryAt: retryAtMs === null ? null : iso(retryAtMs) };
+  return { ...report, url, retryAt: isoTimeOrNull(retryAtMs) };
 }
 
 /** What one reader gets, and has still to get. */

@@ -7,7 +7,7 @@
  * account may have so many of them: each holds a connection, and one of the requests that the service has in progress.
  */
 import { FairQueue } from "../runtime/fair-queue.ts";
-import { ApiError } from "./errors.ts";
+import { tooMany } from "./errors.ts";
 
 /** Searches of one account under way or waiting, of one kind on one node. */
 export const MAX_SEARCHES_PER_ACCOUNT = 20;
@@ -40,10 +40,7 @@ export class Mutex {
   enter(accountId: number): () => void {
     const searches = this.#searches.get(accountId) ?? 0;
     if (searches >= MAX_SEARCHES_PER_ACCOUNT) {
-      throw new ApiError("tooManyRequests", {
-        description: `The account has ${MAX_SEARCHES_PER_ACCOUNT} requests of this kind in progress already.`,
-        headers: { "retry-after": "1" },
-      });
+      throw tooMany(`The account has ${MAX_SEARCHES_PER_ACCOUNT} requests of this kind in progress already.`);
     }
     this.#searches.set(accountId, searches + 1);
     return () => {

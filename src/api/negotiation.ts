@@ -15,10 +15,7 @@ export function checkAccept(header: string | undefined, answer: "application/jso
     const [type = "", ...params] = range.split(";").map((piece) => piece.trim().toLowerCase());
     return ranges.includes(type) && !params.some((param) => /^q=0(\.0{0,3})?$/.test(param));
   });
-  if (!fine)
-    throw new ApiError("notAcceptable", {
-      description: `The answer is ${answer}, and Accept does not allow it.`,
-    });
+  if (!fine) throw new ApiError("notAcceptable", `The answer is ${answer}, and Accept does not allow it.`);
 }
 
 /** No Content-Type is taken as JSON: what is in the body decides. */
@@ -27,5 +24,5 @@ export function checkContentType(header: string | undefined, form: boolean): voi
   const type = header.split(";")[0]!.trim().toLowerCase();
   if (type === "application/json" || (form && type === "application/x-www-form-urlencoded")) return;
   const allowed = form ? "application/json or application/x-www-form-urlencoded" : "application/json";
-  throw new ApiError("unsupportedMediaType", { description: `Content-Type must be ${allowed}.` });
+  throw new ApiError("unsupportedMediaType", `Content-Type must be ${allowed}.`);
 }

@@ -111,7 +111,7 @@ export class KnownPaths {
 
   /** What a request to a path or method that is not there is told. */
   unknown(request: FastifyRequest): ApiError {
-    if (request.url === UNDECODABLE) return new ApiError("notFound", { description: "The path is not a valid URL." });
+    if (request.url === UNDECODABLE) return new ApiError("notFound", "The path is not a valid URL.");
     const path = withoutSlash(request.url.split("?")[0]!);
     const methods = (this.#paths.get(path) ?? this.#like(path))?.methods;
     if (methods === undefined)

@@ -42,11 +42,11 @@ export function pathId(request: FastifyRequest, name: "appId" | "msgId" | "pinId
 const CALLED = { appId: "application", msgId: "template", pinId: "PIN" } as const;
 
 export function unknown(name: keyof typeof CALLED): ApiError {
-  return new ApiError("notFound", { description: `There is no such ${CALLED[name]}.` });
+  return new ApiError("notFound", `There is no such ${CALLED[name]}.`);
 }
 
 function tooMany(says: string): ApiError {
-  return new ApiError("badRequest", { description: `${says}: change one of them instead.` });
+  return new ApiError("badRequest", `${says}: change one of them instead.`);
 }
 
 // --- Applications -------------------------------------------------------------------------------------------------------------

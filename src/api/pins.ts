@@ -13,7 +13,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { isDestination } from "../sms/addresses.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiExceptionResponse } from "./error-schemas.ts";
-import { ApiError, badField } from "./errors.ts";
+import { ApiError, badField, tooMany } from "./errors.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { newPinId, PIN_TAG, pathId, unknown } from "./pin-applications.ts";
 import * as schemas from "./pin-schemas.ts";
@@ -35,11 +35,6 @@ function readNumber(field: string, text: string): string {
   const number = text.replace(/^(?:\+|00)/, "");
   if (!isDestination(number)) throw badField(field, "must be a phone number in international form: 4 to 15 digits");
   return number;
-}
-
-function tooMany(description: string, waitMs: number): ApiError {
-  const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
-  return new ApiError("tooManyRequests", { description, headers: { "retry-after": String(seconds) } });
 }
 
 const FIELD = { application: "applicationId", template: "messageId" } as const;

@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function checkQuery(url: string): void {
   const mark = url.indexOf("?");
   if (mark < 0 || url.indexOf("%", mark) < 0) return;
-  if (!isDecodable(url.slice(mark))) throw new ApiError("badRequest", { description: "The query is not valid UTF-8." });
+  if (!isDecodable(url.slice(mark))) throw new ApiError("badRequest", "The query is not valid UTF-8.");
 }
 
 /** The query's fields, as texts or, where a name stands more than once, arrays of texts. */

@@ -11,7 +11,7 @@ import { boundedCache } from "../runtime/cache.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Account } from "../store/port/accounts.ts";
-import { ApiError } from "./errors.ts";
+import { type ApiError, tooMany } from "./errors.ts";
 
 export interface RateLimitSettings {
   /** 0 is no limit. */
@@ -205,11 +205,4 @@ function rejectedIn(answer: SendAnswer): number {
   let count = 0;
   for (const { statusId } of answer.results) if (REJECTED.has(statusId)) count++;
   return count;
-}
-
-function tooMany(description: string, waitMs: number): ApiError {
-  return new ApiError("tooManyRequests", {
-    description,
-    headers: { "retry-after": String(Math.max(1, Math.ceil(waitMs / SECOND_MS))) },
-  });
 }

@@ -29,7 +29,7 @@ export function refusalError(refusal: Refusal): ApiError {
 
 /** Somebody has made a change since: the caller gets to see what is there now. */
 export function outdatedError(current: { readonly version: number } | null): ApiError {
-  if (current === null) return new ApiError("conflict", { description: "It is not there any more." });
+  if (current === null) return new ApiError("conflict", "It is not there any more.");
   return new ApiError("conflict", {
     description: `It was changed meanwhile: its version is ${current.version} now.`,
     headers: { etag: `"${current.version}"` },

@@ -23,10 +23,10 @@ const ONLY_FORWARDS =
 export function clockOperations(api: Api, { store, travel }: ClockParts): void {
   const here = () => {
     if (travel !== null) return travel;
-    throw new ApiError("conflict", {
-      description:
-        "The clock cannot be moved on PostgreSQL, where other nodes may share it: run the sandbox on its own data directory.",
-    });
+    throw new ApiError(
+      "conflict",
+      "The clock cannot be moved on PostgreSQL, where other nodes may share it: run the sandbox on its own data directory.",
+    );
   };
   const answer = () => ({ now: formatDateTime(here().now()), offsetMs: here().offsetMs });
 

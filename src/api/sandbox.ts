@@ -47,10 +47,8 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
       if (!(await write({ from, to, text }))) {
         const { connectionLost } = await network("faults", null);
         if (connectionLost)
-          throw new ApiError("conflict", {
-            description: "The network has no connection: PUT /sandbox/1/network mends it.",
-          });
-        throw new ApiError("unavailable", { description: "The catalogue has no simulated carrier." });
+          throw new ApiError("conflict", "The network has no connection: PUT /sandbox/1/network mends it.");
+        throw new ApiError("unavailable", "The catalogue has no simulated carrier.");
       }
       return reply.code(204).send();
     },

@@ -327,6 +327,7 @@ export const SingleResponse = Type.Object(
   { title: "SentSingle" },
 );
 
+export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const TextOrNull = (description: string) =>
   Type.Unsafe<string | null>({ type: ["string", "null"], description });
 

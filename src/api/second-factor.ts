@@ -7,7 +7,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { User } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { attemptAs, checkPassword, isFactorRequired, readBasic, readToken } from "./auth.ts";
-import { ApiError, badField } from "./errors.ts";
+import { ApiError, badField, tooMany } from "./errors.ts";
 import { type LoginParts, noteWrongCode, readCode, WRONG_CODE } from "./login.ts";
 import { type Api, accountOf, operation } from "./operation.ts";
 import { actorOf } from "./operator/managing.ts";
@@ -51,7 +51,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
       throw badField("password", "is required: your own, to begin with a second factor");
     const { username } = userOf(request);
     if ((await checkPassword(parts, { username, password }, request.ip)) === null)
-      throw new ApiError("forbidden", { description: "The password is wrong." });
+      throw new ApiError("forbidden", "The password is wrong.");
   }
 
   /** Does something for a right code. Wrong ones are counted, as in a login. */
@@ -93,15 +93,10 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     }),
     async (request) => {
       const { username, secondFactor } = userOf(request);
-      const inForce = () =>
-        new ApiError("conflict", { description: "A second factor is in force: take it away first, with a code." });
+      const inForce = () => new ApiError("conflict", "A second factor is in force: take it away first, with a code.");
       if (secondFactor) throw inForce();
       await checkOwner(request);
-      if (!enrolments.take(username))
-        throw new ApiError("tooManyRequests", {
-          description: "There were too many enrolments.",
-          headers: { "retry-after": String(HOUR_MS / 1_000) },
-        });
+      if (!enrolments.take(username)) throw tooMany("There were too many enrolments.", HOUR_MS);
       const secret = newFactorSecret();
       const begun = await store.beginSecondFactor({ username, secret, by: actorOf(request), atMs: clock.now() });
       if (begun !== "begun") throw inForce();
@@ -122,8 +117,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
       const { username } = userOf(request);
       const code = neededCode(request);
       const factor = await store.secondFactor({ username });
-      const nothing = () =>
-        new ApiError("conflict", { description: `There is nothing to confirm: begin with POST ${PATH}.` });
+      const nothing = () => new ApiError("conflict", `There is nothing to confirm: begin with POST ${PATH}.`);
       if (factor === null || factor.confirmedAtMs !== null) throw nothing();
       const { shown, hashes } = newRecoveryCodes();
       const token = readToken(request.headers.authorization);
@@ -157,7 +151,7 @@ export function secondFactorOperations(api: Api, parts: SecondFactorParts): void
     async (request, reply) => {
       const { username, secondFactor } = userOf(request);
       const code = neededCode(request);
-      if (!secondFactor) throw new ApiError("conflict", { description: "No second factor is in force." });
+      if (!secondFactor) throw new ApiError("conflict", "No second factor is in force.");
       await withCode(request, code, async () => {
         const factor = await store.secondFactor({ username });
         const proof = factor === null ? null : proofOf(code, factor, clock.now());

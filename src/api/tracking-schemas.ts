@@ -41,6 +41,16 @@ export const LogQuery = Type.Object({
   ...LimitQuery.properties,
 });
 
+/** What has become of a message, in every version. */
+export const outcome = {
+  price: Type.Object(
+    { pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() },
+    { title: "Price" },
+  ),
+  status: Status,
+  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }, { title: "DeliveryError" }),
+};
+
 const item = {
   bulkId: text("The request that the message came with."),
   messageId: Type.String(),
@@ -54,12 +64,7 @@ const item = {
   campaignReferenceId: text("The campaign that you sent it for."),
   entityId: text("The business for which you sent it."),
   applicationId: text("The application that sent it."),
-  price: Type.Object(
-    { pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() },
-    { title: "Price" },
-  ),
-  status: Status,
-  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }, { title: "DeliveryError" }),
+  ...outcome,
 };
 
 export const ReportResponse = Type.Object(

@@ -32,7 +32,5 @@ export function wrongAccount(whose: string, { key, kind }: Account, route = ""):
   const isReseller = kind === "reseller";
   const hints = isReseller ? FOR_RESELLERS : FOR_CLIENTS;
   const hint = hints.find(([part]) => route.includes(part))?.[1] ?? (isReseller ? OF_RESELLERS : OF_CLIENTS);
-  return new ApiError("forbidden", {
-    description: `This is for ${whose}, and ${key} is the account of a ${kind}: ${hint}.`,
-  });
+  return new ApiError("forbidden", `This is for ${whose}, and ${key} is the account of a ${kind}: ${hint}.`);
 }

@@ -1,16 +1,13 @@
 /** The catalogue as an operator writes it: one TOML file with carriers, routes, rate plans, exchange rates and numbers. */
 import { stringify } from "smol-toml";
-import { httpFaults } from "../carriers/http/faults.ts";
-import { tagOfTwo } from "../carriers/smpp/profile.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { isRight } from "../runtime/check.ts";
 import { didYouMean } from "../runtime/near.ts";
 import { type SchemaFault, schemaFaults, wrongWord } from "../runtime/schema-faults.ts";
 import { readToml, shownPlace, TomlFault, type TomlPath } from "../runtime/toml.ts";
 import { type Static, type TSchema, Type } from "../runtime/type.ts";
-import { isErrorName } from "../simulator/handsets.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
-import { CARRIER_KINDS, type CarrierProfile, carrierSchema } from "./carrier-kinds.ts";
+import { CARRIER_KINDS, kindNamed, type Rule } from "./carrier-kinds.ts";
 import { CatalogueFault, FileFaults, FORMS, fieldOf, type ItemFault, MAX_FAULTS, WORDS } from "./faults.ts";
 import { IncomingNumber, KEYWORDS, keywordFaultsOf, urlFaultsOf } from "./numbers.ts";
 
@@ -70,22 +67,7 @@ const NAMED_BY: { readonly [Name in Kind]: readonly string[] } = {
   number: ["number"],
 };
 
-/** What fields may not say together, or alone, though each has the right shape. It is looked at if those that it reads are right, whatever else is wrong. */
-interface Rule {
-  readonly reads: readonly string[];
-  readonly faults: (item: never) => readonly ItemFault[];
-}
-
-const RULES: { readonly [Name in Kind]: readonly Rule[] } = {
-  carrier: [
-    { reads: ["kind", "tlsCa", "tlsCaPem"], faults: authorityFaults },
-    { reads: ["kind", "tlvs"], faults: tagFaults },
-    { reads: ["kind", "handset"], faults: phoneFaults },
-    {
-      reads: ["kind", "preset", "url", "send", "receipts"],
-      faults: (profile: CarrierProfile) => (profile.kind === "http" ? httpFaults(profile) : []),
-    },
-  ],
+const RULES: { readonly [Name in Exclude<Kind, "carrier">]: readonly Rule<never>[] } = {
   route: [
     {
       reads: ["carrier", "groups"],
@@ -108,26 +90,6 @@ const RULES: { readonly [Name in Kind]: readonly Rule[] } = {
     { reads: KEYWORDS, faults: keywordFaultsOf },
   ],
 };
-
-function authorityFaults(profile: CarrierProfile): ItemFault[] {
-  const isTwice = profile.kind === "smpp" && profile.tlsCa !== undefined && profile.tlsCaPem !== undefined;
-  return isTwice ? [{ field: "tlsCa", says: "or tlsCaPem may be given, not both" }] : [];
-}
-
-function tagFaults(profile: CarrierProfile): ItemFault[] {
-  const tag = profile.kind === "smpp" ? tagOfTwo(profile) : null;
-  return tag === null ? [] : [{ field: "tlvs", says: `has two fields with the tag 0x${tag.toString(16)}` }];
-}
-
-/** A phone of a simulator may answer with errors that there are. */
-function phoneFaults(profile: CarrierProfile): ItemFault[] {
-  const handset = profile.kind === "simulator" ? (profile.handset ?? []) : [];
-  return handset.flatMap(({ error }, index) => {
-    if (error === undefined || isErrorName(error)) return [];
-    const at = ["handset", index, "error"];
-    return [{ field: at.join("."), says: "is not the name of an error that a report can have", at }];
-  });
-}
 
 function priceFaults({ rate }: RatePlan): ItemFault[] {
   const seen = new Set<string>();
@@ -152,24 +114,25 @@ function itemOf(kind: Kind, item: ItemFields): CatalogueItem {
 
 const SHAPES = { route: Route, ratePlan: RatePlan, exchangeRate: ExchangeRate, number: IncomingNumber } as const;
 
-/** By its kind, so that a fault is told of that kind and not of all there are. */
-function shapeOf(kind: Kind, item: ItemFields): TSchema | null {
-  return kind === "carrier" ? carrierSchema(item.kind) : SHAPES[kind];
+/** A carrier's by its kind, so that a fault is told of that kind and not of all there are. */
+function shapeOf(kind: Kind, item: ItemFields): { schema: TSchema; rules: readonly Rule<never>[] } | null {
+  return kind === "carrier" ? kindNamed(item.kind) : { schema: SHAPES[kind], rules: RULES[kind] };
 }
 
 /** What is wrong with an item alone, whatever else there is. */
 function faultsOf(kind: Kind, item: ItemFields): (SchemaFault & Pick<ItemFault, "at">)[] {
-  const schema = shapeOf(kind, item);
-  if (schema === null) {
+  const wanted = shapeOf(kind, item);
+  if (wanted === null) {
     const kinds = Object.keys(CARRIER_KINDS);
     const { kind: named = "" } = item;
     return [{ path: ["kind"], says: wrongWord(kinds, named) }];
   }
+  const { schema } = wanted;
   const isFit = isRight(schema, item);
   const shape = isFit ? [] : schemaFaults(schema, item, WORDS, MAX_FAULTS + 1);
   if (!isFit && shape.length === 0) return [{ path: [], says: "has another form than it must have" }];
   const wrong = new Set(shape.map(({ path }) => path[0]));
-  const rules = RULES[kind].filter(({ reads }) => !reads.some((field) => wrong.has(field)));
+  const rules = wanted.rules.filter(({ reads }) => !reads.some((field) => wrong.has(field)));
   const others = rules.flatMap(({ faults }) => faults(item as never));
   return [...shape, ...others.map((fault) => ({ path: fault.field.split("."), ...fault }))];
 }

@@ -4,6 +4,7 @@ import { firstWord, inCapitals } from "../message/incoming.ts";
 import { type Static, Type } from "../runtime/type.ts";
 import { MAX_URL_LENGTH, urlProblem } from "../runtime/urls.ts";
 import { ACCOUNT_KEY } from "../store/names.ts";
+import type { ItemFault } from "./faults.ts";
 
 const Words = Type.Array(Type.String({ minLength: 1, maxLength: 32 }), { minItems: 1, maxItems: 100 });
 
@@ -36,18 +37,12 @@ export type IncomingNumber = Static<typeof IncomingNumber>;
 
 export const KEYWORDS = ["keywords", "stopKeywords", "startKeywords"] as const;
 
-/** What is wrong with a number whose fields have the right shape: the field, and what goes on after its name. */
-interface NumberFault {
-  readonly field: string;
-  readonly says: string;
-}
-
-export function urlFaultsOf({ forwardUrl }: IncomingNumber): NumberFault[] {
+export function urlFaultsOf({ forwardUrl }: IncomingNumber): ItemFault[] {
   const says = forwardUrl === undefined ? null : urlProblem(forwardUrl);
   return says === null ? [] : [{ field: "forwardUrl", says: `"${forwardUrl}" ${says}` }];
 }
 
-export function keywordFaultsOf(number: IncomingNumber): NumberFault[] {
+export function keywordFaultsOf(number: IncomingNumber): ItemFault[] {
   const seen = new Set<string>();
   return KEYWORDS.flatMap((field) =>
     (number[field] ?? []).flatMap((keyword) => {

@@ -2,7 +2,7 @@
 import type { Writing } from "../carriers/smpp/profile.ts";
 import { type Micros, parseMicros } from "../money/amounts.ts";
 import type { CatalogueItem } from "../store/port/catalogue.ts";
-import type { CarrierProfile } from "./carrier-kinds.ts";
+import { type CarrierProfile, kindOf } from "./carrier-kinds.ts";
 import { type ExchangeRate, groupsOf, type RatePlan, type Route } from "./file.ts";
 import type { IncomingNumber } from "./numbers.ts";
 
@@ -184,10 +184,10 @@ function writingsOf(carriers: readonly CarrierProfile[]): Map<string, Writing> {
   const byCarrier = new Map<string, Writing>();
   const alike = new Map<string, Writing>();
   for (const profile of carriers) {
-    if (profile.kind !== "smpp") continue;
-    const { alphabet = "gsm", missingLetters = "transliterate", nameAlphabet = "latin1" } = profile;
-    const name = `${alphabet}, ${missingLetters}, ${nameAlphabet}`;
-    const writing = alike.get(name) ?? { alphabet, missingLetters, nameAlphabet };
+    const own = kindOf(profile).writing(profile);
+    if (own === null) continue;
+    const name = Object.values(own).join();
+    const writing = alike.get(name) ?? own;
     alike.set(name, writing);
     byCarrier.set(profile.id, writing);
   }

@@ -1,11 +1,10 @@
 /** `heliograph account password` and `sessions`: who can get in. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { endSessions, removeSecondFactor, setPassword, userIn } from "../admin/passwords.ts";
 import { readSecret } from "./console.ts";
-import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
 import { counted } from "./show.ts";
-import { accountNamed, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { accountNamed, type CommonOptions, onStore, say, storeCommand } from "./support.ts";
 
 interface PasswordOptions extends CommonOptions {
   readonly stdin?: boolean;
@@ -13,11 +12,9 @@ interface PasswordOptions extends CommonOptions {
 }
 
 export function passwordCommand(): Command {
-  const command = new Command("password").description(
+  return storeCommand(
+    "password",
     "Give an account a new password, and end its sessions. It is made here and printed once, or read from standard input; never from the command line, which others can see.",
-  );
-  return withExample(
-    withStoreOptions(command),
     "heliograph account password ACME",
     "pass show heliograph/acme | heliograph account password ACME --stdin",
   )
@@ -46,10 +43,11 @@ interface FactorOptions extends CommonOptions {
 }
 
 export function secondFactorCommand(): Command {
-  const command = new Command("second-factor").description(
+  return storeCommand(
+    "second-factor",
     "Take a user's second factor away, for one who has lost the phone and the recovery codes, and end the user's sessions. The password stays good.",
-  );
-  return withExample(withStoreOptions(command), "heliograph account second-factor ACME --reset")
+    "heliograph account second-factor ACME --reset",
+  )
     .argument("<key>", "the account's")
     .requiredOption("--reset", "take it away; the user can enrol another")
     .option("--username <name>", "which of its users, if it has several")
@@ -63,10 +61,11 @@ export function secondFactorCommand(): Command {
 }
 
 export function sessionsCommand(): Command {
-  const command = new Command("sessions").description(
+  return storeCommand(
+    "sessions",
     "End all sessions of an account: whoever is logged in has to log in again. Passwords and keys stay good.",
-  );
-  return withExample(withStoreOptions(command), "heliograph account sessions ACME --end")
+    "heliograph account sessions ACME --end",
+  )
     .argument("<key>", "the account's")
     .requiredOption("--end", "end them; the store does not tell more about them")
     .action(async (key: string, options: CommonOptions) => {

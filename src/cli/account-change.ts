@@ -1,5 +1,5 @@
 /** `heliograph account change|suspend|resume|retire`: what an account may do, and whether it may do anything. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { RetireOrder } from "../admin/account-funds.ts";
 import { type AccountSettings, MIN_LIMITS } from "../admin/account-settings.ts";
 import { type AccountChangeOrder, changeAccount, retireAccount } from "../admin/accounts.ts";
@@ -12,18 +12,17 @@ import type { Store } from "../store/port/store.ts";
 import { shownAccount } from "./account-show.ts";
 import { linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
-import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import { counted, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
+import { counted, differences, type JsonOption, printable, showJson } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
   type CommonOptions,
+  jsonCommand,
   listOf,
   onStore,
   say,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
 interface ChangeOptions extends CommonOptions, JsonOption {
@@ -46,11 +45,9 @@ interface ChangeOptions extends CommonOptions, JsonOption {
 const LIMITS = Object.keys(MIN_LIMITS) as (keyof AccountLimits)[];
 
 export function changeCommand(): Command {
-  const command = new Command("change").description(
+  return jsonCommand(
+    "change",
     "Change what an account pays and may do. What is not named stays as it is; what changed is printed.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph account change ACME --rate-plan gold --credit-limit 50",
     "heliograph account change ACME --senders Acme,AcmeShop --networks 192.0.2.0/24",
     "heliograph account change ACME --no-senders --no-networks",
@@ -191,10 +188,7 @@ interface RetireOptions extends CommonOptions, JsonOption, RetireOrder {
 
 export function standingCommands(): Command[] {
   const standing = (name: string, description: string, ...examples: string[]): Command =>
-    withExample(withJson(withStoreOptions(new Command(name).description(description))), ...examples).argument(
-      "<key>",
-      "the account's",
-    );
+    jsonCommand(name, description, ...examples).argument("<key>", "the account's");
   const set = (suspended: boolean) => (key: string, options: CommonOptions & JsonOption) =>
     onStore(options, async (store, settings) => {
       const before = await accountNamed(store, key);

@@ -1,6 +1,6 @@
 /** `heliograph account top-up|take-back|correct`: an operator moves the money of an account. */
 import { createHash } from "node:crypto";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type FundsOrder, moveFunds } from "../admin/account-funds.ts";
 import { inWords } from "../drivers/store-trouble.ts";
 import { formatMicros, money, parseMicros } from "../money/amounts.ts";
@@ -9,10 +9,9 @@ import type { Settings } from "../runtime/settings.ts";
 import { shellWord } from "../runtime/text.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ReplayGuard } from "../store/port/messages.ts";
-import { withExample } from "./example.ts";
 import { commandLine } from "./operator.ts";
-import { type JsonOption, showJson, withJson } from "./show.ts";
-import { CommandFault, type CommonOptions, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+import { type JsonOption, showJson } from "./show.ts";
+import { CommandFault, type CommonOptions, jsonCommand, onStore, say, UsageFault } from "./support.ts";
 
 /** As long as the API's. */
 const MAX_KEY = 255;
@@ -66,7 +65,7 @@ const COMMANDS: readonly FundsWords[] = [
 export function fundsCommands(): Command[] {
   return COMMANDS.map((words) => {
     const { name, description, amount, reason, example } = words;
-    return withExample(withJson(withStoreOptions(new Command(name).description(description))), example)
+    return jsonCommand(name, description, example)
       .argument("<key>", "the account's")
       .argument("<amount>", amount)
       .option("--reason <text>", reason)

@@ -1,12 +1,11 @@
 /** `heliograph account list` and `show`: accounts as the operator sees them. */
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
-import { withExample } from "./example.ts";
-import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList, withJson } from "./show.ts";
-import { accountNamed, allAccounts, type CommonOptions, onStore, withStoreOptions } from "./support.ts";
+import { type Cell, type Column, counted, type JsonOption, showFields, showJson, showList } from "./show.ts";
+import { accountNamed, allAccounts, type CommonOptions, jsonCommand, onStore } from "./support.ts";
 
 /** What scripts get of an account, with amounts as strings and times as the API writes them. */
 export function shownAccount(account: ManagedAccount) {
@@ -57,9 +56,9 @@ interface ListOptions extends CommonOptions, JsonOption {
 }
 
 export function listCommand(): Command {
-  const command = new Command("list").description("Show the accounts there are, with their balances.");
-  return withExample(
-    withJson(withStoreOptions(command)),
+  return jsonCommand(
+    "list",
+    "Show the accounts there are, with their balances.",
     "heliograph account list --kind client",
     "heliograph account list --json | jq '.[] | select(.balance | tonumber < 5) | .key'",
   )
@@ -77,8 +76,7 @@ export function listCommand(): Command {
 }
 
 export function showCommand(): Command {
-  const command = new Command("show").description("Show one account whole: its money, limits and rules.");
-  return withExample(withJson(withStoreOptions(command)), "heliograph account show ACME")
+  return jsonCommand("show", "Show one account whole: its money, limits and rules.", "heliograph account show ACME")
     .argument("<key>", "the account's")
     .action(async (key: string, options: CommonOptions & JsonOption) => {
       const account = await onStore(options, async (store) => {

@@ -9,9 +9,8 @@ import { passwordCommand, secondFactorCommand, sessionsCommand } from "./account
 import { changeCommand, readMinutes, standingCommands } from "./account-change.ts";
 import { fundsCommands } from "./account-funds.ts";
 import { listCommand, showCommand } from "./account-show.ts";
-import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { type CommonOptions, onStore, say, storeCommand } from "./support.ts";
 
 interface CreateOptions extends CommonOptions {
   readonly kind: AccountKind;
@@ -27,10 +26,9 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function accountCommand(): Command {
-  const create = withExample(
-    withStoreOptions(
-      new Command("create").description("Make an account. Its password is printed once and kept only as a hash."),
-    ),
+  const create = storeCommand(
+    "create",
+    "Make an account. Its password is printed once and kept only as a hash.",
     "heliograph account create --key ACME --username acme --funds 10",
   )
     .addOption(
@@ -51,12 +49,9 @@ export function accountCommand(): Command {
     .action(async (options: CreateOptions) => {
       await onStore(options, (store, settings) => createFrom(options, { store, settings }));
     });
-  const rotate = withExample(
-    withStoreOptions(
-      new Command("rotate-secret").description(
-        "Give an account a new secret for signing reports. Both are good until --finish.",
-      ),
-    ),
+  const rotate = storeCommand(
+    "rotate-secret",
+    "Give an account a new secret for signing reports. Both are good until --finish.",
     "heliograph account rotate-secret ACME",
     "heliograph account rotate-secret ACME --finish",
   )

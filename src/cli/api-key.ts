@@ -4,10 +4,9 @@ import { type ApiKeyOrder, apiKeysOf, createApiKey, revokeApiKey } from "../admi
 import { formatDateTime } from "../schedule/date-time.ts";
 import { SCOPES, type Scope } from "../store/port/accounts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
-import { withExample } from "./example.ts";
 import { commandLine } from "./operator.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, listOf, momentOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, listOf, momentOf, onStore, say, storeCommand, wholeOf } from "./support.ts";
 
 interface KeyOptions extends CommonOptions, JsonOption {
   readonly account?: string;
@@ -22,8 +21,9 @@ const DAY_MS = 24 * 60 * 60_000;
 const MAX_DAYS = 3_650;
 
 export function apiKeyCommand(): Command {
-  const create = withExample(
-    withStoreOptions(new Command("create").description("Make a key. It is printed once and kept only as a hash.")),
+  const create = storeCommand(
+    "create",
+    "Make a key. It is printed once and kept only as a hash.",
     'heliograph api-key create --account ACME --name "the shop" --scopes send,track',
     "heliograph api-key create --account ACME --expires 90d --networks 192.0.2.0/24",
     'heliograph api-key create --account OPERATOR1 --name "password desk" --scopes manage,credentials',
@@ -37,14 +37,16 @@ export function apiKeyCommand(): Command {
       "where it may be used from: addresses or networks such as 192.0.2.0/24 (default: anywhere)",
     )
     .action(createKey);
-  const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show the keys that there are, without their secret."))),
+  const list = jsonCommand(
+    "list",
+    "Show the keys that there are, without their secret.",
     "heliograph api-key list --account ACME",
   )
     .option("--account <key>", "those of one account (default: all)")
     .action(listKeys);
-  const revoke = withExample(
-    withStoreOptions(new Command("revoke").description("End a key. A running service refuses it within a second.")),
+  const revoke = storeCommand(
+    "revoke",
+    "End a key. A running service refuses it within a second.",
     "heliograph api-key revoke 1f0c9a7d3b52",
   )
     .argument("<id>", "what stands in the key behind hgk_, as in the list")
@@ -108,8 +110,7 @@ async function listKeys(options: KeyOptions): Promise<void> {
   const keys = await onStore(options, (store) =>
     account === undefined ? store.apiKeys({ accountKey: null }) : apiKeysOf(store, commandLine(), account),
   );
-  const lastLine = keys.length === 0 ? "There are no keys." : `${counted(keys.length, "key")}.`;
-  showList(options, COLUMNS, keys.map(shown), lastLine);
+  showList(options, COLUMNS, keys.map(shown), howMany(keys.length, "key"));
 }
 
 async function revokeKey(id: string, options: KeyOptions): Promise<void> {

@@ -1,5 +1,5 @@
 /** `heliograph apply FILE`: puts a catalogue of carriers, routes, prices and numbers in force, after showing what that changes. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { applyPlan, type CataloguePlan, planCatalogue } from "../admin/catalogue-file.ts";
 import { fieldsOf, KEEP, nameOf, shownFields } from "../admin/items.ts";
 import { ITEM_KINDS } from "../catalogue/file.ts";
@@ -10,8 +10,8 @@ import { summary } from "./catalogue-items.ts";
 import { currencyOf, linesOf } from "./changes.ts";
 import { confirmed, isTerminal } from "./console.ts";
 import { withExample } from "./example.ts";
-import { counted, type Difference, differences, type JsonOption, printable, showJson, withJson } from "./show.ts";
-import { byCommandLine, CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { counted, type Difference, differences, type JsonOption, printable, showJson } from "./show.ts";
+import { byCommandLine, CommandFault, type CommonOptions, jsonCommand, onStore, say } from "./support.ts";
 
 interface ApplyOptions extends CommonOptions, JsonOption {
   readonly yes?: boolean;
@@ -24,11 +24,11 @@ deleted (-). On a terminal it then asks, unless --yes is given; anywhere else, a
 reads "${KEEP}" stays as it is: "heliograph export" writes files so.`;
 
 export function applyCommand(): Command {
-  const command = new Command("apply").description(
-    "Put a catalogue in force: carriers, routes, rate plans, exchange rates, numbers. A running service follows within a second.",
-  );
   return withExample(
-    withJson(withStoreOptions(command)).addHelpText("after", HELP),
+    jsonCommand(
+      "apply",
+      "Put a catalogue in force: carriers, routes, rate plans, exchange rates, numbers. A running service follows within a second.",
+    ).addHelpText("after", HELP),
     "heliograph apply catalogue.toml",
     "heliograph apply catalogue.toml --dry-run",
   )

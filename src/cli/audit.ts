@@ -1,14 +1,13 @@
 /** `heliograph audit`: who changed what, and when. */
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { auditFacts } from "../admin/audit-facts.ts";
 import { AUDIT_KINDS } from "../commands/audit.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { AuditEntry } from "../store/port/accounts.ts";
 import { changeLines } from "./changes.ts";
-import { withExample } from "./example.ts";
-import { type JsonOption, printable, showJson, withJson } from "./show.ts";
-import { type CommonOptions, EVERYTHING, limitOf, onStore, say, wholeOf, withStoreOptions } from "./support.ts";
+import { type JsonOption, printable, showJson } from "./show.ts";
+import { type CommonOptions, EVERYTHING, jsonCommand, limitOf, onStore, say, wholeOf } from "./support.ts";
 
 interface AuditOptions extends CommonOptions, JsonOption {
   readonly kind?: string;
@@ -19,11 +18,9 @@ interface AuditOptions extends CommonOptions, JsonOption {
 }
 
 export function auditCommand(): Command {
-  const command = new Command("audit").description(
+  return jsonCommand(
+    "audit",
     "Show changes of accounts, keys and the catalogue, newest first: who made them, from where, and what was there before and after. Entries are never changed or deleted. Logins are shown with --kind login alone, and leave after [access] loginAuditDays.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph audit --kind account --subject ACME",
     'heliograph audit --actor "command line" --limit 10',
     "heliograph audit --kind funds --subject ACME",

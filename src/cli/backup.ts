@@ -1,5 +1,5 @@
 /** `heliograph backup DIRECTORY`: what the store holds at this moment, as a data directory, made while services run. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { backupStore } from "../copy/backup.ts";
 import { CopyRefused } from "../copy/copied-tables.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -7,18 +7,9 @@ import { formatDateTime } from "../schedule/date-time.ts";
 import { storeName } from "../store/open.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import { formatDuration, grouped, ProgressBar } from "./copy-progress.ts";
-import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
 import { printable } from "./show.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  cannotOpen,
-  requireData,
-  say,
-  settingsOf,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, cannotOpen, requireData, say, settingsOf, storeCommand } from "./support.ts";
 
 const HELP = `
 The backup is a data directory of the embedded store, also when it is made from PostgreSQL. Whatever was acknowledged before it began is in it; at
@@ -35,11 +26,9 @@ accounts are in it, so keep it as safe as the data itself.`;
 const COUNTED = ["account", "message", "posting", "report", "incoming_message", "audit"] as const;
 
 export function backupCommand(): Command {
-  const command = new Command("backup").description(
+  return storeCommand(
+    "backup",
     "Write a backup of the store into an empty directory, while services run on it.",
-  );
-  return withExample(
-    withStoreOptions(command),
     "heliograph backup /backup/2026-11-15 --data /var/lib/heliograph",
     "heliograph backup /backup/2026-11-15 --config /etc/heliograph.toml",
   )

@@ -1,6 +1,6 @@
 /** `heliograph carrier try`: one message through a carrier, with what was asked, what was answered, and the receipt. Nobody is charged for it. */
 import { setTimeout as pause } from "node:timers/promises";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { itemNamed } from "../admin/catalogue.ts";
 import { fieldsOf } from "../admin/items.ts";
 import { callbackUrls } from "../carriers/http/callbacks.ts";
@@ -22,9 +22,8 @@ import { errorById } from "../sms/errors.ts";
 import { prepareText } from "../sms/text.ts";
 import { CARRIER_SECRETS } from "../store/port/secrets.ts";
 import type { Store } from "../store/port/store.ts";
-import { withExample } from "./example.ts";
 import { printable } from "./show.ts";
-import { CommandFault, type CommonOptions, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, storeCommand, UsageFault } from "./support.ts";
 
 interface TryOptions extends CommonOptions {
   readonly to: string;
@@ -41,12 +40,9 @@ const LOOK_AT = 1_000;
 const MAX_WAIT_SECONDS = 3_600;
 
 export function carrierTryCommand(): Command {
-  return withExample(
-    withStoreOptions(
-      new Command("try").description(
-        "Send one message through a carrier, past routes and prices, and show the request, the answer and the receipt. It costs what the carrier asks for it, and no account is charged.",
-      ),
-    ),
+  return storeCommand(
+    "try",
+    "Send one message through a carrier, past routes and prices, and show the request, the answer and the receipt. It costs what the carrier asks for it, and no account is charged.",
     "heliograph carrier try upstream --to 41793026727",
   )
     .argument("<id>", "the carrier's")

@@ -5,7 +5,7 @@ import { itemNamed, listItems } from "../admin/catalogue.ts";
 import { fieldsOf, shownFields } from "../admin/items.ts";
 import { callbackUrls } from "../carriers/http/callbacks.ts";
 import type { Values } from "../carriers/http/template.ts";
-import { CARRIER_KINDS, type CarrierProfile, carrierSchema, hostsOf } from "../catalogue/carrier-kinds.ts";
+import { CARRIER_KINDS, type CarrierProfile, kindNamed, kindOf } from "../catalogue/carrier-kinds.ts";
 import { carriersOf, type ItemFields, type Route } from "../catalogue/file.ts";
 import { servingOf } from "../doctor/serving.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -17,26 +17,16 @@ import { liveCarrierStates } from "./carrier-states.ts";
 import { carrierTryCommand } from "./carrier-try.ts";
 import { deleteItem, forPeople, itemsOf, putItem, withFields } from "./catalogue-items.ts";
 import { readSecrets } from "./console.ts";
-import { withExample } from "./example.ts";
-import {
-  type Column,
-  counted,
-  type JsonOption,
-  printable,
-  showFields,
-  showJson,
-  showList,
-  withJson,
-  written,
-} from "./show.ts";
+import { type Column, howMany, type JsonOption, printable, showFields, showJson, showList, written } from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
   type CommonOptions,
+  jsonCommand,
   onStore,
   say,
+  storeCommand,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
 type Shown = CarrierProfile & { readonly routes: readonly string[]; readonly states: readonly ShownState[] };
@@ -69,16 +59,12 @@ type Row = Shown & { readonly now: ShownState | null };
 const COLUMNS: readonly Column<Row>[] = [
   { title: "CARRIER", of: ({ id }) => id },
   { title: "KIND", of: ({ kind }) => kind },
-  { title: "HOSTS", of: (carrier) => hostsOf(carrier).join(", ") || null },
-  {
-    title: "SYSTEM ID",
-    of: (carrier) =>
-      carrier.kind === "smpp" ? carrier.systemId : carrier.kind === "http" ? (carrier.username ?? null) : null,
-  },
-  { title: "BINDS", of: (carrier) => (carrier.kind === "smpp" ? (carrier.binds ?? 1) : null), right: true },
+  { title: "HOSTS", of: (carrier) => kindOf(carrier).hosts(carrier).join(", ") || null },
+  { title: "SYSTEM ID", of: (carrier) => kindOf(carrier).login(carrier) },
+  { title: "BINDS", of: (carrier) => kindOf(carrier).binds(carrier), right: true },
   {
     title: "PARTS/S",
-    of: (carrier) => (carrier.kind === "simulator" ? null : (carrier.partsPerSecond ?? null)),
+    of: (carrier) => ("partsPerSecond" in carrier ? (carrier.partsPerSecond ?? null) : null),
     right: true,
   },
   { title: "ROUTES", of: ({ routes }) => routes.map((prefix) => (prefix === "" ? "*" : prefix)).join(", ") || "none" },
@@ -106,25 +92,15 @@ const SECRET_OPTIONS: Readonly<
 };
 
 export function carrierCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          "Show the carriers, which routes lead to them, and how each node that runs stands with them.",
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show the carriers, which routes lead to them, and how each node that runs stands with them.",
     "heliograph carrier list",
   ).action(listCarriers);
 
-  const show = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("show").description(
-          "Show one carrier's profile, without its secrets, where a provider over HTTP calls us, and how each node that runs stands with it.",
-        ),
-      ),
-    ),
+  const show = jsonCommand(
+    "show",
+    "Show one carrier's profile, without its secrets, where a provider over HTTP calls us, and how each node that runs stands with it.",
     "heliograph carrier show acme",
   )
     .argument("<id>", "the carrier's")
@@ -136,13 +112,14 @@ export function carrierCommand(): Command {
       }));
       const fields = shownFields(item);
       const profile = fieldsOf<CarrierProfile>(item);
-      const callbacks = profile.kind === "http" ? callbackUrls(profile, publicUrl) : {};
+      const called = kindOf(profile).called(profile);
+      const callbacks = called === null ? null : callbackUrls(called, publicUrl);
       if (options.json === true) {
-        showJson({ ...fields, ...(profile.kind === "http" ? { callbacks } : {}), states });
+        showJson({ ...fields, ...(callbacks === null ? {} : { callbacks }), states });
         return;
       }
       showFields(Object.fromEntries(Object.entries(forPeople(fields)).map(([name, value]) => [name, written(value)])));
-      if (profile.kind === "http") for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
+      if (callbacks !== null) for (const line of callbackLines(callbacks, publicUrl)) say(printable(line));
       if (states.length === 0) say("No running service serves it.");
       for (const one of states) {
         const why = one.reason === null ? "" : `: ${one.reason}`;
@@ -150,14 +127,9 @@ export function carrierCommand(): Command {
       }
     });
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Make a carrier, or change fields of one. docs/carriers.md lists the fields; name= takes one away. A connection whose profile changes is made anew.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Make a carrier, or change fields of one. docs/carriers.md lists the fields; name= takes one away. A connection whose profile changes is made anew.",
     "heliograph carrier set acme kind=smpp hosts=smpp1.acme.example:2775,smpp2.acme.example:2775 systemId=heliograph --password-stdin",
     "heliograph carrier set acme partsPerSecond=200 destinationType=1/1",
     "heliograph carrier set acme tlvs=principalEntityId:0x1400,contentTemplateId:0x1401",
@@ -172,12 +144,9 @@ export function carrierCommand(): Command {
     )
     .action(setCarrier);
 
-  const reconnect = withExample(
-    withStoreOptions(
-      new Command("reconnect").description(
-        "Have a running service, all its nodes, try those connections of a carrier that are not bound, at once; those that are bound stay.",
-      ),
-    ),
+  const reconnect = storeCommand(
+    "reconnect",
+    "Have a running service, all its nodes, try those connections of a carrier that are not bound, at once; those that are bound stay.",
     "heliograph carrier reconnect acme",
   )
     .argument("<id>", "the carrier's")
@@ -193,10 +162,9 @@ export function carrierCommand(): Command {
       say(printable(`Every node that runs and serves the carrier ${id} tries its connections within a second.`));
     });
 
-  const remove = withExample(
-    withStoreOptions(
-      new Command("delete").description("Delete a carrier to which no route leads. What waits for it goes elsewhere."),
-    ),
+  const remove = storeCommand(
+    "delete",
+    "Delete a carrier to which no route leads. What waits for it goes elsewhere.",
     "heliograph carrier delete acme",
   )
     .argument("<id>", "the carrier's")
@@ -233,12 +201,7 @@ async function listCarriers(options: CommonOptions & JsonOption): Promise<void> 
     row.states.length === 0 ? [{ ...row, now: null }] : row.states.map((now) => ({ ...row, now })),
   );
   const isShared = new Set(states.map(({ node }) => node)).size > 1;
-  showList(
-    options,
-    [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE],
-    byNode,
-    rows.length === 0 ? "There are no carriers." : `${counted(rows.length, "carrier")}.`,
-  );
+  showList(options, [...COLUMNS, ...(isShared ? [NODE] : []), ...STATE], byNode, howMany(rows.length, "carrier"));
 }
 
 async function statesOf(store: Store, settings: Settings, id: string): Promise<ShownState[]> {
@@ -291,8 +254,8 @@ async function setCarrier(id: string, pairs: readonly string[], options: SetOpti
       { kind: "carrier", id },
       (before) => {
         const kind = pairs.find((pair) => pair.startsWith("kind="))?.slice("kind=".length) ?? before?.kind ?? "smpp";
-        const schema = carrierSchema(kind);
-        if (schema === null)
+        const { schema } = kindNamed(kind) ?? {};
+        if (schema === undefined)
           throw new UsageFault(`kind must be one of ${Object.keys(CARRIER_KINDS).join(", ")}, not "${kind}"`);
         const old: ItemFields = before ?? { id, kind };
         const foreign = given.find((secret) => !Object.hasOwn(schema.properties, secret));

@@ -1,24 +1,21 @@
 /** `heliograph doctor`: looks at everything that can be wrong around a service, and says how to mend it. It changes nothing. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { AREAS, type Finding } from "../doctor/finding.ts";
 import { examineApart } from "./doctor/apart.ts";
 import type { ExamineOptions } from "./doctor/examine.ts";
 import { joinedCarriers } from "./doctor/joined.ts";
-import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
-import { counted, type JsonOption, printable, showJson, withJson } from "./show.ts";
-import { say, UsageFault, withStoreOptions } from "./support.ts";
+import { counted, type JsonOption, printable, showJson } from "./show.ts";
+import { jsonCommand, say, UsageFault } from "./support.ts";
 
 interface DoctorOptions extends ExamineOptions, JsonOption {
   readonly timeout: string;
 }
 
 export function doctorCommand(): Command {
-  const command = new Command("doctor").description(
+  return jsonCommand(
+    "doctor",
     "Look for what is wrong: settings, the service that runs, store, catalogue, carriers (each is bound to for a moment, as a transmitter) and callbacks. It says how to mend what it finds, changes nothing but rights to the store's files that are too wide, and ends with 1 if something is wrong. A disk or a database that hangs does not hang it.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph doctor --config /etc/heliograph.toml",
     "heliograph doctor --no-connect --json | jq '.findings[] | select(.state == \"wrong\")'",
   )

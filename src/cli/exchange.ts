@@ -2,9 +2,8 @@
 import { Command } from "commander";
 import type { ExchangeRate } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, putItem } from "./catalogue-items.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, onStore, withStoreOptions } from "./support.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, onStore, storeCommand } from "./support.ts";
 
 const COLUMNS: readonly Column<ExchangeRate>[] = [
   { title: "FROM", of: ({ from }) => from },
@@ -13,23 +12,16 @@ const COLUMNS: readonly Column<ExchangeRate>[] = [
 ];
 
 export function exchangeCommand(): Command {
-  const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show the exchange rates."))),
-    "heliograph exchange list",
-  ).action(async (options: CommonOptions & JsonOption) => {
-    const rates = await onStore(options, (store) => itemsOf<ExchangeRate>(store, "exchangeRate"));
-    const lastLine = rates.length === 0 ? "There are no exchange rates." : `${counted(rates.length, "exchange rate")}.`;
-    showList(options, COLUMNS, rates, lastLine);
-  });
+  const list = jsonCommand("list", "Show the exchange rates.", "heliograph exchange list").action(
+    async (options: CommonOptions & JsonOption) => {
+      const rates = await onStore(options, (store) => itemsOf<ExchangeRate>(store, "exchangeRate"));
+      showList(options, COLUMNS, rates, howMany(rates.length, "exchange rate"));
+    },
+  );
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Say how many units of one currency are worth a unit of another. Funds in the first are posted in the second at this rate.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Say how many units of one currency are worth a unit of another. Funds in the first are posted in the second at this rate.",
     "heliograph exchange set USD EUR 0.92",
   )
     .argument("<from>", "ISO 4217")
@@ -40,10 +32,7 @@ export function exchangeCommand(): Command {
       await onStore(options, (store) => putItem(store, item, () => ({ from, to, rate }), options));
     });
 
-  const remove = withExample(
-    withStoreOptions(new Command("delete").description("Delete an exchange rate.")),
-    "heliograph exchange delete USD EUR",
-  )
+  const remove = storeCommand("delete", "Delete an exchange rate.", "heliograph exchange delete USD EUR")
     .argument("<from>", "ISO 4217")
     .argument("<to>", "ISO 4217")
     .action((from: string, to: string, options: CommonOptions) =>

@@ -1,12 +1,11 @@
 /** `heliograph export [FILE]`: the catalogue in force as the file that `heliograph apply` takes back. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { exportCatalogue } from "../admin/catalogue-file.ts";
 import { KEEP } from "../admin/items.ts";
 import { writePrivateFile } from "../runtime/private-files.ts";
 import { shellWord } from "../runtime/text.ts";
 import { print } from "./console.ts";
-import { withExample } from "./example.ts";
-import { CommandFault, type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { CommandFault, type CommonOptions, onStore, say, storeCommand } from "./support.ts";
 
 interface ExportOptions extends CommonOptions {
   readonly withSecrets?: boolean;
@@ -14,11 +13,9 @@ interface ExportOptions extends CommonOptions {
 }
 
 export function exportCommand(): Command {
-  const command = new Command("export").description(
+  return storeCommand(
+    "export",
     `Write the whole catalogue as one TOML file, which "heliograph apply" takes back unchanged. Carriers' secrets read "${KEEP}", which apply takes for the one in force, unless they are asked for.`,
-  );
-  return withExample(
-    withStoreOptions(command),
     "heliograph export catalogue.toml",
     "heliograph export --with-secrets whole.toml     # for another service; the file is its owner's alone",
   )

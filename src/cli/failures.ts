@@ -1,13 +1,12 @@
 /** `heliograph message failures`: why an account's messages fail. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type FailureReason, failuresOf, reasonWords } from "../admin/failures.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { findError } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
-import { accountNamed, type CommonOptions, momentOf, onStore, say, withStoreOptions } from "./support.ts";
+import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
+import { accountNamed, type CommonOptions, jsonCommand, momentOf, onStore, say } from "./support.ts";
 
 interface FailuresOptions extends CommonOptions, JsonOption {
   readonly account: string;
@@ -18,11 +17,9 @@ interface FailuresOptions extends CommonOptions, JsonOption {
 const DAY_MS = 24 * 60 * 60_000;
 
 export function failuresCommand(): Command {
-  const command = new Command("failures").description(
+  return jsonCommand(
+    "failures",
     "Say why an account's messages fail: how many of a time for which reason, and the latest of each.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph message failures --account ACME --since 2026-11-01",
   )
     .requiredOption("--account <key>", "whose messages")

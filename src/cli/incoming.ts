@@ -2,13 +2,8 @@
 import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { UnmatchedIncoming } from "../store/port/incoming.ts";
-import { withExample } from "./example.ts";
-import { type Column, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, limitOf, onStore, withStoreOptions } from "./support.ts";
-
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
-}
+import { type Column, showList } from "./show.ts";
+import { jsonCommand, type LimitOptions, limitOf, onStore } from "./support.ts";
 
 function shown({ messageId, receivedAtMs, carrierId, from, to, text, binary }: UnmatchedIncoming) {
   const message = { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
@@ -31,18 +26,13 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
 ];
 
 export function incomingCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
     "heliograph incoming list",
   )
     .option("--limit <number>", "how many", "50")
-    .action(async (options: ListOptions) => {
+    .action(async (options: LimitOptions) => {
       const { count, messages } = await onStore(options, (store) =>
         store.unmatchedIncoming({ limit: limitOf(options) }),
       );

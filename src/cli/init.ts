@@ -1,29 +1,21 @@
 /** `heliograph init`: sets up the data of a real service and makes its first operator. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { createFirstOperator } from "../admin/accounts.ts";
 import { storeName } from "../store/open.ts";
 import { sayCreated } from "./account.ts";
-import { withExample } from "./example.ts";
 import { accountParts, commandLine } from "./operator.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, requireData, say, settingsOf, storeCommand, withStore } from "./support.ts";
 
 interface InitOptions extends CommonOptions {
   readonly username: string;
 }
 
 export function initCommand(): Command {
-  const command = new Command("init").description(
+  return storeCommand(
+    "init",
     "Set up a real service: its store and its first operator, whose password is printed once.",
-  );
-  return withExample(withStoreOptions(command), "heliograph init --data /var/lib/heliograph")
+    "heliograph init --data /var/lib/heliograph",
+  )
     .option("--username <name>", "the operator's", "operator")
     .action(async (options: InitOptions) => {
       const settings = settingsOf(options);

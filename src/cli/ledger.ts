@@ -1,19 +1,13 @@
 /** `heliograph ledger verify`: whether balances, postings and messages agree. */
 import { Command } from "commander";
-import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
-import { counted, type JsonOption, printable, showJson, withJson } from "./show.ts";
-import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { counted, type JsonOption, printable, showJson } from "./show.ts";
+import { type CommonOptions, jsonCommand, onStore, say } from "./support.ts";
 
 export function ledgerCommand(): Command {
-  const verify = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("verify").description(
-          "Check that every balance is the sum of its postings, that nobody is below the credit limit, and that accounts paid what their messages cost. It reads all postings, and changes nothing.",
-        ),
-      ),
-    ),
+  const verify = jsonCommand(
+    "verify",
+    "Check that every balance is the sum of its postings, that nobody is below the credit limit, and that accounts paid what their messages cost. It reads all postings, and changes nothing.",
     "heliograph ledger verify",
   ).action(async (options: CommonOptions & JsonOption) => {
     const faults = await onStore(options, (store) => store.verifyLedger());

@@ -1,5 +1,5 @@
 /** `heliograph message show`: all that is known of a message, for whoever is asked where it is. The operator's API answers with the same facts. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { CARRIED_NAMES } from "../message/carried.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -8,31 +8,17 @@ import type { Store } from "../store/port/store.ts";
 import type { TrackedMessage } from "../tracking/facts.ts";
 import { trackMessages } from "../tracking/track.ts";
 import { liveCarrierStates } from "./carrier-states.ts";
-import { withExample } from "./example.ts";
-import { type Cell, counted, type JsonOption, printable, showFields, showJson, withJson } from "./show.ts";
-import {
-  accountNamed,
-  allAccounts,
-  CommandFault,
-  type CommonOptions,
-  onStore,
-  say,
-  withStoreOptions,
-} from "./support.ts";
+import { type Cell, counted, type JsonOption, printable, showFields, showJson } from "./show.ts";
+import { accountNamed, allAccounts, CommandFault, type CommonOptions, jsonCommand, onStore, say } from "./support.ts";
 
 interface ShowOptions extends CommonOptions, JsonOption {
   readonly account?: string;
 }
 
 export function showCommand(): Command {
-  return withExample(
-    withJson(
-      withStoreOptions(
-        new Command("show").description(
-          "Show one message: what was asked for, how it is encoded, which carrier has it, under which ids and why, what became of it, what it cost, where its report goes, each try of that with its answer, and when the next one is.",
-        ),
-      ),
-    ),
+  return jsonCommand(
+    "show",
+    "Show one message: what was asked for, how it is encoded, which carrier has it, under which ids and why, what became of it, what it cost, where its report goes, each try of that with its answer, and when the next one is.",
     "heliograph message show 1234567890123456789 --account ACME",
   )
     .argument("<id>", "the messageId that the client has")

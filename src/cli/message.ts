@@ -11,15 +11,13 @@ import { plainPhone } from "../sms/addresses.ts";
 import { errorById } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
 import type { LoggedMessage } from "../store/port/tracking.ts";
-import { withExample } from "./example.ts";
 import { failuresCommand } from "./failures.ts";
 import { showCommand } from "./message-show.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { accountNamed, type CommonOptions, limitOf, momentOf, onStore, withStoreOptions } from "./support.ts";
+import { type Column, counted, showList } from "./show.ts";
+import { accountNamed, jsonCommand, type LimitOptions, limitOf, momentOf, onStore } from "./support.ts";
 
-interface ListOptions extends CommonOptions, JsonOption {
+interface ListOptions extends LimitOptions {
   readonly account: string;
-  readonly limit: string;
   readonly text?: boolean;
   readonly from?: string;
   readonly to?: string;
@@ -67,14 +65,9 @@ const COLUMNS: readonly Column<Shown>[] = [
 const TEXT: Column<Shown> = { title: "TEXT", of: ({ text }) => JSON.stringify(text) };
 
 export function messageCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          "Show an account's messages, newest first. What they say is left out, in both outputs, unless --text asks for it.",
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show an account's messages, newest first. What they say is left out, in both outputs, unless --text asks for it.",
     "heliograph message list --account ACME --to 41793026727",
     "heliograph message list --account ACME --since 2026-11-01 --until 2026-11-02 --limit 500 --json",
   )

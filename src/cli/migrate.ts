@@ -1,25 +1,23 @@
 /** `heliograph migrate`: brings the store's schema up to date, while no service runs on it. The service does so itself at its start. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { migrateStore } from "../store/open.ts";
-import { withExample } from "./example.ts";
-import { type CommonOptions, cannotOpen, requireData, say, settingsOf, withStoreOptions } from "./support.ts";
+import { type CommonOptions, cannotOpen, requireData, say, settingsOf, storeCommand } from "./support.ts";
 
 export function migrateCommand(): Command {
-  const command = new Command("migrate").description(
+  return storeCommand(
+    "migrate",
     "Bring the store's schema up to date, with every service on it stopped (the service does so at its start).",
-  );
-  return withExample(withStoreOptions(command), "heliograph migrate --data /var/lib/heliograph").action(
-    async (options: CommonOptions) => {
-      const settings = settingsOf(options);
-      requireData(settings);
-      const steps = await migrateStore(settings).catch((error: Error) => {
-        throw cannotOpen(settings, error);
-      });
-      say(
-        steps === 0
-          ? "The store is up to date."
-          : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
-      );
-    },
-  );
+    "heliograph migrate --data /var/lib/heliograph",
+  ).action(async (options: CommonOptions) => {
+    const settings = settingsOf(options);
+    requireData(settings);
+    const steps = await migrateStore(settings).catch((error: Error) => {
+      throw cannotOpen(settings, error);
+    });
+    say(
+      steps === 0
+        ? "The store is up to date."
+        : `The store is up to date after ${steps} ${steps === 1 ? "step" : "steps"}.`,
+    );
+  });
 }

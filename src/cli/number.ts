@@ -4,9 +4,8 @@ import type { ItemFields } from "../catalogue/file.ts";
 import { IncomingNumber } from "../catalogue/numbers.ts";
 import { plainSender } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, putItem, withFields } from "./catalogue-items.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, onStore, UsageFault, withStoreOptions } from "./support.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<IncomingNumber>[] = [
   { title: "NUMBER", of: ({ number }) => number },
@@ -17,27 +16,16 @@ const COLUMNS: readonly Column<IncomingNumber>[] = [
 ];
 
 export function numberCommand(): Command {
-  const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show the numbers to which phones write."))),
-    "heliograph number list",
-  ).action(async (options: CommonOptions & JsonOption) => {
-    const numbers = await onStore(options, (store) => itemsOf<IncomingNumber>(store, "number"));
-    showList(
-      options,
-      COLUMNS,
-      numbers,
-      numbers.length === 0 ? "There are no numbers." : `${counted(numbers.length, "number")}.`,
-    );
-  });
+  const list = jsonCommand("list", "Show the numbers to which phones write.", "heliograph number list").action(
+    async (options: CommonOptions & JsonOption) => {
+      const numbers = await onStore(options, (store) => itemsOf<IncomingNumber>(store, "number"));
+      showList(options, COLUMNS, numbers, howMany(numbers.length, "number"));
+    },
+  );
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Give a number to an account, or change what is done with messages to it. docs/incoming.md lists the fields; name= takes one away.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Give a number to an account, or change what is done with messages to it. docs/incoming.md lists the fields; name= takes one away.",
     "heliograph number set 12345 account=ACME forwardUrl=https://acme.example/incoming stopKeywords=STOP,END",
     "heliograph number set 12345 forwardUrl=",
   )
@@ -50,10 +38,7 @@ export function numberCommand(): Command {
       await onStore(options, (store) => putItem(store, { kind: "number", id: number }, change, options));
     });
 
-  const remove = withExample(
-    withStoreOptions(new Command("delete").description("Take a number away from its account.")),
-    "heliograph number delete 12345",
-  )
+  const remove = storeCommand("delete", "Take a number away from its account.", "heliograph number delete 12345")
     .argument("<number>", "as in the list")
     .action((number: string, options: CommonOptions) =>
       onStore(options, (store) => deleteItem(store, { kind: "number", id: plainSender(number) })),

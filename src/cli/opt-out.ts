@@ -2,10 +2,9 @@
 import { Command } from "commander";
 import { optOuts, setOptOut } from "../admin/opt-outs.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import { withExample } from "./example.ts";
 import { commandLine } from "./operator.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, onStore, say, withStoreOptions } from "./support.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, onStore, say, storeCommand } from "./support.ts";
 
 interface OptOutOptions extends CommonOptions, JsonOption {
   readonly account?: string;
@@ -20,17 +19,11 @@ const COLUMNS: readonly Column<{ number: string; since: string }>[] = [
 ];
 
 export function optOutCommand(): Command {
-  const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show the numbers of a list."))),
-    "heliograph opt-out list --account ACME",
-  )
+  const list = jsonCommand("list", "Show the numbers of a list.", "heliograph opt-out list --account ACME")
     .option("--account <key>", WHOSE)
     .action(listNumbers);
   const change = (name: "add" | "remove", description: string): Command =>
-    withExample(
-      withStoreOptions(new Command(name).description(description)),
-      `heliograph opt-out ${name} 41793026727 --account ACME`,
-    )
+    storeCommand(name, description, `heliograph opt-out ${name} 41793026727 --account ACME`)
       .argument("<number>", "in international form")
       .option("--account <key>", WHOSE)
       .action(async (written: string, options: OptOutOptions) => {
@@ -59,5 +52,5 @@ async function listNumbers(options: OptOutOptions): Promise<void> {
       if (page.length < PAGE) return found;
     }
   });
-  showList(options, COLUMNS, rows, rows.length === 0 ? "Nobody is on the list." : `${counted(rows.length, "number")}.`);
+  showList(options, COLUMNS, rows, howMany(rows.length, "number", "Nobody is on the list."));
 }

@@ -9,166 +9,77 @@ import { complain, print } from "./console.ts";
 import { CommandFault, EXIT, Failed, UsageFault } from "./fault.ts";
 import { refusalFault } from "./refusals.ts";
 
-interface Entry {
-  readonly name: string;
-  /** What the list of commands says of it. */
-  readonly summary: string;
-  load(): Promise<Command>;
-}
+/** Where each command is, in the order of the list. */
+const FILES = {
+  sandbox: async () => (await import("./run.ts")).sandboxCommand(),
+  serve: async () => (await import("./run.ts")).serveCommand(),
+  init: async () => (await import("./init.ts")).initCommand(),
+  doctor: async () => (await import("./doctor.ts")).doctorCommand(),
+  migrate: async () => (await import("./migrate.ts")).migrateCommand(),
+  copy: async () => (await import("./copy.ts")).copyCommand(),
+  backup: async () => (await import("./backup.ts")).backupCommand(),
+  secrets: async () => (await import("./secrets.ts")).secretsCommand(),
+  apply: async () => (await import("./apply.ts")).applyCommand(),
+  export: async () => (await import("./export.ts")).exportCommand(),
+  account: async () => (await import("./account.ts")).accountCommand(),
+  "api-key": async () => (await import("./api-key.ts")).apiKeyCommand(),
+  carrier: async () => (await import("./carrier.ts")).carrierCommand(),
+  route: async () => (await import("./route.ts")).routeCommand(),
+  rate: async () => (await import("./rate.ts")).rateCommand(),
+  exchange: async () => (await import("./exchange.ts")).exchangeCommand(),
+  number: async () => (await import("./number.ts")).numberCommand(),
+  "opt-out": async () => (await import("./opt-out.ts")).optOutCommand(),
+  message: async () => (await import("./message.ts")).messageCommand(),
+  report: async () => (await import("./report.ts")).reportCommand(),
+  receipt: async () => (await import("./receipt.ts")).receiptCommand(),
+  quarantine: async () => (await import("./quarantine.ts")).quarantineCommand(),
+  incoming: async () => (await import("./incoming.ts")).incomingCommand(),
+  statement: async () => (await import("./statement.ts")).statementCommand(),
+  ledger: async () => (await import("./ledger.ts")).ledgerCommand(),
+  audit: async () => (await import("./audit.ts")).auditCommand(),
+  listen: async () => (await import("./listen.ts")).listenCommand(),
+  receive: async () => (await import("./receive.ts")).receiveCommand(),
+  smsc: async () => (await import("./smsc.ts")).smscCommand(),
+  provider: async () => (await import("./provider.ts")).providerCommand(),
+  completion: async () => (await import("./completion.ts")).completionCommand(() => programWith(() => true)),
+} satisfies Readonly<Record<string, () => Promise<Command>>>;
 
-const COMMANDS: readonly Entry[] = [
-  {
-    name: "sandbox",
-    summary: "try it out: demo accounts and a simulated phone network",
-    load: async () => (await import("./run.ts")).sandboxCommand(),
-  },
-  { name: "serve", summary: "run the service for real", load: async () => (await import("./run.ts")).serveCommand() },
-  {
-    name: "init",
-    summary: "set up a real service and its first operator",
-    load: async () => (await import("./init.ts")).initCommand(),
-  },
-  {
-    name: "doctor",
-    summary: "look for what is wrong, and say how to mend it",
-    load: async () => (await import("./doctor.ts")).doctorCommand(),
-  },
-  {
-    name: "migrate",
-    summary: "bring the store's schema up to date",
-    load: async () => (await import("./migrate.ts")).migrateCommand(),
-  },
-  {
-    name: "copy",
-    summary: "move the embedded store to PostgreSQL",
-    load: async () => (await import("./copy.ts")).copyCommand(),
-  },
-  {
-    name: "backup",
-    summary: "write a backup of the store while services run",
-    load: async () => (await import("./backup.ts")).backupCommand(),
-  },
-  {
-    name: "secrets",
-    summary: "the key that seals secrets in the store",
-    load: async () => (await import("./secrets.ts")).secretsCommand(),
-  },
-  {
-    name: "apply",
-    summary: "put a catalogue file in force, after showing what it changes",
-    load: async () => (await import("./apply.ts")).applyCommand(),
-  },
-  {
-    name: "export",
-    summary: "write the catalogue as a file for apply",
-    load: async () => (await import("./export.ts")).exportCommand(),
-  },
-  {
-    name: "account",
-    summary: "accounts: clients, resellers, operators",
-    load: async () => (await import("./account.ts")).accountCommand(),
-  },
-  {
-    name: "api-key",
-    summary: "keys for programs, in place of a password",
-    load: async () => (await import("./api-key.ts")).apiKeyCommand(),
-  },
-  {
-    name: "carrier",
-    summary: "carriers, one by one",
-    load: async () => (await import("./carrier.ts")).carrierCommand(),
-  },
-  {
-    name: "route",
-    summary: "which numbers go to which carriers",
-    load: async () => (await import("./route.ts")).routeCommand(),
-  },
-  {
-    name: "rate",
-    summary: "rate plans, and what a number costs",
-    load: async () => (await import("./rate.ts")).rateCommand(),
-  },
-  {
-    name: "exchange",
-    summary: "exchange rates",
-    load: async () => (await import("./exchange.ts")).exchangeCommand(),
-  },
-  {
-    name: "number",
-    summary: "numbers to which phones write",
-    load: async () => (await import("./number.ts")).numberCommand(),
-  },
-  {
-    name: "opt-out",
-    summary: "numbers that want no messages",
-    load: async () => (await import("./opt-out.ts")).optOutCommand(),
-  },
-  {
-    name: "message",
-    summary: "messages: listed, and one whole",
-    load: async () => (await import("./message.ts")).messageCommand(),
-  },
-  {
-    name: "report",
-    summary: "delivery reports that could not be pushed",
-    load: async () => (await import("./report.ts")).reportCommand(),
-  },
-  {
-    name: "receipt",
-    summary: "receipts from carriers that match no message",
-    load: async () => (await import("./receipt.ts")).receiptCommand(),
-  },
-  {
-    name: "quarantine",
-    summary: "what the store refused, and messages in doubt for it",
-    load: async () => (await import("./quarantine.ts")).quarantineCommand(),
-  },
-  {
-    name: "incoming",
-    summary: "messages from phones that no account gets",
-    load: async () => (await import("./incoming.ts")).incomingCommand(),
-  },
-  {
-    name: "statement",
-    summary: "an account's money over a time",
-    load: async () => (await import("./statement.ts")).statementCommand(),
-  },
-  {
-    name: "ledger",
-    summary: "check that the books agree",
-    load: async () => (await import("./ledger.ts")).ledgerCommand(),
-  },
-  {
-    name: "audit",
-    summary: "who changed what, and when",
-    load: async () => (await import("./audit.ts")).auditCommand(),
-  },
-  {
-    name: "listen",
-    summary: "print what happens to messages, while it happens",
-    load: async () => (await import("./listen.ts")).listenCommand(),
-  },
-  {
-    name: "receive",
-    summary: "print delivery reports that come in, for trying out",
-    load: async () => (await import("./receive.ts")).receiveCommand(),
-  },
-  {
-    name: "smsc",
-    summary: "a simulated carrier over SMPP",
-    load: async () => (await import("./smsc.ts")).smscCommand(),
-  },
-  {
-    name: "provider",
-    summary: "a simulated provider of SMS over HTTP",
-    load: async () => (await import("./provider.ts")).providerCommand(),
-  },
-  {
-    name: "completion",
-    summary: "print a script for completion by Tab",
-    load: async () => (await import("./completion.ts")).completionCommand(() => programWith(() => true)),
-  },
-];
+type Name = keyof typeof FILES;
+
+/** What the list of commands says of each. */
+const SUMMARIES: Readonly<Record<Name, string>> = {
+  sandbox: "try it out: demo accounts and a simulated phone network",
+  serve: "run the service for real",
+  init: "set up a real service and its first operator",
+  doctor: "look for what is wrong, and say how to mend it",
+  migrate: "bring the store's schema up to date",
+  copy: "move the embedded store to PostgreSQL",
+  backup: "write a backup of the store while services run",
+  secrets: "the key that seals secrets in the store",
+  apply: "put a catalogue file in force, after showing what it changes",
+  export: "write the catalogue as a file for apply",
+  account: "accounts: clients, resellers, operators",
+  "api-key": "keys for programs, in place of a password",
+  carrier: "carriers, one by one",
+  route: "which numbers go to which carriers",
+  rate: "rate plans, and what a number costs",
+  exchange: "exchange rates",
+  number: "numbers to which phones write",
+  "opt-out": "numbers that want no messages",
+  message: "messages: listed, and one whole",
+  report: "delivery reports that could not be pushed",
+  receipt: "receipts from carriers that match no message",
+  quarantine: "what the store refused, and messages in doubt for it",
+  incoming: "messages from phones that no account gets",
+  statement: "an account's money over a time",
+  ledger: "check that the books agree",
+  audit: "who changed what, and when",
+  listen: "print what happens to messages, while it happens",
+  receive: "print delivery reports that come in, for trying out",
+  smsc: "a simulated carrier over SMPP",
+  provider: "a simulated provider of SMS over HTTP",
+  completion: "print a script for completion by Tab",
+};
 
 const EXIT_CODES = `
 Exit codes: 0 done; 1 it could not be done, and the message says what to do; 2 the command line is wrong; 75 from serve: other nodes have
@@ -188,9 +99,9 @@ export async function programWith(wanted: (name: string) => boolean): Promise<Co
     .addHelpText("after", EXIT_CODES)
     .configureOutput({ writeOut: print, writeErr: complain })
     .exitOverride();
-  for (const { name, summary, load } of COMMANDS) {
-    const command = wanted(name) ? await load() : new Command(name);
-    program.addCommand(command.summary(summary));
+  for (const name of Object.keys(FILES) as Name[]) {
+    const command = wanted(name) ? await FILES[name]() : new Command(name);
+    program.addCommand(command.summary(SUMMARIES[name]));
   }
   inherit(program);
   return program;

@@ -3,13 +3,18 @@ import { Command } from "commander";
 import { type Decision, dropQuarantined, type QuarantineStore, retryHeld } from "../admin/quarantine.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { Quarantined } from "../store/port/quarantine.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { byCommandLine, type CommonOptions, limitOf, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
-
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
-}
+import { type Column, counted, showList } from "./show.ts";
+import {
+  byCommandLine,
+  type CommonOptions,
+  jsonCommand,
+  type LimitOptions,
+  limitOf,
+  onStore,
+  say,
+  storeCommand,
+  UsageFault,
+} from "./support.ts";
 
 const MAX_REASON = 80;
 
@@ -42,10 +47,7 @@ function deciding(
   decide: (store: QuarantineStore, decision: Decision) => Promise<number>,
   said: (count: number) => string,
 ): Command {
-  return withExample(
-    withStoreOptions(new Command(name).description(description)),
-    `heliograph quarantine ${name} 17 18`,
-  )
+  return storeCommand(name, description, `heliograph quarantine ${name} 17 18`)
     .argument("<number...>", "the numbers that the list shows")
     .action(async (numbers: string[], options: CommonOptions) => {
       const wanted = decision(numbers);
@@ -54,18 +56,13 @@ function deciding(
 }
 
 export function quarantineCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          "Show what the store refused and kept aside, newest first, and why. A message whose outcome is among it is held: its carrier may have it, so nobody hands it over again before you retry or drop it.",
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show what the store refused and kept aside, newest first, and why. A message whose outcome is among it is held: its carrier may have it, so nobody hands it over again before you retry or drop it.",
     "heliograph quarantine list --limit 20",
   )
     .option("--limit <number>", "how many", "50")
-    .action(async (options: ListOptions) => {
+    .action(async (options: LimitOptions) => {
       const { count, held, items } = await onStore(options, (store) => store.quarantined({ limit: limitOf(options) }));
       showList(
         options,

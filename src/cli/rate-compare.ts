@@ -1,5 +1,5 @@
 /** `heliograph rate compare`: what the messages of a period would have cost on the price list of each carrier. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { allAccounts } from "../admin/all-accounts.ts";
 import {
   type Amounts,
@@ -14,9 +14,8 @@ import { formatMicros, money } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime, monthOf } from "../schedule/date-time.ts";
 import { prefixOf } from "./catalogue-items.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, printable, showJson, showTable, withJson } from "./show.ts";
-import { accountNamed, CommandFault, type CommonOptions, momentOf, onStore, say, withStoreOptions } from "./support.ts";
+import { type Column, counted, type JsonOption, printable, showJson, showTable } from "./show.ts";
+import { accountNamed, CommandFault, type CommonOptions, jsonCommand, momentOf, onStore, say } from "./support.ts";
 
 interface CompareOptions extends CommonOptions, JsonOption {
   readonly from?: string;
@@ -29,11 +28,9 @@ interface CompareOptions extends CommonOptions, JsonOption {
 const DAY_MS = 86_400_000;
 
 export function rateCompareCommand(): Command {
-  const command = new Command("compare").description(
+  return jsonCommand(
+    "compare",
     "Say what the messages of a period would have cost on the price list of each carrier (the rate plan that it names), beside what they were sold for. Counted are those that a carrier took, by when they were sent.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph rate compare --from 2026-10-01 --to 2026-11-01",
     "heliograph rate compare --prefix 41 --account ACME",
   )

@@ -7,19 +7,19 @@ import { Snapshot } from "../catalogue/snapshot.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
-import { withExample } from "./example.ts";
 import { Failed } from "./fault.ts";
 import { rateCompareCommand } from "./rate-compare.ts";
 import { groupText } from "./route.ts";
-import { type Column, counted, type JsonOption, printable, showFields, showJson, showList, withJson } from "./show.ts";
+import { type Column, howMany, type JsonOption, printable, showFields, showJson, showList } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
   type CommonOptions,
+  jsonCommand,
   onStore,
   say,
+  storeCommand,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
 interface Row {
@@ -41,10 +41,7 @@ interface SetOptions extends CommonOptions, JsonOption {
 }
 
 export function rateCommand(): Command {
-  const list = withExample(
-    withJson(withStoreOptions(new Command("list").description("Show prices, by rate plan and prefix."))),
-    "heliograph rate list standard",
-  )
+  const list = jsonCommand("list", "Show prices, by rate plan and prefix.", "heliograph rate list standard")
     .argument("[plan]", "one rate plan (default: all)")
     .action(async (plan: string | undefined, options: CommonOptions & JsonOption) => {
       const plans = await onStore(options, (store) => itemsOf<RatePlan>(store, "ratePlan"));
@@ -54,22 +51,12 @@ export function rateCommand(): Command {
         .flatMap(({ id, currency, rate }) =>
           rate.map(({ prefix, price }) => ({ ratePlan: id, currency, prefix, price })),
         );
-      showList(
-        options,
-        COLUMNS,
-        rows,
-        rows.length === 0 ? "There are no rate plans." : `${counted(rows.length, "price")}.`,
-      );
+      showList(options, COLUMNS, rows, howMany(rows.length, "price", "There are no rate plans."));
     });
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Set what a part costs to numbers with a prefix; the longest prefix that fits decides. A rate plan that is not there is made, and needs its currency. What was accepted before keeps its price.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Set what a part costs to numbers with a prefix; the longest prefix that fits decides. A rate plan that is not there is made, and needs its currency. What was accepted before keeps its price.",
     "heliograph rate set standard 41 0.045",
     "heliograph rate set gold '*' 0.03 --currency EUR",
   )
@@ -79,10 +66,9 @@ export function rateCommand(): Command {
     .option("--currency <code>", "of all its prices, ISO 4217; a plan by which an account pays keeps its own")
     .action(setRate);
 
-  const remove = withExample(
-    withStoreOptions(
-      new Command("delete").description("Delete a price, or a rate plan that no account and no carrier has."),
-    ),
+  const remove = storeCommand(
+    "delete",
+    "Delete a price, or a rate plan that no account and no carrier has.",
     "heliograph rate delete standard 41",
     "heliograph rate delete gold",
   )
@@ -90,14 +76,9 @@ export function rateCommand(): Command {
     .argument("[prefix]", "digits, or * for the price of all numbers (default: the whole plan)")
     .action(deleteRate);
 
-  const quote = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("quote").description(
-          "Say which route, carriers and price a number gets when an account sends to it, and what stands in the way.",
-        ),
-      ),
-    ),
+  const quote = jsonCommand(
+    "quote",
+    "Say which route, carriers and price a number gets when an account sends to it, and what stands in the way.",
     "heliograph rate quote 41793026727 --account ACME",
   )
     .argument("<number>", "in international form")

@@ -10,21 +10,21 @@ import { errorById } from "../sms/errors.ts";
 import type { ParkedReceipt } from "../store/port/receipts.ts";
 import type { Store } from "../store/port/store.ts";
 import { confirmed, isTerminal } from "./console.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
+import { type Column, counted, showList } from "./show.ts";
 import {
   byCommandLine,
   CommandFault,
   type CommonOptions,
+  jsonCommand,
+  type LimitOptions,
   limitOf,
   onStore,
   say,
+  storeCommand,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
-interface ListOptions extends CommonOptions, JsonOption {
-  readonly limit: string;
+interface ListOptions extends LimitOptions {
   readonly carrier?: string;
 }
 
@@ -89,14 +89,9 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
 ];
 
 export function receiptCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description(
-          "Show receipts that match no message, newest first, how old they are and why they are kept: no message has their id (unmatched; if there are many, look at receiptIds of the carrier), the message with their id goes to another phone (foreign), several messages have their id (doubtful), or they could not be read (unreadable: --json shows the whole PDU).",
-        ),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show receipts that match no message, newest first, how old they are and why they are kept: no message has their id (unmatched; if there are many, look at receiptIds of the carrier), the message with their id goes to another phone (foreign), several messages have their id (doubtful), or they could not be read (unreadable: --json shows the whole PDU).",
     "heliograph receipt list --limit 20",
   )
     .option("--carrier <id>", "only those of a carrier")
@@ -116,12 +111,9 @@ export function receiptCommand(): Command {
           : `${count} ${count === 1 ? "receipt has" : "receipts have"} found no message.`,
       );
     });
-  const clear = withExample(
-    withStoreOptions(
-      new Command("clear").description(
-        "Delete receipts that match no message, when you have looked at them: by the numbers that the list shows, of a carrier, older than an age, or all. One that is deleted finds its message no more. The audit says who did so.",
-      ),
-    ),
+  const clear = storeCommand(
+    "clear",
+    "Delete receipts that match no message, when you have looked at them: by the numbers that the list shows, of a carrier, older than an age, or all. One that is deleted finds its message no more. The audit says who did so.",
     "heliograph receipt clear 17 18",
     "heliograph receipt clear --carrier first --older-than 7d --yes",
   )

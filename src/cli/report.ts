@@ -6,7 +6,6 @@ import { hostOf } from "../runtime/urls.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import type { DeadLetter } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
-import { withExample } from "./example.ts";
 import { type Column, type JsonOption, showJson, showTable, withJson } from "./show.ts";
 import {
   accountNamed,
@@ -15,8 +14,8 @@ import {
   limitOf,
   onStore,
   say,
+  storeCommand,
   UsageFault,
-  withStoreOptions,
 } from "./support.ts";
 
 interface FilterOptions extends CommonOptions {
@@ -56,8 +55,8 @@ const COLUMNS: readonly Column<DeadLetter>[] = [
 /** Sent again in one transaction; the command goes on until none is left. */
 const REPLAY_PAGE = 1_000;
 
-function withFilter(command: Command): Command {
-  return withStoreOptions(command)
+function filteredCommand(name: string, description: string, example: string): Command {
+  return storeCommand(name, description, example)
     .option("--account <key>", "only those of one account")
     .option("--url <url>", "only those for one URL")
     .option("--host <host>", "only those for one host, as https://example.com or https://example.com:8443");
@@ -115,14 +114,12 @@ function shown({ id, accountKey, url, itemCount, attempts, deadAtMs, reason, his
 }
 
 export function reportCommand(): Command {
-  const dead = withExample(
-    withJson(
-      withFilter(
-        new Command("dead").description("Show reports that nobody took in time, newest first, with their last try."),
-      ),
-    ),
+  const dead = filteredCommand(
+    "dead",
+    "Show reports that nobody took in time, newest first, with their last try.",
     "heliograph report dead --account ACME",
-  )
+  );
+  withJson(dead)
     .option("--limit <number>", "how many", "50")
     .action(async (options: ListOptions) => {
       const { letters, none } = await onStore(options, async (store) => {
@@ -140,8 +137,9 @@ export function reportCommand(): Command {
       say(letters.length === 0 ? none : REPLAY_HINT);
     });
 
-  const replay = withExample(
-    withFilter(new Command("replay").description("Send dead letters again, as if for the first time.")),
+  const replay = filteredCommand(
+    "replay",
+    "Send dead letters again, as if for the first time.",
     "heliograph report replay --url https://acme.example/reports",
   )
     .argument("[ids...]", "of the reports")

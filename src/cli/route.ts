@@ -2,9 +2,8 @@
 import { Command } from "commander";
 import { groupsOf, type Route } from "../catalogue/file.ts";
 import { deleteItem, itemsOf, prefixOf, putItem, shownPrefix } from "./catalogue-items.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showList, withJson } from "./show.ts";
-import { type CommonOptions, onStore, UsageFault, withStoreOptions } from "./support.ts";
+import { type Column, howMany, type JsonOption, showList } from "./show.ts";
+import { type CommonOptions, jsonCommand, onStore, storeCommand, UsageFault } from "./support.ts";
 
 const COLUMNS: readonly Column<Route>[] = [
   { title: "PREFIX", of: ({ prefix }) => shownPrefix(prefix) },
@@ -17,27 +16,19 @@ export function groupText(group: readonly { carrier: string; weight?: number | u
 }
 
 export function routeCommand(): Command {
-  const list = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("list").description("Show the routes. The longest prefix that fits a number decides; * fits all."),
-      ),
-    ),
+  const list = jsonCommand(
+    "list",
+    "Show the routes. The longest prefix that fits a number decides; * fits all.",
     "heliograph route list",
   ).action(async (options: CommonOptions & JsonOption) => {
     const routes = await onStore(options, (store) => itemsOf<Route>(store, "route"));
-    const none = "There are no routes, so every message is rejected.";
-    showList(options, COLUMNS, routes, routes.length === 0 ? none : `${counted(routes.length, "route")}.`);
+    const lastLine = howMany(routes.length, "route", "There are no routes, so every message is rejected.");
+    showList(options, COLUMNS, routes, lastLine);
   });
 
-  const set = withExample(
-    withJson(
-      withStoreOptions(
-        new Command("set").description(
-          "Send numbers with a prefix to a carrier, or to groups of carriers. Each word is a group: its carriers share the messages by weight, and the next group gets them while none of it is up.",
-        ),
-      ),
-    ),
+  const set = jsonCommand(
+    "set",
+    "Send numbers with a prefix to a carrier, or to groups of carriers. Each word is a group: its carriers share the messages by weight, and the next group gets them while none of it is up.",
     "heliograph route set 41 acme",
     "heliograph route set 41 acme=3,other backup     # three of four to acme; to backup when neither is up",
     "heliograph route set '*' acme                   # all other numbers",
@@ -49,8 +40,9 @@ export function routeCommand(): Command {
       await onStore(options, (store) => putItem(store, { kind: "route", id: route.prefix }, () => route, options));
     });
 
-  const remove = withExample(
-    withStoreOptions(new Command("delete").description("Delete a route: its numbers take the next shorter prefix.")),
+  const remove = storeCommand(
+    "delete",
+    "Delete a route: its numbers take the next shorter prefix.",
     "heliograph route delete 41",
   )
     .argument("<prefix>", "digits, or * for all numbers")

@@ -1,6 +1,6 @@
 /** `heliograph sandbox` and `heliograph serve`: run the service until a signal stops it. */
 
-import { Command } from "commander";
+import type { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
 import type { Settings } from "../runtime/settings.ts";
@@ -9,19 +9,10 @@ import { Fenced, LeftInDoubt, type Service, StoreLost, startService } from "../s
 import { storeName } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
 import { complain } from "./console.ts";
-import { withExample } from "./example.ts";
 import { demoSecret, emptySandbox, prepareSandbox, SANDBOX_SETTINGS, welcome } from "./sandbox.ts";
 import { SandboxLife } from "./sandbox-life.ts";
 import { stopOnSignal, stoppedBadly } from "./signals.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, requireData, say, settingsOf, storeCommand, withStore } from "./support.ts";
 
 interface RunOptions extends CommonOptions {
   readonly dangerousExposeSandbox?: boolean;
@@ -30,8 +21,7 @@ interface RunOptions extends CommonOptions {
 }
 
 function runCommand(name: string, description: string, ...examples: readonly string[]): Command {
-  const command = withStoreOptions(new Command(name).description(description));
-  return withExample(command, ...examples)
+  return storeCommand(name, description, ...examples)
     .option("--host <address>", "where to listen (default: 127.0.0.1)")
     .option("--port <number>", "0 takes any free port (default: 8080)");
 }

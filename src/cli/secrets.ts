@@ -5,15 +5,7 @@ import { makeSecretKey, parseSecretKeys, secretBox } from "../runtime/secrets.ts
 import { countSecrets, sealAllSecrets } from "../store/open.ts";
 import { withExample } from "./example.ts";
 import { counted } from "./show.ts";
-import {
-  CommandFault,
-  type CommonOptions,
-  requireData,
-  say,
-  settingsOf,
-  withStore,
-  withStoreOptions,
-} from "./support.ts";
+import { CommandFault, type CommonOptions, requireData, say, settingsOf, storeCommand, withStore } from "./support.ts";
 
 const HELP = `
 Sealed are the secrets that sign reports, those of second factors, and the carriers' passwords. Without its key sealed data cannot be served, nor a backup of it: keep the key
@@ -42,12 +34,9 @@ export function secretsCommand(): Command {
     .option("--add", "put it before the keys in a file that is there")
     .action(makeKeyIn);
 
-  const seal = withExample(
-    withStoreOptions(
-      new Command("seal").description(
-        "Seal with the newest key what is not: secrets from before there was a key, or under an older one. Services may run; interrupted, run it again.",
-      ),
-    ),
+  const seal = storeCommand(
+    "seal",
+    "Seal with the newest key what is not: secrets from before there was a key, or under an older one. Services may run; interrupted, run it again.",
     "heliograph secrets seal --config /etc/heliograph.toml",
   )
     .option("--renew-lost", "make those anew whose key is lost; whoever has the old ones must be told")

@@ -1,9 +1,10 @@
 /** How commands show things: aligned tables for people, JSON for scripts, and what a change has changed. */
 import type { Command } from "commander";
+import { counted } from "../runtime/text.ts";
 import { visibleLine } from "../runtime/visible.ts";
 import { say } from "./console.ts";
 
-export { counted } from "../runtime/text.ts";
+export { counted };
 
 /** What a terminal takes for commands, or would break the line, is written out. */
 export const printable = visibleLine;
@@ -47,6 +48,11 @@ export function showFields(fields: Readonly<Record<string, Cell>>): void {
 
 export function showJson(value: unknown): void {
   say(JSON.stringify(value, null, 2));
+}
+
+/** "There are no routes.", "1 route.", "2 routes." */
+export function howMany(count: number, noun: string, none = `There are no ${noun}s.`): string {
+  return count === 0 ? none : `${counted(count, noun)}.`;
 }
 
 /** A list for whoever wants it: the rows as they are, or as a table with a last line that says how many there are. */

@@ -1,5 +1,5 @@
 /** `heliograph statement ACCOUNT`: what an account had, spent and got over a time, as its postings say; or all clients of a reseller. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import {
   type Balances,
   balancesOf,
@@ -14,10 +14,9 @@ import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime, monthOf } from "../schedule/date-time.ts";
 import type { ManagedAccount } from "../store/port/accounts.ts";
 import { print } from "./console.ts";
-import { withExample } from "./example.ts";
-import { type Column, counted, type JsonOption, showJson, showTable, withJson } from "./show.ts";
+import { type Column, counted, type JsonOption, showJson, showTable } from "./show.ts";
 import { stateAll } from "./statement-of-all.ts";
-import { accountNamed, type CommonOptions, momentOf, onStore, say, UsageFault, withStoreOptions } from "./support.ts";
+import { accountNamed, type CommonOptions, jsonCommand, momentOf, onStore, say, UsageFault } from "./support.ts";
 
 interface StatementOptions extends CommonOptions, JsonOption {
   readonly from?: string;
@@ -28,11 +27,9 @@ interface StatementOptions extends CommonOptions, JsonOption {
 }
 
 export function statementCommand(): Command {
-  const command = new Command("statement").description(
+  return jsonCommand(
+    "statement",
     "Say what an account had, was charged, got back and was given over a time. The beginning is in it, the end is not; days begin at midnight UTC.",
-  );
-  return withExample(
-    withJson(withStoreOptions(command)),
     "heliograph statement ACME --from 2026-10-01 --to 2026-11-01",
     "heliograph statement ACME --from 2026-10-01 --to 2026-11-01 --csv > acme.csv",
     "heliograph statement --reseller SHOP --from 2026-10-01 --to 2026-11-01",

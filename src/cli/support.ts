@@ -1,6 +1,6 @@
 /** What the commands share: their options, the store for those that work beside the service, and who makes a change. */
 import { hostname, userInfo } from "node:os";
-import type { Command } from "commander";
+import { Command } from "commander";
 import { type AccountReader, managedAccount } from "../admin/manager.ts";
 import { openStore } from "../commands/open.ts";
 import { inWords, missingData, storeTrouble } from "../drivers/store-trouble.ts";
@@ -14,7 +14,9 @@ import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { Store } from "../store/port/store.ts";
 import { complain } from "./console.ts";
+import { withExample } from "./example.ts";
 import { CommandFault, UsageFault } from "./fault.ts";
+import { type JsonOption, withJson } from "./show.ts";
 
 export { allAccounts } from "../admin/all-accounts.ts";
 export { say } from "./console.ts";
@@ -31,12 +33,20 @@ export interface CommonOptions {
   readonly roles?: string;
 }
 
-export function withStoreOptions(command: Command): Command {
-  return command
+/** A command that works on a store, with examples of its use if there are any. */
+export function storeCommand(name: string, description: string, ...examples: readonly string[]): Command {
+  const command = new Command(name)
+    .description(description)
     .option("--data <directory>", "where the embedded store is (default: ./data)")
     .option("--store <url>", "a PostgreSQL database in its place: postgres://user@host/database")
     .option("--store-file <file>", "a file with that URL: a password on the command line can be seen by others")
     .option("--config <file>", "a TOML file with settings; heliograph.default.toml lists them all");
+  return examples.length === 0 ? command : withExample(command, ...examples);
+}
+
+/** The same with --json. */
+export function jsonCommand(name: string, description: string, ...examples: readonly string[]): Command {
+  return withJson(storeCommand(name, description, ...examples));
 }
 
 export function settingsOf(options: CommonOptions, mode: PartialSettings = {}): Settings {
@@ -103,6 +113,11 @@ export function cannotOpen(settings: Settings, error: Error): CommandFault {
 }
 
 /** The number given with --limit. */
+/** Of a list that shows the newest. */
+export interface LimitOptions extends CommonOptions, JsonOption {
+  readonly limit: string;
+}
+
 export function limitOf({ limit }: { readonly limit: string }): number {
   if (!/^[1-9]\d{0,3}$/.test(limit)) throw new UsageFault("--limit must be a number from 1 to 9999");
   return Number(limit);

@@ -1,4 +1,5 @@
 /** Accounts: made, seen and changed by an operator, or by a reseller as far as they are its tenants. */
+import { finder, inserting, selecting, updating } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { isKeyOf, isUsernameOf, keyPrefix, usernamePrefixes } from "../store/names.ts";
 import type {
@@ -10,35 +11,23 @@ import type {
   NewAccount,
   Tenant,
 } from "../store/port/accounts.ts";
-import type { Value } from "../store/sql.ts";
-import {
-  ACCOUNT_COLUMNS,
-  type AccountRow,
-  accountOf,
-  IN_TENANT,
-  parsed,
-  plainAccountOf,
-  SETTING_COLUMNS,
-  settingValues,
-} from "./account-rows.ts";
+import { ACCOUNT, type AccountRow, LOGIN, PLAIN_ACCOUNT } from "../store/schema/account.ts";
+import { accountOf, CALLER_COLUMNS, type CallerRow, IN_TENANT } from "./account-rows.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import { fundsAudit, settling } from "./funds.ts";
 import { alertWhenSet } from "./ledger.ts";
 import { callbackSecretPlace, secretWriter } from "./secrets.ts";
 
-interface ManagedRow extends AccountRow, Pick<ManagedAccount, "version" | "parentKey" | "createdAtMs" | "retiredAtMs"> {
-  readonly balance: string;
-  readonly creditLimit: string;
-  readonly alertBelow: string | null;
-  readonly alertUrl: string | null;
-  readonly retryMinutes: string | null;
-}
+/** What an operator sets of an account, when it is made and later. */
+const SETTINGS = [
+  ...(["ratePlanId", "defaultSender", "creditLimitMicros", "retryMinutes"] as const),
+  ...(["allowedSenders", "allowedAddresses", "limits", "alertBelowMicros", "alertUrl"] as const),
+] as const;
+const MANAGED = [...PLAIN_ACCOUNT, ...SETTINGS, "version", "createdAtMs", "retiredAtMs"] as const;
+type ManagedRow = Pick<AccountRow, (typeof MANAGED)[number]> & { readonly parentKey: string | null; balance: string };
 
-const MANAGED = `${ACCOUNT_COLUMNS}, account.version, parent.key AS "parentKey", CAST(wallet.balance_micros AS TEXT) AS balance,
-  CAST(account.credit_limit_micros AS TEXT) AS "creditLimit", CAST(account.alert_below_micros AS TEXT) AS "alertBelow",
-  account.alert_url AS "alertUrl", account.retry_minutes AS "retryMinutes", account.created_at_ms AS "createdAtMs",
-  account.retired_at_ms AS "retiredAtMs"`;
+const COLUMNS = `${ACCOUNT.named(...MANAGED)}, parent.key AS "parentKey", CAST(wallet.balance_micros AS TEXT) AS balance`;
 const FROM = `FROM account JOIN wallet ON wallet.account_id = account.id LEFT JOIN account AS parent ON parent.id = account.parent_id`;
 
 export function accountCommands(parts: CommandParts) {
@@ -47,18 +36,14 @@ export function accountCommands(parts: CommandParts) {
   const { seal } = secretWriter(parts);
   const auditFunds = fundsAudit(parts);
   const settle = settling(parts);
-  const byKey = sql.prepare<[string], AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE key = ?`);
+  const finding = finder(sql, ACCOUNT);
+  const byKey = finding<[string], CallerRow>(`SELECT ${CALLER_COLUMNS} FROM account WHERE key = ?`);
   const loginTaken = sql.prepare<[string], unknown>("SELECT 1 FROM login WHERE username = ?");
-  const insertAccount = sql.prepare<Value[], { id: number }>(
-    `INSERT INTO account (key, kind, parent_id, currency, callback_secret, created_at_ms, ${SETTING_COLUMNS})
-     VALUES (?, ?, ?, ?, ?, ?, ${SETTING_COLUMNS.map(() => "?")}) RETURNING id`,
-  );
+  const insertAccount = inserting(sql, ACCOUNT, "RETURNING id");
   const openWallet = sql.prepare<[number, string, string]>(
     "INSERT INTO wallet (account_id, name, currency) VALUES (?, ?, ?)",
   );
-  const insertLogin = sql.prepare<[string, number, string, number]>(
-    "INSERT INTO login (username, account_id, password_hash, set_by_reseller) VALUES (?, ?, ?, ?)",
-  );
+  const insertLogin = inserting(sql, LOGIN);
   const resellers = sql.prepare<[], { key: string }>("SELECT key FROM account WHERE kind = 'reseller'");
   const keyInNamespace = sql.prepare<[number, string], { key: string }>(
     "SELECT key FROM account WHERE lower(substr(key, 1, CAST(? AS INTEGER))) = ? LIMIT 1",
@@ -68,27 +53,21 @@ export function accountCommands(parts: CommandParts) {
      WHERE lower(substr(username, 1, CAST(? AS INTEGER))) IN (?, ?, ?) LIMIT 1`,
   );
   const count = sql.prepare<[string], { count: number }>("SELECT count(*) AS count FROM account WHERE kind = ?");
-  const list = sql.prepare<[string, number | null, string | null, number | null, number], ManagedRow>(
-    `SELECT ${MANAGED} ${FROM} WHERE account.key > ? AND ${IN_TENANT} AND account.kind = coalesce(?, account.kind)
-       AND account.suspended = coalesce(CAST(? AS INTEGER), account.suspended) ORDER BY account.key LIMIT ?`,
+  const list = finding<
+    [string, number | null, string | null, number | null, number],
+    ManagedRow
+  >(`SELECT ${COLUMNS} ${FROM} WHERE account.key > ? AND ${IN_TENANT} AND account.kind = coalesce(?, account.kind)
+       AND account.suspended = coalesce(CAST(? AS INTEGER), account.suspended) ORDER BY account.key LIMIT ?`);
+  const one = finding<[string, number | null], ManagedRow>(
+    `SELECT ${COLUMNS} ${FROM} WHERE account.key = ? AND ${IN_TENANT}`,
   );
-  const one = sql.prepare<[string, number | null], ManagedRow>(
-    `SELECT ${MANAGED} ${FROM} WHERE account.key = ? AND ${IN_TENANT}`,
-  );
-  const lock = sql.prepare<[string], { id: number }>(`SELECT id FROM account WHERE key = ? ${sql.dialect.lock()}`);
-  const usersOf = sql.prepare<[number], { username: string }>(
-    "SELECT username FROM login WHERE account_id = ? ORDER BY username",
-  );
-  const update = sql.prepare<Value[]>(
-    `UPDATE account SET version = version + 1, ${SETTING_COLUMNS.map((column) => `${column} = ?`)}, suspended = ?, retired_at_ms = ?
-     WHERE id = ?`,
-  );
+  const lock = selecting(sql, ACCOUNT, ["id"], ["key"], sql.dialect.lock());
+  const usersOf = selecting(sql, LOGIN, ["username"], ["accountId"], "ORDER BY username");
+  const update = updating(sql, ACCOUNT, [...SETTINGS, "suspended", "retiredAtMs"], "version = version + 1");
   const userOf = sql.prepare<[string], { accountId: number; accountKey: string }>(
     `SELECT account_id AS "accountId", account.key AS "accountKey" FROM login JOIN account ON account.id = login.account_id WHERE username = ?`,
   );
-  const setHash = sql.prepare<[string, number, string]>(
-    "UPDATE login SET password_hash = ?, set_by_reseller = ? WHERE username = ?",
-  );
+  const setHash = updating(sql, LOGIN, ["passwordHash", "setByReseller"]);
   const endSessions = sql.prepare<[number]>("DELETE FROM session WHERE account_id = ?");
   const dropKeys = sql.prepare<[number]>("DELETE FROM api_key WHERE account_id = ?");
   // Without its secret nobody can tell what an application's PINs were.
@@ -114,15 +93,12 @@ export function accountCommands(parts: CommandParts) {
   };
 
   const managed = async (row: ManagedRow): Promise<ManagedAccount> => {
-    const { version, parentKey, alertBelow, alertUrl, createdAtMs, retiredAtMs } = row;
+    const { alertBelowMicros: belowMicros, alertUrl: url, balance, ...account } = row;
     return {
-      ...plainAccountOf(row),
-      ...{ version, parentKey, createdAtMs, retiredAtMs },
+      ...account,
       usernames: (await usersOf.all(row.id)).map(({ username }) => username),
-      balanceMicros: BigInt(row.balance),
-      creditLimitMicros: BigInt(row.creditLimit),
-      alert: alertBelow === null || alertUrl === null ? null : { belowMicros: BigInt(alertBelow), url: alertUrl },
-      retryMinutes: parsed(row.retryMinutes),
+      balanceMicros: BigInt(balance),
+      alert: belowMicros === null || url === null ? null : { belowMicros, url },
     };
   };
 
@@ -140,14 +116,12 @@ export function accountCommands(parts: CommandParts) {
       const fault = await nameFault(input);
       if (fault !== null) return fault;
       const { passwordHash, callbackSecret, by, ...shown } = input;
-      const { key, kind, currency, atMs } = input;
+      const { key, currency, atMs, username, limits = {}, alert = null, byReseller = false } = input;
       const resellerId = parent?.id ?? null;
       const sealed = await seal(callbackSecretPlace(key), callbackSecret);
-      const { allowedSenders = null, allowedAddresses = null, limits = {}, alert = null, retryMinutes = null } = input;
-      const settings = { ...input, allowedSenders, allowedAddresses, limits, alert, retryMinutes };
-      const names = [key, kind, resellerId, currency, sealed, atMs];
-      const { id } = (await insertAccount.get(...names, ...settingValues(settings)))!;
-      await insertLogin.run(input.username, id, passwordHash, input.byReseller === true ? 1 : 0);
+      const names = { parentId: resellerId, callbackSecret: sealed, createdAtMs: atMs };
+      const id = await insertAccount.id({ ...input, limits, ...alertColumns(alert), ...names });
+      await insertLogin.run({ username, accountId: id, passwordHash, setByReseller: byReseller });
       await openWallet.run(id, key, currency);
       const made = { ...shown, ...madeWith(by) };
       await note({ by, atMs, action: "create", kind: "account", subject: key, resellerId, before: null, after: made });
@@ -193,7 +167,7 @@ export function accountCommands(parts: CommandParts) {
       const wallet = tables.wallets.ofAccount(before.id);
       if (wallet.balanceMicros < -after.creditLimitMicros) return { kind: "owes more" };
       if (after.retiredAtMs === null && !isSameAlert(before, after)) alertWhenSet(unit(), after, wallet, atMs);
-      await update.run(...settingValues(after), after.suspended ? 1 : 0, after.retiredAtMs, before.id);
+      await update({ ...after, ...alertColumns(after.alert) });
       if (after.suspended) await endSessions.run(before.id);
       if (after.retiredAtMs !== null) {
         await dropKeys.run(before.id);
@@ -211,7 +185,7 @@ export function accountCommands(parts: CommandParts) {
       const user = await userOf.get(username);
       const account = user === undefined ? null : await find(user.accountKey, { resellerId });
       if (user === undefined || account === null || account.retiredAtMs !== null) return "unknown user";
-      await setHash.run(passwordHash, resellerId === null ? 0 : 1, username);
+      await setHash({ username, passwordHash, setByReseller: resellerId !== null });
       await endSessions.run(user.accountId);
       const about = { kind: "password", subject: username, resellerId: account.parentId } as const;
       await note({
@@ -236,6 +210,10 @@ export function accountCommands(parts: CommandParts) {
       return { ended };
     },
   });
+}
+
+function alertColumns(alert: ManagedAccount["alert"]) {
+  return { alertBelowMicros: alert?.belowMicros ?? null, alertUrl: alert?.url ?? null };
 }
 
 function isSameAlert({ alert: one }: ManagedAccount, { alert: other }: ManagedAccount): boolean {

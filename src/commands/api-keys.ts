@@ -1,55 +1,40 @@
 /** API keys: kept as hashes, found by them. */
+import { finder, inserting, selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { ApiKey } from "../store/port/credentials.ts";
+import { ACCOUNT, API_KEY } from "../store/schema/account.ts";
 import type { Value } from "../store/sql.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf, IN_TENANT, parsed, unparsed } from "./account-rows.ts";
+import { accountOf, CALLER_COLUMNS, type CallerRow, IN_TENANT } from "./account-rows.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 
 /** A key's last use is written at most this often. */
 const USED_RESOLUTION_MS = 60_000;
 
-const LISTED = `api_key.id, account.key AS "accountKey", name, scopes, expires_at_ms AS "expiresAtMs",
-  api_key.allowed_addresses AS "allowedAddresses", api_key.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs" FROM api_key JOIN account ON account.id = api_key.account_id`;
-
-interface ApiKeyRow extends Omit<ApiKey, "scopes" | "allowedAddresses"> {
-  readonly scopes: string | null;
-  readonly allowedAddresses: string | null;
-}
-
-function keyOf({ scopes, allowedAddresses, ...row }: ApiKeyRow): ApiKey {
-  return { ...row, scopes: parsed(scopes), allowedAddresses: parsed(allowedAddresses) };
-}
+const FROM = "FROM api_key JOIN account ON account.id = api_key.account_id";
+const LISTED = API_KEY.named("id", "name", "scopes", "expiresAtMs", "allowedAddresses", "createdAtMs", "usedAtMs");
 
 export function apiKeyCommands(parts: CommandParts) {
   const { sql } = parts;
   const { note, noteChange } = auditWriter(parts);
-  const accountId = sql.prepare<[string], { id: number; parentId: number | null }>(
-    'SELECT id, parent_id AS "parentId" FROM account WHERE key = ?',
-  );
+  const accountId = selecting(sql, ACCOUNT, ["id", "parentId"], ["key"]);
   const taken = sql.prepare<[string, string], unknown>("SELECT 1 FROM api_key WHERE id = ? OR key_hash = ?");
-  const insert = sql.prepare<Value[]>(
-    `INSERT INTO api_key (id, key_hash, account_id, name, scopes, expires_at_ms, allowed_addresses, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const find = sql.prepare<[string], AccountRow & { keyExpiresAtMs: number | null; usedAtMs: number | null }>(
-    `SELECT ${ACCOUNT_COLUMNS}, scopes, api_key.id AS "keyId", expires_at_ms AS "keyExpiresAtMs",
-       api_key.allowed_addresses AS "keyAllowedAddresses", used_at_ms AS "usedAtMs"
-     FROM api_key JOIN account ON account.id = api_key.account_id WHERE key_hash = ?`,
-  );
+  const insert = inserting(sql, API_KEY);
+  const finding = finder(sql, ACCOUNT, API_KEY);
+  const find = finding<
+    [string],
+    CallerRow & { keyExpiresAtMs: number | null; usedAtMs: number | null }
+  >(`SELECT ${CALLER_COLUMNS}, scopes, api_key.id AS "keyId", expires_at_ms AS "keyExpiresAtMs",
+       api_key.allowed_addresses AS "keyAllowedAddresses", used_at_ms AS "usedAtMs" ${FROM} WHERE key_hash = ?`);
   const use = sql.prepare<[number, string]>("UPDATE api_key SET used_at_ms = ? WHERE key_hash = ?");
-  const all = sql.prepare<[number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE ${IN_TENANT} ORDER BY api_key.account_id, api_key.id`,
+  const listed = <Given extends Value[]>(where: string) =>
+    finding<Given, ApiKey>(`SELECT account.key AS "accountKey", ${LISTED} ${FROM} WHERE ${where}`);
+  const all = listed<[number | null]>(`${IN_TENANT} ORDER BY api_key.account_id, api_key.id`);
+  const ofAccount = listed<[string, number | null]>(`account.key = ? AND ${IN_TENANT} ORDER BY api_key.id`);
+  const one = sql.prepare<[string, number | null], Pick<ApiKey, "accountKey" | "name"> & { parentId: number | null }>(
+    `SELECT account.key AS "accountKey", name, account.parent_id AS "parentId" ${FROM} WHERE api_key.id = ? AND ${IN_TENANT}`,
   );
-  const ofAccount = sql.prepare<[string, number | null], ApiKeyRow>(
-    `SELECT ${LISTED} WHERE account.key = ? AND ${IN_TENANT} ORDER BY api_key.id`,
-  );
-  const one = sql.prepare<[string, number | null], ApiKeyRow & { parentId: number | null }>(
-    `SELECT account.parent_id AS "parentId", ${LISTED} WHERE api_key.id = ? AND ${IN_TENANT}`,
-  );
-  const owner = sql.prepare<[string], { accountId: number; name: string | null }>(
-    'SELECT account_id AS "accountId", name FROM api_key WHERE id = ?',
-  );
+  const owner = selecting(sql, API_KEY, ["accountId", "name"], ["id"]);
   const remove = sql.prepare<[string]>("DELETE FROM api_key WHERE id = ?");
 
   return commands({
@@ -59,8 +44,7 @@ export function apiKeyCommands(parts: CommandParts) {
       const account = await accountId.get(accountKey);
       if (account === undefined) return "unknown account";
       if ((await taken.get(id, keyHash)) !== undefined) return "taken";
-      const bounds = [unparsed(scopes), expiresAtMs, unparsed(allowedAddresses)];
-      await insert.run(id, keyHash, account.id, name, ...bounds, atMs);
+      await insert.run({ ...input, accountId: account.id, createdAtMs: atMs });
       const about = { kind: "apiKey", subject: id, resellerId: account.parentId } as const;
       const after = { accountKey, name, scopes, expiresAtMs, allowedAddresses, madeWith };
       await note({ by, atMs, action: "create", ...about, before: null, after });
@@ -82,8 +66,7 @@ export function apiKeyCommands(parts: CommandParts) {
     },
 
     async apiKeys({ accountKey, resellerId = null }) {
-      const rows = await (accountKey === null ? all.all(resellerId) : ofAccount.all(accountKey, resellerId));
-      return rows.map(keyOf);
+      return accountKey === null ? all.all(resellerId) : ofAccount.all(accountKey, resellerId);
     },
 
     async revokeApiKey({ id, resellerId = null, by, atMs = 0 }) {

@@ -1,5 +1,7 @@
 /** How an account's reports are signed and tried again. */
+import { selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
+import { ACCOUNT } from "../store/schema/account.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 import { callbackSecretPlace, secretWriter } from "./secrets.ts";
@@ -16,9 +18,7 @@ export function callbackCommands(parts: CommandParts) {
   const policyOf = policyFor("account.id");
   // Whoever manages an account hears of its balance, and knows no secret of it.
   const alertPolicyOf = policyFor("coalesce(account.parent_id, account.id)");
-  const resellerOf = sql.prepare<[string], { parentId: number | null }>(
-    'SELECT parent_id AS "parentId" FROM account WHERE key = ?',
-  );
+  const resellerOf = selecting(sql, ACCOUNT, ["parentId"], ["key"]);
   const rotateSecret = sql.prepare<[string, string]>(
     "UPDATE account SET old_callback_secret = callback_secret, callback_secret = ? WHERE key = ?",
   );

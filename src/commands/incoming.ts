@@ -26,12 +26,13 @@ import { type Subscription, subscriptionFor } from "../message/subscription.ts";
 import { boundedText } from "../runtime/text.ts";
 import type { OctetEncoding } from "../sms/body.ts";
 import type { Concatenation } from "../sms/header.ts";
+import { selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { ListedIncoming, UnmatchedIncoming } from "../store/port/incoming.ts";
 import { parseEncoding, serializeEncoding } from "../store/rows.ts";
+import { ACCOUNT, type AccountRow } from "../store/schema/account.ts";
 import type { Value } from "../store/sql.ts";
 import type { ReportTarget } from "../store/unit.ts";
-import { subscriptionsIn } from "./account-rows.ts";
 import { commands } from "./entry.ts";
 import type { LiveNews } from "./live-news.ts";
 import { optOutStatements } from "./opt-outs.ts";
@@ -109,9 +110,7 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
   const ruleOf = sql.prepare<[string], { body: string }>(
     "SELECT body FROM catalogue_item WHERE kind = 'number' AND id = ?",
   );
-  const accountNamed = sql.prepare<[string], { id: number; currency: string; subscriptions: string | null }>(
-    "SELECT id, currency, subscriptions FROM account WHERE key = ?",
-  );
+  const accountNamed = selecting(sql, ACCOUNT, ["id", "currency", "subscriptions"], ["key"]);
   const insertMessage = sql.prepare<Value[]>(
     `INSERT INTO incoming_message (key, carrier_id, account_id, sender, recipient, body, keyword, part_count, received_at_ms, to_fetch, encoding,
        forward_url, wish)
@@ -298,13 +297,11 @@ export function incomingCommands({ sql, tables, ids, unit }: CommandParts, news:
 /** Where a message goes: to a subscription of the account's own, else where the operator says, and never to both. Null where it waits to be fetched. */
 function targetOf(
   { number, forwardUrl, contentType = "application/json" }: NumberRule,
-  { id: accountId, subscriptions }: { readonly id: number; readonly subscriptions: string | null },
+  { id: accountId, subscriptions }: Pick<AccountRow, "id" | "subscriptions">,
   text: string | null,
 ): (ReportTarget & Pick<Subscription, "callbackData">) | null {
   const own =
-    subscriptions === null
-      ? null
-      : subscriptionFor(subscriptionsIn(subscriptions).items, "inbound", { address: number, text });
+    subscriptions === null ? null : subscriptionFor(subscriptions.items, "inbound", { address: number, text });
   if (own !== null) {
     const { notifyUrl: url, format, callbackData } = own;
     return { accountId, url, form: format === "XML" ? "oneapi xml" : "oneapi", callbackData };

@@ -1,8 +1,9 @@
 /** The lists of numbers that want no messages: the service's own, and one of each account. */
+import { selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import { MAX_OPT_OUT_NUMBERS } from "../store/port/opt-outs.ts";
+import { ACCOUNT } from "../store/schema/account.ts";
 import type { Sql } from "../store/sql.ts";
-
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 
@@ -31,9 +32,7 @@ export function optOutCommands(parts: CommandParts) {
   const { sql } = parts;
   const { note } = auditWriter(parts);
   const { add, remove } = optOutStatements(sql);
-  const byKey = sql.prepare<[string], { id: number; resellerId: number | null }>(
-    'SELECT id, parent_id AS "resellerId" FROM account WHERE key = ?',
-  );
+  const byKey = selecting(sql, ACCOUNT, ["id", "parentId"], ["key"]);
   const optedOut = sql.prepare<[number, string, number], { number: string; atMs: number }>(
     `SELECT number, at_ms AS "atMs" FROM opt_out WHERE account_id = ? AND number > ? ORDER BY number LIMIT ?`,
   );
@@ -49,7 +48,7 @@ export function optOutCommands(parts: CommandParts) {
 
   /** A list: whose it is, and the reseller who may hear of it; undefined for an account that does not exist. */
   const listOf = async (accountKey: string | null) =>
-    accountKey === null ? { id: SERVICE_LIST, resellerId: null } : byKey.get(accountKey);
+    accountKey === null ? { id: SERVICE_LIST, parentId: null } : byKey.get(accountKey);
 
   const about = (accountKey: string | null, number: string, resellerId: number | null) => ({
     kind: "optOut" as const,
@@ -61,7 +60,7 @@ export function optOutCommands(parts: CommandParts) {
     async optOut({ accountKey, number, by, atMs }) {
       const list = await listOf(accountKey);
       if (list === undefined) return "unknown account";
-      const entry = { by, atMs, ...about(accountKey, number, list.resellerId) };
+      const entry = { by, atMs, ...about(accountKey, number, list.parentId) };
       if ((await add.run(list.id, number, atMs)) > 0)
         await note({ ...entry, action: "create", before: null, after: { number } });
       return "added";
@@ -70,7 +69,7 @@ export function optOutCommands(parts: CommandParts) {
     async optIn({ accountKey, number, by, atMs = 0 }) {
       const list = await listOf(accountKey);
       if (list === undefined) return "unknown account";
-      const entry = { by, atMs, ...about(accountKey, number, list.resellerId) };
+      const entry = { by, atMs, ...about(accountKey, number, list.parentId) };
       if ((await remove.run(list.id, number)) > 0)
         await note({ ...entry, action: "delete", before: { number }, after: null });
       return "removed";

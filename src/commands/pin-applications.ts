@@ -1,114 +1,87 @@
 /** Applications that PINs are sent for, and the templates of their messages. There is no delete: both are bounded in number. */
 
-import type { PinApplication, PinConfiguration, PinTemplate } from "../pins/commands.ts";
+import type { PinApplication, PinTemplate } from "../pins/commands.ts";
 import { DEFAULT_CONFIGURATION, MAX_APPLICATIONS, MAX_TEMPLATES } from "../pins/defaults.ts";
 import { DEFAULT_PIN_LENGTH } from "../pins/pin.ts";
+import { finder, inserting, selecting, updating } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
+import { ACCOUNT } from "../store/schema/account.ts";
+import { PIN_APPLICATION, PIN_TEMPLATE, type PinApplicationRow } from "../store/schema/pin.ts";
 import { commands } from "./entry.ts";
 import { pinSecretPlace, secretWriter } from "./secrets.ts";
 
-interface ApplicationRow {
-  readonly id: string;
-  readonly name: string;
-  readonly enabled: number;
-  readonly configuration: string;
-}
+const APPLICATION = ["id", "name", "enabled", "configuration"] as const;
+const TEMPLATE = ["id", "applicationId", "text", "pinType", "pinLength", "senderId", "kept"] as const;
 
-type TemplateRow = Omit<PinTemplate, "kept"> & { readonly kept: string };
-
-const APPLICATION_COLUMNS = "id, name, enabled, configuration";
-const TEMPLATE_COLUMNS = `pin_template.id, application_id AS "applicationId", pin_template.body AS text, pin_type AS "pinType",
-  pin_length AS "pinLength", sender AS "senderId", kept`;
-
-function applicationOf(row: ApplicationRow): PinApplication {
-  const configuration = JSON.parse(row.configuration) as PinConfiguration;
-  return { ...row, enabled: row.enabled === 1, configuration: { ...DEFAULT_CONFIGURATION, ...configuration } };
-}
-
-function templateOf(row: TemplateRow): PinTemplate {
-  return { ...row, kept: JSON.parse(row.kept) };
+function withDefaults(row: Pick<PinApplicationRow, (typeof APPLICATION)[number]>): PinApplication {
+  return { ...row, configuration: { ...DEFAULT_CONFIGURATION, ...row.configuration } };
 }
 
 export function pinApplicationCommands(parts: CommandParts) {
   const { sql } = parts;
   const lock = sql.dialect.lock();
   const { seal } = secretWriter(parts);
-  const lockAccount = sql.prepare<[number], { id: number }>(`SELECT id FROM account WHERE id = ? ${lock}`);
-  const one = sql.prepare<[string, number], ApplicationRow>(
-    `SELECT ${APPLICATION_COLUMNS} FROM pin_application WHERE id = ? AND account_id = ?`,
-  );
-  const oneLocked = sql.prepare<[string, number], ApplicationRow>(
-    `SELECT ${APPLICATION_COLUMNS} FROM pin_application WHERE id = ? AND account_id = ? ${lock}`,
-  );
-  const all = sql.prepare<[number, number], ApplicationRow>(
-    `SELECT ${APPLICATION_COLUMNS} FROM pin_application WHERE account_id = ? ORDER BY created_at_ms, id LIMIT ?`,
+  const lockAccount = selecting(sql, ACCOUNT, ["id"], ["id"], lock);
+  const finding = finder(sql, PIN_APPLICATION, PIN_TEMPLATE);
+  const one = selecting(sql, PIN_APPLICATION, APPLICATION, ["id", "accountId"]);
+  const oneLocked = selecting(sql, PIN_APPLICATION, APPLICATION, ["id", "accountId"], lock);
+  const all = finding<[number, number], PinApplication>(
+    `SELECT ${PIN_APPLICATION.named(...APPLICATION)} FROM pin_application WHERE account_id = ? ORDER BY created_at_ms, id LIMIT ?`,
   );
   const countAll = sql.prepare<[number], { count: number }>(
     "SELECT count(*) AS count FROM pin_application WHERE account_id = ?",
   );
-  const insert = sql.prepare<[string, number, string, number, string, string, number]>(
-    `INSERT INTO pin_application (id, account_id, name, enabled, configuration, secret, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const update = sql.prepare<[string, number, string, string]>(
-    "UPDATE pin_application SET name = ?, enabled = ?, configuration = ? WHERE id = ?",
-  );
+  const insert = inserting(sql, PIN_APPLICATION);
+  const update = updating(sql, PIN_APPLICATION, ["name", "enabled", "configuration"]);
 
-  const template = sql.prepare<[string, string], TemplateRow>(
-    `SELECT ${TEMPLATE_COLUMNS} FROM pin_template WHERE id = ? AND application_id = ?`,
-  );
-  const templates = sql.prepare<[string, number], TemplateRow>(
-    `SELECT ${TEMPLATE_COLUMNS} FROM pin_template WHERE application_id = ? ORDER BY created_at_ms, id LIMIT ?`,
+  const template = selecting(sql, PIN_TEMPLATE, TEMPLATE, ["id", "applicationId"]);
+  const templates = finding<[string, number], PinTemplate>(
+    `SELECT ${PIN_TEMPLATE.named(...TEMPLATE)} FROM pin_template WHERE application_id = ? ORDER BY created_at_ms, id LIMIT ?`,
   );
   const countTemplates = sql.prepare<[string], { count: number }>(
     "SELECT count(*) AS count FROM pin_template WHERE application_id = ?",
   );
-  const insertTemplate = sql.prepare<[string, string, string, string, number, string | null, string, number]>(
-    `INSERT INTO pin_template (id, application_id, body, pin_type, pin_length, sender, kept, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const updateTemplate = sql.prepare<[string, string, number, string | null, string, string]>(
-    "UPDATE pin_template SET body = ?, pin_type = ?, pin_length = ?, sender = ?, kept = ? WHERE id = ?",
-  );
+  const insertTemplate = inserting(sql, PIN_TEMPLATE);
+  const updateTemplate = updating(sql, PIN_TEMPLATE, ["text", "pinType", "pinLength", "senderId", "kept"]);
 
   return commands({
     async pinApplication({ accountId, id }) {
       const row = await one.get(id, accountId);
-      return row === undefined ? null : applicationOf(row);
+      return row === undefined ? null : withDefaults(row);
     },
 
     async pinApplications({ accountId }) {
-      return (await all.all(accountId, MAX_APPLICATIONS)).map(applicationOf);
+      return (await all.all(accountId, MAX_APPLICATIONS)).map(withDefaults);
     },
 
     async putPinApplication({ accountId, id, change, secret, atMs }) {
       const row = secret === null ? await oneLocked.get(id, accountId) : undefined;
       if (secret === null && row === undefined) return "unknown";
       const before =
-        row === undefined ? { id, enabled: true, configuration: DEFAULT_CONFIGURATION } : applicationOf(row);
+        row === undefined ? { id, enabled: true, configuration: DEFAULT_CONFIGURATION } : withDefaults(row);
       const { name, enabled = before.enabled } = change;
       const configuration = { ...before.configuration, ...change.configuration };
-      const kept = JSON.stringify(configuration);
+      const application = { id, name, enabled, configuration };
       if (secret === null) {
-        await update.run(name, Number(enabled), kept, id);
+        await update(application);
       } else {
         // Two that are made at once are counted one after the other.
         await lockAccount.get(accountId);
         if ((await countAll.get(accountId))!.count >= MAX_APPLICATIONS) return "too many";
-        await insert.run(id, accountId, name, Number(enabled), kept, await seal(pinSecretPlace(id), secret), atMs);
+        const sealed = await seal(pinSecretPlace(id), secret);
+        await insert.run({ ...application, accountId, secret: sealed, createdAtMs: atMs });
       }
-      return { id, name, enabled, configuration };
+      return application;
     },
 
     async pinTemplate({ accountId, applicationId, id }) {
       if ((await one.get(applicationId, accountId)) === undefined) return null;
-      const row = await template.get(id, applicationId);
-      return row === undefined ? null : templateOf(row);
+      return (await template.get(id, applicationId)) ?? null;
     },
 
     async pinTemplates({ accountId, applicationId }) {
       if ((await one.get(applicationId, accountId)) === undefined) return null;
-      return (await templates.all(applicationId, MAX_TEMPLATES)).map(templateOf);
+      return templates.all(applicationId, MAX_TEMPLATES);
     },
 
     async putPinTemplate({ accountId, applicationId, id, change, isNew, atMs }) {
@@ -116,8 +89,7 @@ export function pinApplicationCommands(parts: CommandParts) {
       if ((await oneLocked.get(applicationId, accountId)) === undefined) return "unknown";
       const row = isNew ? undefined : await template.get(id, applicationId);
       if (!isNew && row === undefined) return "unknown";
-      const fresh = { pinLength: DEFAULT_PIN_LENGTH, senderId: null, kept: {} };
-      const before = row === undefined ? fresh : templateOf(row);
+      const before = row ?? { pinLength: DEFAULT_PIN_LENGTH, senderId: null, kept: {} };
       const after = {
         ...before,
         ...change,
@@ -125,12 +97,10 @@ export function pinApplicationCommands(parts: CommandParts) {
         id,
         applicationId,
       } as PinTemplate;
-      const { text, pinType, pinLength, senderId } = after;
-      const kept = JSON.stringify(after.kept);
       if (isNew) {
         if ((await countTemplates.get(applicationId))!.count >= MAX_TEMPLATES) return "too many";
-        await insertTemplate.run(id, applicationId, text, pinType, pinLength, senderId, kept, atMs);
-      } else await updateTemplate.run(text, pinType, pinLength, senderId, kept, id);
+        await insertTemplate.run({ ...after, createdAtMs: atMs });
+      } else await updateTemplate(after);
       return after;
     },
   });

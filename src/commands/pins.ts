@@ -4,37 +4,19 @@
  */
 
 import type { Regional } from "../message/regional.ts";
-import type { KeptFields, PinConfiguration, PinError, PinSending, PinTemplate, PinVerdict } from "../pins/commands.ts";
+import type { KeptFields, PinConfiguration, PinError, PinSending, PinVerdict } from "../pins/commands.ts";
 import { DEFAULT_CONFIGURATION } from "../pins/defaults.ts";
-import { isPin, maskOf, type PinType, pinOf } from "../pins/pin.ts";
+import { isPin, maskOf, pinOf } from "../pins/pin.ts";
 import { type Count, countOne, parseCount, parseRate, parseSpan, type Rate, uncountOne } from "../pins/rate.ts";
 import { filledIn, valuesFault } from "../pins/text.ts";
+import { finder, inserting, selecting } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
+import { PIN, PIN_APPLICATION, PIN_TEMPLATE, type PinApplicationRow, type PinRow } from "../store/schema/pin.ts";
 import { commands } from "./entry.ts";
 import { pinSecretPlace } from "./secrets.ts";
 
-interface ApplicationRow {
-  readonly applicationId: string;
-  readonly enabled: number;
-  readonly configuration: string;
-  readonly secret: string;
-}
-
-interface PinRow extends ApplicationRow {
-  readonly id: string;
-  readonly templateId: string;
-  readonly to: string;
-  readonly pinType: PinType;
-  readonly pinLength: number;
-  readonly sender: string | null;
-  readonly placeholders: string;
-  readonly attempts: number;
-  readonly sentAtMs: number | null;
-  readonly expiresAtMs: number;
-  readonly verifiedAtMs: number | null;
-}
-
-type TemplateRow = Pick<PinTemplate, "text" | "pinType" | "pinLength" | "senderId"> & { readonly kept: string };
+type ApplicationRow = Pick<PinApplicationRow, "enabled" | "configuration" | "secret"> & { applicationId: string };
+type FoundPin = PinRow & ApplicationRow;
 
 /** What is counted: PINs sent for an application (no number), PINs sent to a number, verifications of a number. */
 type CountKind = "send" | "verify";
@@ -46,7 +28,7 @@ interface CountRow {
   readonly number: string;
   readonly events: string;
   readonly untilMs: number;
-  readonly configuration: string;
+  readonly configuration: PinApplicationRow["configuration"];
 }
 
 /** The rule that a count is held against. */
@@ -59,14 +41,12 @@ const NO_EVENTS = "[]";
 /** A count may be purged between two of our statements: then it is made again. */
 const MAX_RACES = 5;
 
-const APPLICATION_COLUMNS = `application.id AS "applicationId", application.enabled, application.configuration, application.secret`;
-
-const PIN_TABLES = "pin JOIN pin_application AS application ON application.id = pin.application_id";
-const PIN_COLUMNS = `pin.id, template_id AS "templateId", pin.number AS "to", pin_type AS "pinType", pin_length AS "pinLength", sender,
-  placeholders, attempts, sent_at_ms AS "sentAtMs", expires_at_ms AS "expiresAtMs", verified_at_ms AS "verifiedAtMs", ${APPLICATION_COLUMNS}`;
+const APPLICATION_COLUMNS = `pin_application.id AS "applicationId", ${PIN_APPLICATION.named("enabled", "configuration", "secret")}`;
+const PIN_TABLES = "pin JOIN pin_application ON pin_application.id = pin.application_id";
+const PIN_COLUMNS = `${PIN.named(...(Object.keys(PIN.columns) as (keyof PinRow)[]))}, ${PIN_APPLICATION.named("enabled", "configuration", "secret")}`;
 
 function configurationOf({ configuration }: Pick<ApplicationRow, "configuration">): PinConfiguration {
-  return { ...DEFAULT_CONFIGURATION, ...(JSON.parse(configuration) as PinConfiguration) };
+  return { ...DEFAULT_CONFIGURATION, ...configuration };
 }
 
 /** What a template keeps for the rules of countries, in the spelling of messages. */
@@ -84,7 +64,7 @@ function rateOf(text: string): Rate {
   return parseRate(text)!;
 }
 
-function isUsedUp({ attempts, verifiedAtMs }: PinRow, configuration: PinConfiguration): boolean {
+function isUsedUp({ attempts, verifiedAtMs }: FoundPin, configuration: PinConfiguration): boolean {
   const isOver = verifiedAtMs !== null && !configuration.allowMultiplePinVerifications;
   return isOver || attempts >= configuration.pinAttempts;
 }
@@ -94,7 +74,7 @@ function told(to: string, error: PinError | null, attemptsRemaining: number): Pi
 }
 
 /** Why a PIN is not looked at; or, if it is, how often its number was verified then. */
-function refusal(row: PinRow, before: Count, nowMs: number): PinVerdict | { readonly count: Count; untilMs: number } {
+function refusal(row: FoundPin, before: Count, nowMs: number): PinVerdict | { readonly count: Count; untilMs: number } {
   const configuration = configurationOf(row);
   if (isUsedUp(row, configuration)) return told(row.to, "NO_MORE_PIN_ATTEMPTS", 0);
   if (nowMs >= row.expiresAtMs) return told(row.to, "TTL_EXPIRED", configuration.pinAttempts - row.attempts);
@@ -107,27 +87,25 @@ function refusal(row: PinRow, before: Count, nowMs: number): PinVerdict | { read
 }
 
 export function pinCommands({ sql, secrets }: CommandParts) {
-  const application = sql.prepare<[string, number], ApplicationRow>(
-    `SELECT ${APPLICATION_COLUMNS} FROM pin_application AS application WHERE application.id = ? AND account_id = ?`,
+  const finding = finder(sql, PIN_APPLICATION, PIN);
+  const application = finding<[string, number], ApplicationRow>(
+    `SELECT ${APPLICATION_COLUMNS} FROM pin_application WHERE pin_application.id = ? AND account_id = ?`,
   );
-  const template = sql.prepare<[string, string], TemplateRow>(
-    `SELECT body AS text, pin_type AS "pinType", pin_length AS "pinLength", sender AS "senderId", kept FROM pin_template
-     WHERE id = ? AND application_id = ?`,
+  const template = selecting(
+    sql,
+    PIN_TEMPLATE,
+    ["text", "pinType", "pinLength", "senderId", "kept"],
+    ["id", "applicationId"],
   );
-  const lockPin = sql.prepare<[string, number], PinRow>(
+  const lockPin = finding<[string, number], FoundPin>(
     `SELECT ${PIN_COLUMNS} FROM ${PIN_TABLES} WHERE pin.id = ? AND account_id = ? ${sql.dialect.lock("pin")}`,
   );
-  const readPin = sql.prepare<[string, number], PinRow & { readonly events: string | null }>(
+  const readPin = finding<[string, number], FoundPin & { readonly events: string | null }>(
     `SELECT ${PIN_COLUMNS}, events FROM ${PIN_TABLES}
-       LEFT JOIN pin_count ON pin_count.application_id = application.id AND kind = 'verify' AND pin_count.number = pin.number
+       LEFT JOIN pin_count ON pin_count.application_id = pin_application.id AND kind = 'verify' AND pin_count.number = pin.number
      WHERE pin.id = ? AND account_id = ?`,
   );
-  const insertPin = sql.prepare<
-    [string, string, string, string, string, number, string | null, string, number, number, number]
-  >(
-    `INSERT INTO pin (id, application_id, template_id, number, pin_type, pin_length, sender, placeholders, created_at_ms, sent_at_ms, expires_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insertPin = inserting(sql, PIN);
   const sendAgain = sql.prepare<[number, number, string | null, string, string]>(
     `UPDATE pin SET sent_at_ms = coalesce(sent_at_ms, ?), expires_at_ms = ?, sender = ?, placeholders = ? WHERE id = ?`,
   );
@@ -172,7 +150,7 @@ export function pinCommands({ sql, secrets }: CommandParts) {
   const purgePins = sql.prepare<[number, number, number]>(
     `DELETE FROM pin WHERE id IN (SELECT id FROM pin WHERE expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?) AND expires_at_ms < ?`,
   );
-  const endedCounts = sql.prepare<[number, number], CountRow>(
+  const endedCounts = finding<[number, number], CountRow>(
     `SELECT pin_count.application_id AS "applicationId", kind, number, events, until_ms AS "untilMs", configuration
      FROM pin_count JOIN pin_application ON pin_application.id = pin_count.application_id
      WHERE until_ms < ? ORDER BY until_ms LIMIT ?`,
@@ -244,7 +222,7 @@ export function pinCommands({ sql, secrets }: CommandParts) {
         templateId,
         to,
         from: from ?? sender,
-        values: placeholders ?? JSON.parse(row.placeholders),
+        values: placeholders ?? row.placeholders,
       };
     }
     const row = await application.get(first.applicationId, accountId);
@@ -260,7 +238,7 @@ export function pinCommands({ sql, secrets }: CommandParts) {
       const { row, again, templateId, to, from, values } = subject;
       const { applicationId } = row;
       const configuration = configurationOf(row);
-      if (row.enabled === 0) return { kind: "disabled" };
+      if (!row.enabled) return { kind: "disabled" };
       if (again !== null && isUsedUp(again, configuration)) return { kind: "used up" };
       const wanted = await template.get(templateId, applicationId);
       if (wanted === undefined) return { kind: "unknown", what: "template" };
@@ -275,10 +253,10 @@ export function pinCommands({ sql, secrets }: CommandParts) {
       const endMs = nowMs + timeToLiveMs;
       // Two sendings of one millisecond are told apart by it.
       const expiresAtMs = again?.expiresAtMs === endMs ? endMs + 1 : endMs;
-      const kept = JSON.stringify(values);
-      if (again !== null) await sendAgain.run(nowMs, expiresAtMs, from, kept, pinId);
-      else
-        await insertPin.run(pinId, applicationId, templateId, to, type, length, from, kept, nowMs, nowMs, expiresAtMs);
+      const times = { createdAtMs: nowMs, sentAtMs: nowMs, expiresAtMs };
+      const sending = { id: pinId, applicationId, templateId, to, pinType: type, pinLength: length };
+      if (again !== null) await sendAgain.run(nowMs, expiresAtMs, from, JSON.stringify(values), pinId);
+      else await insertPin.run({ ...sending, ...times, sender: from, placeholders: values });
       const pin = pinOf({ id: pinId, type, length }, secrets.open(pinSecretPlace(applicationId), row.secret));
       return {
         kind: "made",
@@ -293,7 +271,7 @@ export function pinCommands({ sql, secrets }: CommandParts) {
           text: filledIn(wanted.text, pin, values),
           shownText: filledIn(wanted.text, maskOf(pin), values),
           timeToLiveMs,
-          regional: regionalOf(JSON.parse(wanted.kept)),
+          regional: regionalOf(wanted.kept),
         },
       };
     },

@@ -1,6 +1,8 @@
 /** Logins and the sessions that they open. */
+import { finder } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "./account-rows.ts";
+import { ACCOUNT, API_KEY, LOGIN } from "../store/schema/account.ts";
+import { accountOf, CALLER_COLUMNS, type CallerRow } from "./account-rows.ts";
 import { commands } from "./entry.ts";
 import { loginEventWriter } from "./login-events.ts";
 
@@ -18,7 +20,7 @@ const USED_RESOLUTION_MS = 1_000;
 export const MAX_SESSIONS = 5_000;
 const END_SESSIONS = 100;
 
-interface SessionRow extends AccountRow {
+interface SessionRow extends CallerRow {
   readonly withFactor: number;
   readonly createdAtMs: number;
   readonly usedAtMs: number;
@@ -35,8 +37,10 @@ function hasEnded({ expiresAtMs, usedAtMs, createdAtMs }: SessionRow, nowMs: num
 export function sessionCommands(parts: CommandParts) {
   const { sql } = parts;
   const noteLogin = loginEventWriter(parts);
-  const login = sql.prepare<[string], AccountRow & { passwordHash: string }>(
-    `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, password_hash AS "passwordHash" FROM ${USERS} WHERE login.username = ?`,
+  // A session's scopes stand like those of a key.
+  const finding = finder(sql, ACCOUNT, LOGIN, API_KEY);
+  const login = finding<[string], CallerRow & { passwordHash: string }>(
+    `SELECT ${CALLER_COLUMNS}, ${USER_COLUMNS}, password_hash AS "passwordHash" FROM ${USERS} WHERE login.username = ?`,
   );
   const insertSession = sql.prepare<[string, number, string, number, number, number, number | null, string | null]>(
     `INSERT INTO session (token_hash, account_id, username, with_factor, created_at_ms, used_at_ms, expires_at_ms, scopes)
@@ -46,8 +50,8 @@ export function sessionCommands(parts: CommandParts) {
     `DELETE FROM session WHERE token_hash IN
        (SELECT token_hash FROM session WHERE username = ? ORDER BY created_at_ms DESC LIMIT ? OFFSET ?) AND token_hash <> ?`,
   );
-  const session = sql.prepare<[string], SessionRow>(
-    `SELECT ${ACCOUNT_COLUMNS}, ${USER_COLUMNS}, with_factor AS "withFactor", session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs",
+  const session = finding<[string], SessionRow>(
+    `SELECT ${CALLER_COLUMNS}, ${USER_COLUMNS}, with_factor AS "withFactor", session.created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs",
        session.expires_at_ms AS "expiresAtMs", session.scopes
      FROM session JOIN (${USERS}) ON login.username = session.username WHERE token_hash = ?`,
   );

@@ -8,8 +8,9 @@ import {
   type SubscriptionChange,
   type SubscriptionOutcome,
 } from "../message/subscription.ts";
+import { selecting, updating } from "../store/by-name.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import { type KeptSubscriptions, subscriptionsIn } from "./account-rows.ts";
+import { ACCOUNT } from "../store/schema/account.ts";
 import { auditWriter } from "./audit.ts";
 import { commands } from "./entry.ts";
 
@@ -23,25 +24,23 @@ const PREFIX = { delivery: "s", inbound: "m" } as const;
 export function subscriptionCommands(parts: CommandParts) {
   const { sql } = parts;
   const { note, noteChange } = auditWriter(parts);
-  const kept = sql.prepare<[number], { subscriptions: string | null; key: string; parentId: number | null }>(
-    `SELECT subscriptions, key, parent_id AS "parentId" FROM account WHERE id = ? ${sql.dialect.lock()}`,
-  );
-  const keep = sql.prepare<[string, number]>("UPDATE account SET subscriptions = ? WHERE id = ?");
+  const kept = selecting(sql, ACCOUNT, ["subscriptions", "key", "parentId"], ["id"], sql.dialect.lock());
+  const keep = updating(sql, ACCOUNT, ["subscriptions"]);
 
   return commands({
     async changeSubscriptions({ accountId, change, by, atMs }) {
       const row = (await kept.get(accountId))!;
-      const { next, items } = subscriptionsIn(row.subscriptions);
+      const { next, items } = row.subscriptions ?? { next: 1, items: [] };
       const changed = changeOf(items, next, change);
       if (changed.kind !== "changed") return changed;
       const { before, after } = changed;
       const others = items.filter((each) => each !== before);
-      const column = JSON.stringify({
+      const subscriptions = {
         next: change.kind === "make" ? next + 1 : next,
         items: after === null ? others : inPlace(items, before, after),
-      } satisfies KeptSubscriptions);
-      if (after !== null && column.length > MAX_CHARACTERS) return { kind: "too many" };
-      await keep.run(column, accountId);
+      };
+      if (after !== null && JSON.stringify(subscriptions).length > MAX_CHARACTERS) return { kind: "too many" };
+      await keep({ id: accountId, subscriptions });
       const action = before === null ? "create" : after === null ? "delete" : "change";
       const about = {
         kind: "subscription",

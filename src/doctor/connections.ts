@@ -104,31 +104,21 @@ function wayOf(profile: SmppProfile): string {
   return `trusted are ${authorityName(profile)}: tlsCa, tlsName`;
 }
 
-function toldRefusal(about: string, status: number, profile: SmppProfile, found: Findings): void {
+const { ESME_RINVPASWD, ESME_RINVSYSID, ESME_RALYBND, ESME_RTHROTTLED } = COMMAND_STATUSES;
+const REFUSED: Readonly<Record<number, string>> = {
+  [ESME_RALYBND.code]: "the carrier allows no more binds: while the service has all of them this is as it should be",
+  [ESME_RTHROTTLED.code]:
+    "the carrier throttles: it is sent, or bound to, more often than it allows; it is tried again by itself",
+};
+const ASK = "ask the carrier; while the service has all the binds that it allows, this is as it should be";
+
+function toldRefusal(about: string, status: number, { id }: SmppProfile, found: Findings): void {
   const says = `the bind was refused: ${statusName(status)}`;
-  const { ESME_RINVPASWD, ESME_RINVSYSID, ESME_RALYBND, ESME_RTHROTTLED } = COMMAND_STATUSES;
-  if (status === ESME_RINVPASWD.code || status === ESME_RINVSYSID.code)
+  if (status !== ESME_RINVPASWD.code && status !== ESME_RINVSYSID.code) found.warn(about, says, REFUSED[status] ?? ASK);
+  else
     found.wrong(
       about,
       says,
-      `"heliograph carrier set ${profile.id} systemId=… --password-stdin" corrects what the carrier gave you`,
-    );
-  else if (status === ESME_RALYBND.code)
-    found.warn(
-      about,
-      says,
-      "the carrier allows no more binds: while the service has all of them this is as it should be",
-    );
-  else if (status === ESME_RTHROTTLED.code)
-    found.warn(
-      about,
-      says,
-      "the carrier throttles: it is sent, or bound to, more often than it allows; it is tried again by itself",
-    );
-  else
-    found.warn(
-      about,
-      says,
-      "ask the carrier; while the service has all the binds that it allows, this is as it should be",
+      `"heliograph carrier set ${id} systemId=… --password-stdin" corrects what the carrier gave you`,
     );
 }

@@ -2,7 +2,7 @@
 
 import { allAccounts } from "../admin/all-accounts.ts";
 import { fieldsOf } from "../admin/items.ts";
-import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
+import { type CarrierProfile, kindOf } from "../catalogue/carrier-kinds.ts";
 import { groupsOf, type RatePlan, type Route } from "../catalogue/file.ts";
 import type { IncomingNumber } from "../catalogue/numbers.ts";
 import { money, parseMicros } from "../money/amounts.ts";
@@ -147,13 +147,14 @@ async function lookAtRoutes(
     );
   }
   for (const carrier of carriers) {
-    if (carrier.kind !== "smpp" || carrier.tlsCa === undefined) continue;
+    const file = kindOf(carrier).authorityFile(carrier);
+    if (file === null) continue;
     try {
-      await readSmallFile(carrier.tlsCa);
+      await readSmallFile(file);
     } catch (error) {
       found.wrong(
         "carriers",
-        `the file ${carrier.tlsCa} of the carrier ${carrier.id} cannot be read: ${(error as Error).message}`,
+        `the file ${file} of the carrier ${carrier.id} cannot be read: ${(error as Error).message}`,
         "put the carrier's authority there, in PEM",
       );
     }

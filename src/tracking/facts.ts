@@ -1,7 +1,7 @@
 /** All that is known of one message, as plain values with names: what `heliograph message show` prints and the operator's API answers with. */
 
 import type { NodeCarrierState } from "../admin/carriers.ts";
-import { hostsOf } from "../catalogue/carrier-kinds.ts";
+import { kindOf } from "../catalogue/carrier-kinds.ts";
 import { type AddressPolicy, urlRefusal } from "../http/guard.ts";
 import { carriedOf } from "../message/carried.ts";
 import { formatMicros } from "../money/amounts.ts";
@@ -139,7 +139,7 @@ function windowWords({ days, hours }: DeliveryWindow): string {
 /** Where its carrier is connected to; none for one that is simulated, or is there no more. */
 function carrierHosts({ life, routes }: FactParts): string[] {
   const profile = routes.carriers.find(({ id }) => id === life.carrierId);
-  return profile === undefined ? [] : [...hostsOf(profile)];
+  return profile === undefined ? [] : [...kindOf(profile).hosts(profile)];
 }
 
 /** What a carrier itself called it that it did not take the message, or a part of it, as far as that was noted. */

@@ -6,20 +6,22 @@ import { after, test } from "node:test";
 import { type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { KEEP } from "../../src/admin/items.ts";
-import { CARRIER_KINDS } from "../../src/catalogue/carrier-kinds.ts";
+import { CARRIER_KINDS, carrierKind } from "../../src/catalogue/carrier-kinds.ts";
 import { CARRIER_SECRETS } from "../../src/store/port/secrets.ts";
 
 // Before anything is loaded that reads the table.
 Object.assign(CARRIER_KINDS, {
-  pigeon: Type.Object(
-    {
-      id: Type.String({ maxLength: 64 }),
-      kind: Type.Literal("pigeon"),
-      loft: Type.String({ maxLength: 100 }),
-      password: Type.String({ maxLength: 8 }),
-      rings: Type.Optional(Type.Integer({ minimum: 1 })),
-    },
-    { additionalProperties: false },
+  pigeon: carrierKind(
+    Type.Object(
+      {
+        id: Type.String({ maxLength: 64 }),
+        kind: Type.Literal("pigeon"),
+        loft: Type.String({ maxLength: 100 }),
+        password: Type.String({ maxLength: 8 }),
+        rings: Type.Optional(Type.Integer({ minimum: 1 })),
+      },
+      { additionalProperties: false },
+    ),
   ),
 });
 const { commandsOn } = await import("../cli/in-process.ts");
@@ -65,7 +67,12 @@ test("so do the command line and the file", async () => {
 });
 
 test("no kind of carrier can have the secret that stands for one that is kept", () => {
-  for (const [kind, { properties }] of Object.entries(CARRIER_KINDS))
+  for (const [
+    kind,
+    {
+      schema: { properties },
+    },
+  ] of Object.entries(CARRIER_KINDS))
     for (const secret of CARRIER_SECRETS)
       if (secret in properties) {
         const schema = (properties as Readonly<Record<string, TSchema>>)[secret]!;

@@ -34,17 +34,24 @@ function inputOf(name: string, { type, enum: choices, items }: FieldSchema): Car
 }
 
 export function carrierFields(): { kind: string; fields: CarrierField[] }[] {
-  return Object.entries(CARRIER_KINDS).map(([kind, { properties, required }]) => ({
-    kind,
-    fields: Object.entries(properties as Readonly<Record<string, FieldSchema>>)
-      .filter(([name]) => !LEFT_OUT.has(name))
-      .map(([name, schema]) => ({
-        name,
-        input: inputOf(name, schema),
-        choices: schema.enum ?? [],
-        min: schema.minimum ?? null,
-        max: schema.maximum ?? schema.maxLength ?? null,
-        isRequired: (required as readonly string[]).includes(name),
-      })),
-  }));
+  return Object.entries(CARRIER_KINDS).map(
+    ([
+      kind,
+      {
+        schema: { properties, required },
+      },
+    ]) => ({
+      kind,
+      fields: Object.entries(properties as Readonly<Record<string, FieldSchema>>)
+        .filter(([name]) => !LEFT_OUT.has(name))
+        .map(([name, schema]) => ({
+          name,
+          input: inputOf(name, schema),
+          choices: schema.enum ?? [],
+          min: schema.minimum ?? null,
+          max: schema.maximum ?? schema.maxLength ?? null,
+          isRequired: (required as readonly string[]).includes(name),
+        })),
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 /** The carriers as they are now: a row each, and one of them with its connections and its last hours. What is set about them is at /operator/1/carriers. */
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { CarrierProfile } from "../../catalogue/carrier-kinds.ts";
+import { type CarrierProfile, kindOf } from "../../catalogue/carrier-kinds.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { Type } from "../../runtime/type.ts";
 import type { NodeFacts } from "../../store/port/nodes.ts";
@@ -128,7 +128,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
       why: facts === undefined ? null : whyDown(facts),
       bound: links.filter(({ isBound }) => isBound).length,
       connections: links.length,
-      binds: profile.kind === "smpp" ? (profile.binds ?? 1) : 1,
+      binds: kindOf(profile).binds(profile) ?? 1,
       nodes: nodes.flatMap(({ name, isSelf, binds }) => {
         const own = binds.find(({ carrierId }) => carrierId === profile.id);
         return own === undefined ? [] : [{ name, isSelf, binds: own.count }];
@@ -171,7 +171,7 @@ export function carrierViews({ health, catalogue }: CarrierViewParts): View[] {
       read: async (_, query) => {
         const id = readText(fieldsOf(query), "id");
         const profile = catalogue.current.carriers.find((one) => one.id === id);
-        if (profile === undefined) throw new ApiError("notFound", { description: "There is no such carrier." });
+        if (profile === undefined) throw new ApiError("notFound", "There is no such carrier.");
         const [all, { nodes }] = await Promise.all([health.carriers(), health.cluster()]);
         const facts = all.find((one) => one.id === id);
         const { atMs, parts } = health.partsSent(profile.id, KEPT_SAMPLES, KEPT_SAMPLES / HISTORY_POINTS);
@@ -213,9 +213,9 @@ export function carrierOperations(api: Api, { health, catalogue }: CarrierViewPa
     async (request, reply) => {
       const id = named(request, "id");
       if (!catalogue.current.carriers.some((one) => one.id === id))
-        throw new ApiError("notFound", { description: "There is no such carrier." });
+        throw new ApiError("notFound", "There is no such carrier.");
       if (!(await health.connectNow(id)))
-        throw new ApiError("notFound", { description: "This node does not serve the carrier; another one does." });
+        throw new ApiError("notFound", "This node does not serve the carrier; another one does.");
       return reply.code(204).send();
     },
   );

@@ -10,7 +10,7 @@ import type { Settings } from "../../runtime/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { AUTHENTICATION, type AuthParts, checkAddress, checkScope, DEMANDS, readToken } from "../auth.ts";
 import { MemoryBudget } from "../budget.ts";
-import { ApiError, badField, RETRY_SOON } from "../errors.ts";
+import { ApiError, badField, tooMany, unavailable } from "../errors.ts";
 import { type Api, accountOf } from "../operation.ts";
 import { LiveStream } from "./live-stream.ts";
 import { problemNews, type Question, type Serialize, SharedViews, type Watch } from "./shared-views.ts";
@@ -85,8 +85,7 @@ export class Live {
     find: () => Promise<Account | null>,
     renew: (stream: LiveStream, now: Account) => void,
   ): LiveStream {
-    if (this.#isStopped)
-      throw new ApiError("unavailable", { description: "The service is stopping.", headers: RETRY_SOON });
+    if (this.#isStopped) throw unavailable("The service is stopping.");
     this.#makeRoom(account.id);
     const check = async (watching: LiveStream): Promise<boolean> => {
       const now = await find();
@@ -105,15 +104,8 @@ export class Live {
     const { liveStreams, liveStreamsPerAccount } = this.#parts.settings.console;
     const own = this.#perAccount.get(accountId) ?? 0;
     if (own >= liveStreamsPerAccount)
-      throw new ApiError("tooManyRequests", {
-        description: `The account has ${liveStreamsPerAccount} pages that watch already: close one.`,
-        headers: RETRY_SOON,
-      });
-    if (this.#streams.size >= liveStreams)
-      throw new ApiError("unavailable", {
-        description: "Too many pages of the console watch right now.",
-        headers: RETRY_SOON,
-      });
+      throw tooMany(`The account has ${liveStreamsPerAccount} pages that watch already: close one.`);
+    if (this.#streams.size >= liveStreams) throw unavailable("Too many pages of the console watch right now.");
     this.#perAccount.set(accountId, own + 1);
   }
 
@@ -204,7 +196,7 @@ export function liveOperation(api: Api, live: Live, auth: AuthParts, views: read
   const questionOf = (text: string, reply: FastifyReply): Question | ApiError => {
     const mark = text.indexOf("?");
     const view = byName.get(mark < 0 ? text : text.slice(0, mark));
-    if (view === undefined) return new ApiError("notFound", { description: "There is no such view." });
+    if (view === undefined) return new ApiError("notFound", "There is no such view.");
     const serialize = reply.compileSerializationSchema(view.answer as Record<string, unknown>) as Serialize;
     return { view, query: mark < 0 ? "" : text.slice(mark + 1), serialize };
   };

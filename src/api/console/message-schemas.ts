@@ -1,12 +1,10 @@
 /** The shapes of what the console says of messages. */
-import { type Static, type TSchema, Type } from "../../runtime/type.ts";
+import { type Static, Type } from "../../runtime/type.ts";
 import { DAYS, type Day } from "../../schedule/window.ts";
 import { Conversion, ShortLink } from "../message-shapes.ts";
-
-export const isoTime = (atMs: number): string => new Date(atMs).toISOString();
+import { orNull } from "../schemas.ts";
 
 const Moment = (description: string) => Type.String({ description });
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const TextOrNone = (description: string) => orNull(Type.String({ description }));
 const MomentOrNone = TextOrNone;
 

@@ -4,8 +4,9 @@ import type { TraceDetails } from "../../runtime/trace.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
 import { waitsForEnd } from "../../tracking/due.ts";
-import { isoTime, type MessageAnswer } from "./message-schemas.ts";
+import type { MessageAnswer } from "./message-schemas.ts";
 import { stateOf, waitMoments } from "./messages.ts";
+import { isoTime } from "./schemas.ts";
 
 type Standing = Pick<MessageAnswer, "state" | "heldBy" | "isOverdue" | "carrierDownSince" | "isPhoneAway">;
 

@@ -20,9 +20,10 @@ import { ApiError, badField } from "../errors.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readText } from "../query.ts";
 import type { ServiceHealth } from "./health.ts";
-import { isoTime, MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
+import { MessageAnswer, ReplayAnswer } from "./message-schemas.ts";
 import { standingOf } from "./message-state.ts";
 import { outcomeOf } from "./messages.ts";
+import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
 
 export interface MessageParts {
@@ -73,9 +74,7 @@ export function messageOperations(api: Api, parts: MessageParts): void {
       const reportIds = reports.map((report) => report.id);
       const outcome = await store.replayReport({ accountId, key, reportIds, nowMs: clock.now() });
       if (outcome === "on its way")
-        throw new ApiError("conflict", {
-          description: "Its report is already on its way: wait for what becomes of it.",
-        });
+        throw new ApiError("conflict", "Its report is already on its way: wait for what becomes of it.");
       if (outcome === "nothing to replay") throw new ApiError("conflict", { description: whyNothing(life) });
       return { outcome };
     },
@@ -103,7 +102,7 @@ async function lifeOf({ store, settings }: MessageParts, caller: Account, id: st
 }
 
 function orNotFound(life: MessageLife | null): MessageLife {
-  if (life === null) throw new ApiError("notFound", { description: "There is no message with this id." });
+  if (life === null) throw new ApiError("notFound", "There is no message with this id.");
   return life;
 }
 
@@ -140,8 +139,8 @@ function answerOf(
     carrier: life.carrierId,
     receivedAt: isoTime(life.receivedAtMs),
     dueAt: isoTime(shownDueMs(life)),
-    sentAt: life.sentAtMs === null ? null : isoTime(life.sentAtMs),
-    doneAt: life.doneAtMs === null ? null : isoTime(life.doneAtMs),
+    sentAt: isoTimeOrNull(life.sentAtMs),
+    doneAt: isoTimeOrNull(life.doneAtMs),
     expiresAt: isoTime(life.expiresAtMs),
     receiptUntil: isoTime(life.expiresAtMs + settings.dispatch.receiptWaitMs),
     unknownCount: life.unknownCount,
@@ -169,13 +168,13 @@ function answerOf(
       code,
       target,
       clicks,
-      firstClickAt: firstClickAtMs === null ? null : isoTime(firstClickAtMs),
-      lastClickAt: lastClickAtMs === null ? null : isoTime(lastClickAtMs),
+      firstClickAt: isoTimeOrNull(firstClickAtMs),
+      lastClickAt: isoTimeOrNull(lastClickAtMs),
     })),
     conversion: conversionOf(life),
     events: messageEvents({ life, keyNames, routes: catalogue.current }).map(({ atMs, untilMs, ...event }) => ({
       at: isoTime(atMs),
-      until: untilMs === null ? null : isoTime(untilMs),
+      until: isoTimeOrNull(untilMs),
       ...event,
     })),
     timeline: settings.console.timeline,
@@ -185,7 +184,7 @@ function answerOf(
 function conversionOf({ conversion }: MessageLife): MessageAnswer["conversion"] {
   if (conversion === null) return null;
   const { name, processKey, endedAtMs } = conversion;
-  return { name, processKey, endedAt: endedAtMs === null ? null : isoTime(endedAtMs) };
+  return { name, processKey, endedAt: isoTimeOrNull(endedAtMs) };
 }
 
 /** Not each of them was noted: the last one of a report says how many there were. */

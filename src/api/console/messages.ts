@@ -12,8 +12,9 @@ import type { LogPosition } from "../../store/port/tracking.ts";
 import { mayLookBeyond, notBeyond, seesAll } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { fieldsOf, readForm, readText } from "../query.ts";
-import { isoTime, MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
+import { MessageCounts, type MessageItem, MessageList, type StateWord } from "./message-schemas.ts";
 import { MAX_SEARCH_LENGTH, type MessageTerms, readMessageSearch, SearchProblem } from "./message-search.ts";
+import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import type { View } from "./view.ts";
 
 export interface MessagesParts {
@@ -136,9 +137,10 @@ export async function accountOfSearch(
 
 /** A reseller sees its clients' messages where the operator lets it. */
 function notShown(): ApiError {
-  return new ApiError("forbidden", {
-    description: "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
-  });
+  return new ApiError(
+    "forbidden",
+    "A reseller does not see its clients' messages here: the setting resellers.clientMessages lets it.",
+  );
 }
 
 /** What waits since before these is stuck, or overdue. */
@@ -182,7 +184,7 @@ function itemOf(found: FoundMessage): MessageItem {
     account: found.accountKey,
     at: isoTime(found.atMs),
     receivedAt: isoTime(found.receivedAtMs),
-    doneAt: found.doneAtMs === null ? null : isoTime(found.doneAtMs),
+    doneAt: isoTimeOrNull(found.doneAtMs),
     dueAt: isoTime(found.dueAtMs),
     from: found.from,
     to: found.to,

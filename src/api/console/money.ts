@@ -14,6 +14,7 @@ import { ApiError, badField } from "../errors.ts";
 import { fieldsOf, readForm, readText } from "../query.ts";
 import { TextOrNull } from "../schemas.ts";
 import { RunningTotals } from "./running-totals.ts";
+import { isoTime } from "./schemas.ts";
 import type { View } from "./view.ts";
 
 export interface MoneyViewParts {
@@ -173,7 +174,7 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
         const { totals, complete, sinceMs: wholeMs } = await sent.read(id, sinceMs);
         return {
           currency,
-          since: momentOf(wholeMs),
+          since: isoTime(wholeMs),
           complete,
           keptDays: settings.store.retentionDays,
           ...summed(totals),
@@ -182,7 +183,7 @@ export function moneyViews({ store, clock, settings }: MoneyViewParts): View[] {
             ...sums,
           })),
           carriers: grouped(totals, (cost) => cost.carrierId).map(({ name, ...sums }) => ({ carrier: name, ...sums })),
-          days: grouped(totals, ({ startMs }) => momentOf(startMs).slice(0, "2026-02-12".length))
+          days: grouped(totals, ({ startMs }) => isoTime(startMs).slice(0, "2026-02-12".length))
             .map(({ name, ...sums }) => ({ day: name, ...sums }))
             .sort((one, other) => (one.day < other.day ? -1 : 1)),
         };
@@ -239,10 +240,6 @@ function stepStart(atMs: number, stepMs: number): number {
   return atMs - (atMs % stepMs);
 }
 
-function momentOf(atMs: number): string {
-  return new Date(atMs).toISOString();
-}
-
 // --- The balance over time ---------------------------------------------------------------------------------------------------
 
 function addSteps(one: TurnoverStep, other: TurnoverStep): TurnoverStep {
@@ -277,7 +274,7 @@ function pointsOf(
     const { chargedMicros = 0n, refundedMicros = 0n, fundedMicros = 0n } = byStart.get(atMs) ?? {};
     balance += chargedMicros - refundedMicros - fundedMicros;
     points.push({
-      at: momentOf(atMs),
+      at: isoTime(atMs),
       balance: formatMicros(balance),
       charged: formatMicros(chargedMicros),
       refunded: formatMicros(refundedMicros),
@@ -350,7 +347,7 @@ function lineOf(line: Posting & { readonly balanceMicros: Micros }) {
   const { id, atMs, kind, amountMicros, balanceMicros, messageKey, partCount, description } = line;
   return {
     id: String(id),
-    at: momentOf(atMs),
+    at: isoTime(atMs),
     kind,
     amount: formatMicros(amountMicros),
     balance: formatMicros(balanceMicros),

@@ -1,13 +1,14 @@
 /** What the pages of the sandbox look at: the phones, one phone with its messages, and the network with its clock. */
 
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { type TSchema, Type } from "../../runtime/type.ts";
+import { Type } from "../../runtime/type.ts";
 import type { HandsetMessage } from "../../simulator/phones.ts";
 import type { Store } from "../../store/port/store.ts";
 import { fieldsOf, readText } from "../query.ts";
 import { readNumber, type SandboxPort, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
 import { Network, PhoneStateWord } from "../sandbox-schemas.ts";
+import { orNull } from "../schemas.ts";
 import type { View } from "./view.ts";
 
 export interface PhoneViewParts {
@@ -23,8 +24,6 @@ const LIST_CHARACTERS = 80;
 const PHONE_CHARACTERS = 2_000;
 /** Later than anything can be scheduled. */
 const EVER_MS = 8_640_000_000_000_000;
-
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
 const MessageOnPhone = Type.Object({
   place: Type.Integer({ description: "Counts the messages of the whole network." }),

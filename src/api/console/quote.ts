@@ -6,7 +6,7 @@ import type { QuotedCarrier } from "../../admin/quoted-way.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Snapshot } from "../../catalogue/snapshot.ts";
 import { exchange, formatMicros } from "../../money/amounts.ts";
-import { type TSchema, Type } from "../../runtime/type.ts";
+import { Type } from "../../runtime/type.ts";
 import { isDestination, plainPhone } from "../../sms/addresses.ts";
 import { MAX_PARTS } from "../../sms/prepared-text.ts";
 import { MISSING_LETTERS, TEXT_ALPHABETS } from "../../sms/writing.ts";
@@ -16,7 +16,7 @@ import type { Store } from "../../store/port/store.ts";
 import { mayLookBeyond } from "../beyond.ts";
 import { ApiError, badField } from "../errors.ts";
 import { fieldsOf, readForm, readList, readText, readWord } from "../query.ts";
-import { TextOrNull } from "../schemas.ts";
+import { orNull, TextOrNull } from "../schemas.ts";
 import type { View } from "./view.ts";
 
 export interface QuoteParts {
@@ -35,7 +35,6 @@ const MAX_CARRIERS = 20;
 /** Longer ones are no numbers, and are not told whole. */
 const MAX_NUMBER_LENGTH = 32;
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const word = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: words });
 const Open = Type.Boolean({ description: "Whether the question left it open, as a sender that is not named." });

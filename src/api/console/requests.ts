@@ -135,7 +135,7 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
     if (readWord(fields, "whose", WHOSE) !== "nobody") return requestLog.of(caller.id);
     if (seesAll(caller)) return requestLog.nobodys();
     if (caller.kind === "operator") throw notBeyond();
-    throw new ApiError("forbidden", { description: "Requests that name no account are shown to operators." });
+    throw new ApiError("forbidden", "Requests that name no account are shown to operators.");
   };
 
   const Whose = Type.Optional(
@@ -180,9 +180,10 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
         const id = readText(fields, "id");
         const record = recordsFor(caller, fields).find((one) => requestLog.idOf(one) === id);
         if (record === undefined)
-          throw new ApiError("notFound", {
-            description: `The request is not kept any more, or another node had it: each keeps the last ${MAX_OWN} of an account until it is started anew.`,
-          });
+          throw new ApiError(
+            "notFound",
+            `The request is not kept any more, or another node had it: each keeps the last ${MAX_OWN} of an account until it is started anew.`,
+          );
         return detailOf(record, caller);
       },
     },

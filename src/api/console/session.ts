@@ -37,9 +37,10 @@ const About = Type.Object({
 /** A form on a page of others could sign its visitor in as somebody else, who then reads what he writes. */
 function checkOwnPage(request: FastifyRequest): void {
   if (isOwnPage(request)) return;
-  throw new ApiError("forbidden", {
-    description: "Only the console's own page signs in here: programs log in with POST /auth/1/session.",
-  });
+  throw new ApiError(
+    "forbidden",
+    "Only the console's own page signs in here: programs log in with POST /auth/1/session.",
+  );
 }
 
 export function consoleSessionOperations(api: Api, parts: ConsoleSessionParts): void {

@@ -210,7 +210,5 @@ export function problemNews(error: ApiError): News {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError("badRequest", {
-    description: `The answer has more than ${MAX_ANSWER_OCTETS} octets: ask for less of it.`,
-  });
+  return new ApiError("badRequest", `The answer has more than ${MAX_ANSWER_OCTETS} octets: ask for less of it.`);
 }

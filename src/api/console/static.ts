@@ -64,7 +64,7 @@ export async function consolePages(api: Api, folder: string): Promise<void> {
     }
     scope.get<{ Params: { name: string } }>(`${ASSETS}:name`, HIDDEN, (request, reply) => {
       const file = files.get(ASSETS + request.params.name);
-      if (file === undefined) throw new ApiError("notFound", { description: "There is no such file." });
+      if (file === undefined) throw new ApiError("notFound", "There is no such file.");
       return send(file, request, reply, FOREVER);
     });
   });

@@ -15,6 +15,7 @@ import { REPORT_ID } from "../dead-letters.ts";
 import { ApiError, badField } from "../errors.ts";
 import { fieldsOf, readForm, readText, readWord } from "../query.ts";
 import { BulkProgress, type BulkProgressParts, type Progress, statusOf, totalOf } from "./bulk-progress.ts";
+import { isoTime, isoTimeOrNull } from "./schemas.ts";
 import * as schemas from "./tracking-schemas.ts";
 import type { View } from "./view.ts";
 
@@ -38,9 +39,6 @@ const MAX_TEXT = 1_000;
 
 const Before = Type.Optional(Type.String({ description: "What the page before gave as next." }));
 const AccountKey = Type.Optional(Type.String({ description: "For an operator: only this account's." }));
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();
-const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : iso(atMs));
 
 export function trackingViews(parts: TrackingParts): View[] {
   return [...bulkViews(parts), ...reportViews(parts), incomingView(parts)];
@@ -105,13 +103,13 @@ function bulkItem(bulk: ListedBulk, progress: Progress) {
   const { scheduled, queued, submitted, delivered, failed, isComplete, lastDueAtMs } = progress;
   return {
     bulkId,
-    madeAt: iso(madeAtMs),
-    sendAt: iso(sendAtMs),
+    madeAt: isoTime(madeAtMs),
+    sendAt: isoTime(sendAtMs),
     status: statusOf(bulk, progress),
     atOnce: state === "at once",
     ...{ scheduled, queued, submitted, delivered, failed, isComplete },
     total: totalOf(progress),
-    lastDueAt: isoOrNull(lastDueAtMs),
+    lastDueAt: isoTimeOrNull(lastDueAtMs),
   };
 }
 
@@ -148,8 +146,8 @@ function reportViews({ store }: TrackingParts): View[] {
         return {
           hosts: hosts.slice(0, MAX_HOSTS).map(({ nextTryAtMs, failingSinceMs, last, ...host }) => ({
             ...host,
-            nextTryAt: isoOrNull(nextTryAtMs),
-            failingSince: isoOrNull(failingSinceMs),
+            nextTryAt: isoTimeOrNull(nextTryAtMs),
+            failingSince: isoTimeOrNull(failingSinceMs),
             last: last === null ? null : attemptItem(last),
           })),
           countedTo: MAX_COUNTED_REPORTS,
@@ -197,8 +195,7 @@ function reportViews({ store }: TrackingParts): View[] {
         const id = readForm(fieldsOf(query), "id", REPORT_ID, "must be the id of a report");
         if (id === null) throw badField("id", "is missing: name a report");
         const report = await store.failedReport({ accountKey: whose(caller, null), id });
-        if (report === null)
-          throw new ApiError("notFound", { description: "There is no such report, or its receiver has taken it." });
+        if (report === null) throw new ApiError("notFound", "There is no such report, or its receiver has taken it.");
         const { batch, host, history } = report;
         const body = bodyOf(batch);
         return {
@@ -216,19 +213,14 @@ function reportViews({ store }: TrackingParts): View[] {
   ];
 }
 
-interface Untaken {
-  readonly id: string;
-  readonly accountKey: string;
-  readonly url: string;
-  readonly itemCount: number;
-  readonly attempts: number;
-  readonly reason: string;
-  readonly nextTryAtMs: number | null;
-  readonly deadAtMs: number | null;
-}
+type Untaken = Omit<ReportDetail, "host" | "history" | "batch">;
 
 function untakenItem({ id, accountKey, url, itemCount, attempts, reason, nextTryAtMs, deadAtMs }: Untaken) {
-  const times = { madeAt: iso(timeOfId(BigInt(id))), nextTryAt: isoOrNull(nextTryAtMs), deadAt: isoOrNull(deadAtMs) };
+  const times = {
+    madeAt: isoTime(timeOfId(BigInt(id))),
+    nextTryAt: isoTimeOrNull(nextTryAtMs),
+    deadAt: isoTimeOrNull(deadAtMs),
+  };
   return { id, accountKey, url: shownUrl(url), itemCount, attempts, reason, ...times };
 }
 
@@ -237,7 +229,7 @@ function listOf<Item extends { readonly id: string }>(reports: readonly Item[]) 
 }
 
 function attemptItem({ atMs, ...attempt }: NonNullable<ReportHost["last"]>) {
-  return { at: iso(atMs), ...attempt };
+  return { at: isoTime(atMs), ...attempt };
 }
 
 function messagesOf(batch: ReportDetail["batch"]): { messageId: string; to: string }[] {
@@ -262,7 +254,7 @@ function incomingView({ store, catalogue }: TrackingParts): View {
           ...message,
           text: text.slice(0, MAX_TEXT),
           isBinary: binary !== undefined,
-          receivedAt: iso(receivedAtMs),
+          receivedAt: isoTime(receivedAtMs),
         })),
         next: messages.length < PAGE_ITEMS ? null : messages.at(-1)!.messageId,
         numbers: catalogue.current.numbersOf(key).slice(0, MAX_NUMBERS),

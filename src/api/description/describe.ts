@@ -5,7 +5,7 @@
 import { HEEDS_KEY } from "../idempotency.ts";
 import { WARNINGS_HEADER } from "../near-misses.ts";
 import type { Described, Header, Media, OpenApiDocument, OperationExamples, Parameter, Schema } from "./document.ts";
-import { ErrorAnswers } from "./errors.ts";
+import { capital, ErrorAnswers } from "./errors.ts";
 import { operationExamples } from "./operation-examples.ts";
 import { exampleOf } from "./schema-examples.ts";
 import { SharedSchemas } from "./shared-schemas.ts";
@@ -44,8 +44,6 @@ const WARNINGS: Header = {
     "There where the request has fields that nobody knows here and that look like one that is known: notifyURL is not known here; did you mean notifyUrl? Such fields are left aside. Also where reports go to an address that is not called, or a number looks like one without its country code. Several warnings are separated by commas.",
   schema: { type: "string", maxLength: 1_000 } as Schema,
 };
-
-const capital = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 
 /** A body that is plain text has no place for the fields of the others. */
 function bodyExample(schema: Schema, example: unknown): unknown {

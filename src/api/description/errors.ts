@@ -97,7 +97,7 @@ function errorsOf(path: string, { operationId = "", tags, security = [], paramet
 /** The body of errors wherever an operation says nothing else. */
 const CONTRACT = JSON.parse(JSON.stringify(ErrorResponse)) as Schema;
 
-const capital = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+export const capital = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 
 /** Gathers the answers that errors are told in, each once. */
 export class ErrorAnswers {

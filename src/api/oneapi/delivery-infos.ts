@@ -55,8 +55,7 @@ export function deliveryInfoOperations(api: Api, { logs, fetchReports, settings 
     if (found.length === 0 && correlator.includes("+"))
       found = await messagesOf(request, correlator.replaceAll("+", " "));
     const first = found[0];
-    if (first === undefined)
-      throw new ApiError("notFound", { description: "There is no request with this clientCorrelator." });
+    if (first === undefined) throw new ApiError("notFound", "There is no request with this clientCorrelator.");
     return {
       deliveryInfoList: {
         deliveryInfo: found.sort((one, other) => compareKeys(one.key, other.key)).map(deliveryInfo),

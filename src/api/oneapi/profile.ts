@@ -224,9 +224,7 @@ export function profileOperations(api: Api, { store }: ProfileParts): void {
       `/1/customerProfile/${step}`,
       { schema: { hide: true }, config: { auth: "none", form: true, json: true, bodyOctets: 4_096 } },
       async () => {
-        throw new ApiError("forbidden", {
-          description: "Nobody can sign up here: ask whoever runs this service for an account.",
-        });
+        throw new ApiError("forbidden", "Nobody can sign up here: ask whoever runs this service for an account.");
       },
     );
 }

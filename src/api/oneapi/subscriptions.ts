@@ -80,7 +80,7 @@ function ownOf(request: FastifyRequest, kind: SubscriptionKind): Subscription[] 
   return (accountOf(request).subscriptions ?? []).filter((each) => each.kind === kind);
 }
 
-const unknown = (): ApiError => new ApiError("notFound", { description: "There is no such subscription." });
+const unknown = (): ApiError => new ApiError("notFound", "There is no such subscription.");
 
 function oneOf(request: FastifyRequest, kind: SubscriptionKind): Subscription {
   const id = named(request, "id");
@@ -133,11 +133,12 @@ export function subscriptionOperations(api: Api, parts: SubscriptionParts): void
       case "unknown":
         throw unknown();
       case "conflict":
-        throw new ApiError("conflict", { description: "The clientCorrelator was used for another subscription." });
+        throw new ApiError("conflict", "The clientCorrelator was used for another subscription.");
       case "too many":
-        throw new ApiError("badRequest", {
-          description: "The account has no room for another subscription: delete one that is not needed any more.",
-        });
+        throw new ApiError(
+          "badRequest",
+          "The account has no room for another subscription: delete one that is not needed any more.",
+        );
     }
   };
 

@@ -14,7 +14,7 @@ import { type Static, Type } from "../../runtime/type.ts";
 import { MAX_URL_LENGTH } from "../../runtime/urls.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
 import type { AccountKind, ManagedAccount } from "../../store/port/accounts.ts";
-import { TextOrNull } from "../schemas.ts";
+import { orNull, TextOrNull } from "../schemas.ts";
 import { Decimal, pageParameters, Version, VersionQuery } from "./managing.ts";
 import { PasswordText } from "./passwords.ts";
 
@@ -113,8 +113,6 @@ export const AccountChangeRequest = Type.Object(
   },
 );
 
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
 const shown = {
   key: Type.String(),
   version: Type.Integer({ description: "Grows with every change." }),

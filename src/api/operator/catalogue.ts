@@ -56,7 +56,7 @@ const RESOURCES: readonly Resource[] = [
     names: ["id"],
     one: "a carrier",
     many: "carriers",
-    shapes: Object.values(CARRIER_KINDS),
+    shapes: Object.values(CARRIER_KINDS).map(({ schema }) => schema),
   },
   { kind: "route", path: "/operator/1/routes", names: ["prefix"], one: "a route", many: "routes", shapes: [Route] },
   {

@@ -25,7 +25,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime, monthOf } from "../../schedule/date-time.ts";
 import type { Store } from "../../store/port/store.ts";
-import { ApiError, badField } from "../errors.ts";
+import { badField, tooMany } from "../errors.ts";
 import { Mutex, type Take } from "../mutex.ts";
 import { type Api, accountOf, operation } from "../operation.ts";
 import { fieldsOf, readDay, readLimit, readText, readWord } from "../query.ts";
@@ -370,11 +370,7 @@ export function statementOperations(api: Api, { store, clock }: StatementParts):
       answer: VerifyAnswer,
     }),
     async () => {
-      if (verifying)
-        throw new ApiError("tooManyRequests", {
-          description: "The ledger is being verified already.",
-          headers: { "retry-after": "1" },
-        });
+      if (verifying) throw tooMany("The ledger is being verified already.");
       verifying = true;
       try {
         const faults = await store.verifyLedger();

@@ -1,6 +1,13 @@
 /** A request of version 3 becomes what intake takes: the same fields under other names, and a few that only this version has. */
 
-import type { Conversion, LinkWish, MessageFields, Problem, RequestedMessage } from "../../intake/request.ts";
+import type {
+  Conversion,
+  LinkWish,
+  MessageFields,
+  Problem,
+  RequestedMessage,
+  TimeOfDay,
+} from "../../intake/request.ts";
 import { formOfV3, NO_REPORT, type ReportForm } from "../../message/report-form.ts";
 import type { Static } from "../../runtime/type.ts";
 import { urlProblem } from "../../runtime/urls.ts";
@@ -124,11 +131,6 @@ function readContent(field: string, content: Message["content"], problems: Probl
     ...(transliteration === undefined ? {} : { transliteration }),
     ...(language === undefined ? {} : { language }),
   };
-}
-
-interface TimeOfDay {
-  readonly hour: number;
-  readonly minute: number;
 }
 
 /** From one time of the day to another, over midnight where it must be. */

@@ -1,7 +1,7 @@
 /** The shapes of version 3's reports and logs. */
 import { Type } from "../../runtime/type.ts";
-import { LimitQuery, optional, Status } from "../schemas.ts";
-import { LogQuery as FirstLogQuery, platform } from "../tracking-schemas.ts";
+import { LimitQuery, optional } from "../schemas.ts";
+import { LogQuery as FirstLogQuery, outcome, platform } from "../tracking-schemas.ts";
 
 const text = (description: string) => optional(Type.String({ description }));
 const Moment = Type.String({ description: "As 2026-02-12T09:58:20.323+0000." });
@@ -11,12 +11,7 @@ const ends = {
   doneAt: Moment,
   messageCount: Type.Integer({ description: "Number of parts." }),
   mccMnc: text("The phone's network."),
-  price: Type.Object(
-    { pricePerMessage: Type.Number({ description: "For one part." }), currency: Type.String() },
-    { title: "Price" },
-  ),
-  status: Status,
-  error: Type.Object({ ...Status.properties, permanent: Type.Boolean() }, { title: "DeliveryError" }),
+  ...outcome,
   platform: optional(Type.Object({ entityId: optional(Type.String()), applicationId: optional(Type.String()) })),
   campaignReferenceId: text("The campaign that you sent it for."),
 };

@@ -1,23 +1,9 @@
 /** Who: accounts, how they are managed, and the audit of it. */
-
 import type { Subscription } from "../../message/subscription.ts";
 import type { Settlement } from "../../money/postings.ts";
+import type { AccountRow, ApiKeyRow, PLAIN_ACCOUNT, Scope } from "../schema/account.ts";
 
-export type AccountKind = "client" | "reseller" | "operator";
-
-/** What an account may do at most, where it differs from the service's settings. */
-export interface AccountLimits {
-  readonly requestsPerSecond?: number;
-  readonly messagesPerSecond?: number;
-  readonly connections?: number;
-  readonly destinationsPerRequest?: number;
-}
-
-/** What an API key may be used for. */
-/** "credentials": giving somebody a way in that does not end with the key. A key has it only if it was named. */
-export const SCOPES = ["send", "track", "balance", "manage", "pins", "credentials"] as const;
-
-export type Scope = (typeof SCOPES)[number];
+export { type AccountKind, type AccountLimits, SCOPES, type Scope } from "../schema/account.ts";
 
 /** Who came with a password or a session. */
 export interface User {
@@ -26,21 +12,10 @@ export interface User {
   readonly secondFactor: boolean;
 }
 
-export interface Account {
-  readonly id: number;
-  /** The public name, as in `accountKey`. */
-  readonly key: string;
-  readonly kind: AccountKind;
-  readonly parentId: number | null;
-  readonly currency: string;
-  readonly ratePlanId: string;
-  readonly defaultSender: string | null;
-  /** Senders that it may use; null for any. */
-  readonly allowedSenders: readonly string[] | null;
-  /** Networks that it may be used from; null for any. */
-  readonly allowedAddresses: readonly string[] | null;
-  readonly limits: AccountLimits;
-  readonly suspended: boolean;
+/** Nothing of how a caller came. */
+export type PlainAccount = Pick<AccountRow, (typeof PLAIN_ACCOUNT)[number]>;
+
+export interface Account extends PlainAccount {
   /** Its standing wishes; absent where it has none. */
   readonly subscriptions?: readonly Subscription[];
   /** What the caller may do in its name; null for all. */
@@ -54,30 +29,17 @@ export interface Account {
 }
 
 /** Until when and from where an API key is good. */
-export interface ApiKeyBounds {
-  readonly id: string;
-  /** Null for one that does not end by itself. */
-  readonly expiresAtMs: number | null;
-  /** Networks; null for any. */
-  readonly allowedAddresses: readonly string[] | null;
-}
-
-/** Nothing of how a caller came. */
-type PlainAccount = Omit<Account, "subscriptions" | "scopes" | "user" | "apiKey" | "passwordOfReseller">;
+export type ApiKeyBounds = Pick<ApiKeyRow, "id" | "expiresAtMs" | "allowedAddresses">;
 
 /** An account as whoever manages it sees it. */
-export interface ManagedAccount extends PlainAccount {
-  /** Grows with every change. */
-  readonly version: number;
+export interface ManagedAccount
+  extends PlainAccount,
+    Pick<AccountRow, "version" | "creditLimitMicros" | "retryMinutes" | "createdAtMs" | "retiredAtMs"> {
   readonly parentKey: string | null;
   readonly usernames: readonly string[];
   readonly balanceMicros: bigint;
-  readonly creditLimitMicros: bigint;
   /** Whom to tell when the balance goes below an amount. */
   readonly alert: { readonly belowMicros: bigint; readonly url: string } | null;
-  readonly retryMinutes: readonly number[] | null;
-  readonly createdAtMs: number;
-  readonly retiredAtMs: number | null;
 }
 
 /** What is not named stays as it is. */

@@ -1,5 +1,6 @@
 /** What shows who somebody is: logins, second factors, API keys. */
-import type { Account, Actor, ApiKeyBounds, Scope } from "./accounts.ts";
+import type { ApiKeyRow } from "../schema/account.ts";
+import type { Account, Actor, Scope } from "./accounts.ts";
 
 export interface Login {
   readonly account: Account;
@@ -37,14 +38,7 @@ export interface LoginEvent {
 }
 
 /** What may be seen of an API key. */
-export interface ApiKey extends ApiKeyBounds {
-  readonly accountKey: string;
-  readonly name: string | null;
-  readonly scopes: readonly Scope[] | null;
-  readonly createdAtMs: number;
-  /** Noted at most once a minute; null for one that was never used. */
-  readonly usedAtMs: number | null;
-}
+export type ApiKey = Omit<ApiKeyRow, "keyHash" | "accountId"> & { readonly accountKey: string };
 
 export interface NewApiKey
   extends Pick<ApiKey, "id" | "accountKey" | "name">,

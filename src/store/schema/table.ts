@@ -14,11 +14,11 @@ type SqlType = "integer" | "bigint" | "text";
 
 /** What is said of a column. */
 interface ColumnFacts {
-  /** Its name in the database, where that is another one than in the code. */
+  /** Its name in the database, where that is another one than in the code: "atMs" is at_ms without a word. */
   readonly column?: string;
   readonly null?: true;
   /** What it is unless something else is said; null for a column that can be null. */
-  readonly default?: string | number;
+  readonly default?: string | number | boolean;
   /** A new row always has the default: the column gets its value by a change. */
   readonly later?: true;
   /** It may change. A name puts it into a set of columns that an UPDATE has together or not at all. */
@@ -33,6 +33,9 @@ interface Column<Value, Facts extends ColumnFacts> extends ColumnFacts {
   readonly type: SqlType;
   /** It is read as text, because it may be beyond 2^53. */
   readonly isDigits: boolean;
+  /** What statements by names (store/by-name.ts) make of the code's value, and of the column's. */
+  readonly store?: (value: never) => unknown;
+  readonly read?: (stored: never) => unknown;
   /** For the types only. */
   readonly of?: { readonly value: Value; readonly facts: Facts };
 }
@@ -42,9 +45,10 @@ type AnyColumn = Column<any, ColumnFacts>;
 type Columns = Readonly<Record<string, AnyColumn>>;
 type Nullable<Value, Facts extends ColumnFacts> = Facts["null"] extends true ? Value | null : Value;
 
-function columnOf<Value>(type: SqlType, isDigits = false) {
+function columnOf<Value>(type: SqlType, isDigits = false, forms: Pick<AnyColumn, "store" | "read"> = {}) {
   return <const Facts extends ColumnFacts>(facts: Facts = {} as Facts): Column<Nullable<Value, Facts>, Facts> => ({
     ...facts,
+    ...forms,
     type,
     isDigits,
   });
@@ -55,12 +59,15 @@ export const int = columnOf<number>("integer");
 /** A number of up to 53 bits: a time, or an id that the database gives. */
 export const long = columnOf<number>("bigint");
 /** A number of up to 63 bits, as its digits: a key that we give, or an amount. */
-export const digits = columnOf<string>("bigint", true);
+export const digits = columnOf<string>("bigint", true, { store: BigInt });
 export const text = columnOf<string>("text");
 /** A text that is one of a few. */
 export const oneOf = <Value extends string>() => columnOf<Value>("text");
 /** A number that is one of a few. */
 export const oneOfInts = <Value extends number>() => columnOf<Value>("integer");
+export const flag = columnOf<boolean>("integer", false, { store: Number, read: (stored) => stored === 1 });
+export const amount = columnOf<bigint>("bigint", true, { read: BigInt });
+export const json = <Value>() => columnOf<Value>("text", false, { store: JSON.stringify, read: JSON.parse });
 
 type ValueOf<Some extends AnyColumn> = NonNullable<Some["of"]>["value"];
 type FactsOf<Some extends AnyColumn> = NonNullable<Some["of"]>["facts"];
@@ -103,7 +110,7 @@ export interface Field {
   readonly type: SqlType;
 }
 
-export class Table<Of extends Columns = Columns, Key extends readonly string[] = readonly string[]> {
+export class Table<Of extends Columns = Columns, const Key extends readonly string[] = readonly string[]> {
   readonly name: string;
   readonly columns: Of;
   readonly key: Key;
@@ -128,7 +135,7 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
     const names = Object.keys(columns);
     this.fields = names.map((each) => ({
       name: each,
-      column: columns[each]!.column ?? each,
+      column: columns[each]!.column ?? each.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
       type: columns[each]!.type,
     }));
     this.list = this.listOf(this.fields);
@@ -152,6 +159,12 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
   /** A list of some columns for a SELECT. */
   listOf(fields: readonly Field[]): string {
     return fields.map((field) => selected(field, this.columns[field.name]!)).join(", ");
+  }
+
+  /** Some columns for a SELECT that may join this table with others. */
+  named(...names: readonly (keyof Of & string)[]): string {
+    const ofTable = (field: Field) => ({ ...field, column: `${this.name}.${field.column}` });
+    return this.listOf(this.pick(names).map(ofTable));
   }
 
   /** Fields by their names in the code, in this order. */
@@ -197,6 +210,7 @@ export class Table<Of extends Columns = Columns, Key extends readonly string[] =
   /** What a column is unless something else is said. */
   defaultOf(name: string): Value | undefined {
     const { default: given, null: isNull } = this.columns[name]!;
+    if (typeof given === "boolean") return Number(given);
     return given ?? (isNull === true ? null : undefined);
   }
 
