@@ -40,6 +40,7 @@ import { fillHeader, fillPath, fillText } from "../../../src/carriers/http/templ
 import { decodePdu, HEADER_OCTETS } from "../../../src/carriers/smpp/codec/decode.ts";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { mend } from "../../../src/carriers/smpp/codec/mend.ts";
+import { asBuffer } from "../../../src/carriers/smpp/codec/octets.ts";
 import { StreamDecoder } from "../../../src/carriers/smpp/codec/stream.ts";
 import { parseTime } from "../../../src/carriers/smpp/codec/times.ts";
 import { idInAnswer, idInReceipt, otherSpellings } from "../../../src/carriers/smpp/message-id.ts";
@@ -282,6 +283,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/simulator/handsets.ts isErrorName": isErrorName,
   "src/carriers/smpp/codec/decode.ts decodePdu": (_, octets) => decodePdu(delivery(octets)),
   "src/carriers/smpp/codec/mend.ts mend": (_, octets) => [mend(octets, 0, false), mend(octets, 0, true)],
+  "src/carriers/smpp/codec/octets.ts asBuffer": (_, octets) => asBuffer(new Uint8Array(octets)),
   "src/carriers/smpp/codec/stream.ts StreamDecoder, an octet at a time": (_, octets) => {
     const decoder = new StreamDecoder();
     const pdu = delivery(octets);
