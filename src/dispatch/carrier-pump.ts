@@ -300,8 +300,8 @@ export class CarrierPump {
       recorded();
       return;
     }
-    this.#parts.outcomes.again({ key, unknown, taken }, (isTold) => {
-      if (isTold && taken !== null) submitting.recorded(taken);
+    this.#parts.outcomes.again({ key, unknown, taken }, (fate) => {
+      if (fate === "recorded" && taken !== null) submitting.recorded(taken);
       recorded();
     });
   }
