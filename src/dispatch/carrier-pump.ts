@@ -5,52 +5,41 @@
  * while this node's lease does not hold, nothing is handed over.
  */
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
-import type { Clock, Timer } from "../runtime/clock.ts";
+import type { Timer } from "../runtime/clock.ts";
 import type { Lease } from "../runtime/lease.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import { References } from "../store/references.ts";
-import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
-import type { Claims } from "./claims.ts";
-import type { HealthWatch } from "./health-watch.ts";
+import type { CarrierQueue } from "./carrier-queue.ts";
+import { CarrierRouter, type CarrierRouterParts, type HandingOver } from "./carrier-router.ts";
+import { HealthWatch } from "./health-watch.ts";
 import { InDoubt } from "./in-doubt.ts";
 import type { Waiting } from "./lane.ts";
 import { LongMessages } from "./long-messages.ts";
 import type { MessageLines } from "./message-lines.ts";
-import type { MessageOutcomes } from "./message-outcomes.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
-export interface PumpCounts {
-  expired: number;
-}
-
-export interface CarrierPumpParts {
-  readonly clock: Clock;
+export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump"> {
   readonly lease: Lease;
-  readonly queues: CarrierQueues;
-  readonly outcomes: MessageOutcomes;
-  readonly claims: Claims;
-  readonly counts: PumpCounts;
+  readonly counts: { expired: number; rerouted: number };
   readonly trace: MessageTrace;
   /** Null unless there is to be a line of the log for each. */
   readonly lines: MessageLines | null;
   /** Messages of one lane in memory. */
   readonly laneMessages: number;
-  readonly watch: HealthWatch;
-  /** Takes a message that could not go, back to its place. */
-  readonly putBack: (queue: CarrierQueue, waiting: Waiting) => void;
-  /** Takes a message that a sick carrier did not take, to another; false where there is none. */
-  readonly moveOn: (queue: CarrierQueue, message: QueuedMessage) => boolean;
 }
 
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 /** How long a message waits at the head of its carrier for room for all of its parts. */
 const HELD_MS = 1_000;
 
-export class CarrierPump {
+export class CarrierPump implements HandingOver {
   readonly #parts: CarrierPumpParts;
+  /** What cannot go is for the router, and what that has for a carrier goes here. */
+  readonly router: CarrierRouter;
+  readonly #watch: HealthWatch;
   readonly #references = new References();
   readonly #putOffs: PutOffs;
   /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
@@ -63,6 +52,8 @@ export class CarrierPump {
 
   constructor(parts: CarrierPumpParts) {
     this.#parts = parts;
+    this.router = new CarrierRouter({ ...parts, pump: this });
+    this.#watch = new HealthWatch({ ...parts, router: this.router });
     this.#putOffs = new PutOffs(parts.laneMessages);
     this.#longMessages = new LongMessages(parts.clock, parts.outcomes);
   }
@@ -90,18 +81,11 @@ export class CarrierPump {
   }
 
   pump(queue: CarrierQueue): void {
-    const { carrier } = queue;
-    const mayGo = !this.#isStopping && this.#parts.outcomes.keepsUp;
-    let room = 0;
-    while (mayGo && queue.pause === null && carrier.isUp()) {
-      // Asked again when it is used up.
-      if (room <= 0) room = Math.min(carrier.room(), queue.free);
-      if (room <= 0) {
-        if (queue.free <= 0) this.#parts.outcomes.hurry();
-        break;
-      }
+    const { lease, claims } = this.#parts;
+    let room = this.#room(queue);
+    while (room > 0 && queue.carrier.isUp()) {
       // Some 70 ns, and the process may have been stopped since the last one.
-      if (!this.#parts.lease.holds()) {
+      if (!lease.holds()) {
         this.#lapsed = true;
         break;
       }
@@ -119,15 +103,26 @@ export class CarrierPump {
       queue.heldSinceMs = null;
       room -= submitting.missing;
       this.#submit(queue, waiting, submitting, Math.min(submitting.missing, free));
+      if (room <= 0) room = this.#room(queue);
     }
-    if (mayGo && queue.missed.length > 0 && queue.pause === null && carrier.isUp()) this.#askForSlots(queue);
-    for (const lane of queue.ring.lanes()) this.#parts.claims.refill(lane);
+    if (queue.missed.length > 0) this.#askForSlots(queue);
+    for (const lane of queue.ring.lanes()) claims.refill(lane);
+  }
+
+  /**
+   * How many parts may go to a carrier now. Where none may, the carrier is pumped again by what would change that: the store when it answers, the pause
+   * when it ends, the carrier when it comes up or has answered. After a stop nothing does.
+   */
+  #room(queue: CarrierQueue): number {
+    const { outcomes } = this.#parts;
+    if (this.#isStopping || !outcomes.keepsUp || queue.pause !== null || !queue.carrier.isUp()) return 0;
+    if (queue.free <= 0) outcomes.hurry();
+    return Math.min(queue.carrier.room(), queue.free);
   }
 
   #askForSlots(queue: CarrierQueue): void {
     const { clock, outcomes } = this.#parts;
-    const room = Math.min(queue.carrier.room(), queue.free);
-    const askers = queue.missed.ask(clock, room, queue.carrier.window, () => this.pump(queue));
+    const askers = queue.missed.ask(clock, this.#room(queue), queue.carrier.window, () => this.pump(queue));
     const dueAtMs = clock.now();
     for (const { key } of askers) outcomes.postponed({ key, dueAtMs, event: "slot missed" });
   }
@@ -184,7 +179,7 @@ export class CarrierPump {
   #submit(queue: CarrierQueue, waiting: Waiting, submitting: Submitting, parts: number): void {
     if (queue.begun.size > 0) queue.begun.delete(waiting.message.key);
     queue.inFlight++;
-    this.#parts.watch.handed(queue, waiting.message.to);
+    this.#watch.handed(queue, waiting.message.to);
     const recorded = this.#handed(queue, waiting.message.key, parts);
     // The parts of a long one may wait for the pace, which says nothing of how soon the carrier answers.
     const isLong = parts > 1;
@@ -229,11 +224,11 @@ export class CarrierPump {
         }
         queue.begun.set(key, submitting);
         if (verdict.cause === "not now" && !this.#isStopping) {
-          if (!this.#parts.moveOn(queue, waiting.message))
+          if (!this.router.moveOn(queue, waiting.message))
             this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
           break;
         }
-        this.#parts.putBack(queue, verdict.cause === "later" ? this.#placeOf(queue, waiting, submitting) : waiting);
+        this.router.putBack(queue, verdict.cause === "later" ? this.#placeOf(queue, waiting, submitting) : waiting);
         if (verdict.cause === "later" && !this.#isStopping) this.#pause(queue, verdict.afterMs);
     }
     this.#pumpOnce(queue);
@@ -265,7 +260,7 @@ export class CarrierPump {
       queue.putOff--;
       this.#aside.delete(timer);
       // It had its turn: behind all that wait, so that phones that stay full do not go before those that never had theirs.
-      this.#parts.putBack(queue, queue.ring.atTheEnd(message));
+      this.router.putBack(queue, queue.ring.atTheEnd(message));
       this.pump(queue);
     });
     this.#aside.add(timer);
@@ -300,8 +295,8 @@ export class CarrierPump {
       recorded();
       return;
     }
-    this.#parts.outcomes.again({ key, unknown, taken }, (isTold) => {
-      if (isTold && taken !== null) submitting.recorded(taken);
+    this.#parts.outcomes.again({ key, unknown, taken }, (fate) => {
+      if (fate === "recorded" && taken !== null) submitting.recorded(taken);
       recorded();
     });
   }

@@ -11,9 +11,8 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { errorByName } from "../sms/errors.ts";
 import type { LaneName } from "../store/port/delivery.ts";
-import type { CarrierPump } from "./carrier-pump.ts";
 import type { CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
-import type { Claims, ClaimsParts } from "./claims.ts";
+import type { Claims } from "./claims.ts";
 import { type Lane, LaneRing, type Waiting } from "./lane.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";
 
@@ -30,13 +29,23 @@ export interface RoutingRules {
   readonly lookAgain: () => Promise<void>;
 }
 
+/** What the router knows of the pump, whose router it is. */
+export interface HandingOver {
+  /** Nothing is handed over any more. */
+  readonly isStopping: boolean;
+  /** Something waits for the carrier: it gets what it has room for. */
+  pump(queue: CarrierQueue): void;
+  /** A message of which the carrier has a part ends with that part. */
+  giveUp(queue: CarrierQueue, message: QueuedMessage, errorId: number): void;
+}
+
 export interface CarrierRouterParts extends RoutingRules {
   readonly clock: Clock;
   readonly log: Log;
   readonly queues: CarrierQueues;
   readonly outcomes: MessageOutcomes;
   readonly claims: Claims;
-  readonly pump: CarrierPump;
+  readonly pump: HandingOver;
   readonly counts: { rerouted: number };
 }
 
@@ -46,24 +55,10 @@ const MAX_HOPS = 5;
 
 export class CarrierRouter {
   readonly #parts: CarrierRouterParts;
-  /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
-  readonly #elsewhere = new Map<string, Set<number>>();
   readonly #hops = new WeakMap<QueuedMessage, number>();
 
   constructor(parts: CarrierRouterParts) {
     this.#parts = parts;
-  }
-
-  servedBy(carrierId: string): ReturnType<ClaimsParts["servedBy"]> {
-    if (this.#parts.queues.serving(carrierId) !== null) return "this node";
-    return this.#parts.knows(carrierId) ? "others" : "nobody";
-  }
-
-  /** The lanes that were left to other nodes: they are this one's too, from now on. */
-  recall(carrierId: string): LaneName[] {
-    const accounts = [...(this.#elsewhere.get(carrierId) ?? [])];
-    this.#elsewhere.delete(carrierId);
-    return accounts.map((accountId) => ({ accountId, carrierId }));
   }
 
   /** A message whose carrier is not here any more. If it is nowhere, one that the carrier has part of ends with that part. */
@@ -84,12 +79,6 @@ export class CarrierRouter {
     const { asItIs } = begun;
     this.#hops.set(asItIs, this.#hops.get(message) ?? 0);
     return asItIs;
-  }
-
-  leaveElsewhere({ accountId, carrierId }: LaneName): void {
-    const accounts = this.#elsewhere.get(carrierId);
-    if (accounts === undefined) this.#elsewhere.set(carrierId, new Set([accountId]));
-    else accounts.add(accountId);
   }
 
   /** Back to its place, unless its carrier has gone, or is down or sick meanwhile. */

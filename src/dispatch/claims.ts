@@ -6,6 +6,7 @@ import type { Clock, Timer } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
+import type { CarrierQueues } from "./carrier-queue.ts";
 import type { Lane } from "./lane.ts";
 
 export interface ClaimsParts {
@@ -14,10 +15,9 @@ export interface ClaimsParts {
   readonly log: Log;
   /** Messages brought in one go. */
   readonly claimCount: number;
-  /** Who talks to a carrier: this node, other nodes, or nobody, as when it is gone. */
-  readonly servedBy: (carrierId: string) => "this node" | "others" | "nobody";
-  /** A lane that is for other nodes. */
-  readonly leave: (lane: LaneName) => void;
+  readonly queues: CarrierQueues;
+  /** Whether the operator has such a carrier, which other nodes may serve. */
+  readonly knows: (carrierId: string) => boolean;
 }
 
 /** However far away the next due message is, the store is asked this often: the clock may be set. */
@@ -29,6 +29,8 @@ const DUE_AGAIN_AFTER_MS = 1_000;
 export class Claims {
   readonly #parts: ClaimsParts;
   readonly #timers = new Set<Timer>();
+  /** Lanes with messages in the store, of carriers that other nodes serve: by carrier, the accounts. */
+  readonly #elsewhere = new Map<string, Set<number>>();
   #dueTimer: Timer | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #claimingDue = false;
@@ -42,10 +44,11 @@ export class Claims {
 
   /** Brings in more of a overflowed lane when less is left of it than is brought at a time. */
   refill(lane: Lane): void {
-    const { claimCount, servedBy, leave, store, log } = this.#parts;
+    const { claimCount, queues, knows, store, log } = this.#parts;
     if (!lane.overflowed || lane.claiming || this.#stopped || lane.length > claimCount) return;
-    if (servedBy(lane.name.carrierId) === "others") {
-      leave(lane.name);
+    const { carrierId } = lane.name;
+    if (queues.serving(carrierId) === null && knows(carrierId)) {
+      this.leave(lane.name);
       return;
     }
     lane.claiming = true;
@@ -57,7 +60,7 @@ export class Claims {
         lane.overflowed ||= more;
         if (claimed > 0 || !more) this.refill(lane);
         // There is no room for it just now: a lane is looked at again when something moves, unless its carrier is not there.
-        else if (servedBy(lane.name.carrierId) !== "this node") this.#refillSoon(lane);
+        else if (queues.serving(carrierId) === null) this.#refillSoon(lane);
       },
       (error: unknown) => {
         log.warn({ err: error }, "messages could not be claimed; trying again");
@@ -66,6 +69,20 @@ export class Claims {
         this.#refillSoon(lane);
       },
     );
+  }
+
+  /** A lane that is for other nodes. */
+  leave({ accountId, carrierId }: LaneName): void {
+    const accounts = this.#elsewhere.get(carrierId);
+    if (accounts === undefined) this.#elsewhere.set(carrierId, new Set([accountId]));
+    else accounts.add(accountId);
+  }
+
+  /** The lanes that were left to other nodes: they are this one's too, from now on. */
+  recall(carrierId: string): LaneName[] {
+    const accounts = [...(this.#elsewhere.get(carrierId) ?? [])];
+    this.#elsewhere.delete(carrierId);
+    return accounts.map((accountId) => ({ accountId, carrierId }));
   }
 
   #refillSoon(lane: Lane): void {

@@ -36,10 +36,9 @@ import type { Store } from "../store/port/store.ts";
 import { factsOf } from "./carrier-facts.ts";
 import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
-import { CarrierRouter, type RoutingRules } from "./carrier-router.ts";
+import type { CarrierRouter, RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
 import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS } from "./dispatch-metrics.ts";
-import { HealthWatch } from "./health-watch.ts";
 import { MessageLines } from "./message-lines.ts";
 import { MessageOutcomes } from "./message-outcomes.ts";
 import { MessageTrace } from "./message-trace.ts";
@@ -117,24 +116,12 @@ export class Dispatcher {
       trace,
       onWritten: () => this.#pump.pumpAll(),
     });
-    const claims = new Claims({
-      ...parts,
-      claimCount,
-      servedBy: (carrierId) => this.#router.servedBy(carrierId),
-      leave: (lane) => this.#router.leaveElsewhere(lane),
-    });
-    const shared = { ...parts, queues, outcomes, claims, counts, trace, lines };
-    const pump = new CarrierPump({
-      ...shared,
-      laneMessages,
-      watch: new HealthWatch({ ...parts, onSick: (queue) => this.#router.rerouteAll(queue) }),
-      putBack: (queue, waiting) => this.#router.putBack(queue, waiting),
-      moveOn: (queue, message) => this.#router.moveOn(queue, message),
-    });
+    const claims = new Claims({ ...parts, claimCount, queues });
+    const pump = new CarrierPump({ ...parts, laneMessages, queues, outcomes, claims, counts, trace, lines });
     this.#outcomes = outcomes;
     this.#claims = claims;
     this.#pump = pump;
-    this.#router = new CarrierRouter({ ...shared, pump });
+    this.#router = pump.router;
   }
 
   /** Messages in memory here, waiting or on the wire. */
@@ -156,7 +143,7 @@ export class Dispatcher {
 
   /** What was left to other nodes is this one's too, from now on. */
   #recall(carrierId: string): void {
-    const overflowed = this.#router.recall(carrierId);
+    const overflowed = this.#claims.recall(carrierId);
     this.take({ messages: [], reports: [], overflowed, earliestDueAtMs: null });
   }
 
@@ -272,7 +259,7 @@ export class Dispatcher {
     this.#queues.remove(queue);
     queue.cancelTimers();
     await queue.carrier.stop();
-    for (const { name, overflowed } of queue.ring.lanes()) if (overflowed) this.#router.leaveElsewhere(name);
+    for (const { name, overflowed } of queue.ring.lanes()) if (overflowed) this.#claims.leave(name);
     for (const message of queue.remove(() => true)) this.#router.leave(queue, message);
   }
 

@@ -5,12 +5,12 @@
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
+import type { CarrierRouter } from "./carrier-router.ts";
 
 export interface HealthWatchParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** What waits for it, and may go elsewhere, goes. */
-  readonly onSick: (queue: CarrierQueue) => void;
+  readonly router: CarrierRouter;
 }
 
 const SECOND_MS = 1_000;
@@ -56,7 +56,7 @@ export class HealthWatch {
         "a carrier is sick: messages take another carrier of their route where there is one",
       ),
     );
-    this.#parts.onSick(queue);
+    this.#parts.router.rerouteAll(queue);
   }
 
   #wellAgain({ carrier }: CarrierQueue): void {

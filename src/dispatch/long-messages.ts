@@ -33,8 +33,8 @@ export class LongMessages {
   #record(long: Submitting): void {
     const taken = long.takeNews();
     if (taken === null) return;
-    this.#outcomes.again({ key: long.message.key, unknown: false, taken }, (isTold) => {
-      if (isTold) long.recorded(taken);
+    this.#outcomes.again({ key: long.message.key, unknown: false, taken }, (fate) => {
+      if (fate === "recorded") long.recorded(taken);
     });
   }
 }

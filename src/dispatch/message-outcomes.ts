@@ -1,17 +1,19 @@
 /**
- * What became of messages, and what carriers and phones said, on its way to the store. Whoever handed a message over hears when the store
- * knows what became of it (`recorded`), and hands no more over while the store does not keep up.
+ * What became of messages, and what carriers and phones said, on its way to the store (runtime/outcome-recorder.ts). Whoever tells it hears when it
+ * is safe, and hands no more messages over while the store does not keep up.
+ *
+ * What the store refuses, whatever it is, is recorded as far as can be, and kept in the table `quarantine`.
  */
 import type { IncomingPart } from "../message/incoming.ts";
 import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
-import type { Batch } from "../runtime/outcome-recorder.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import { type Batch, OutcomeRecorder } from "../runtime/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
+import { StoreUnavailable } from "../store/port/errors.ts";
+import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
-import { CarrierInbox, type CarrierInboxCounts } from "./carrier-inbox.ts";
-import { type Add, type DispatchKind, DispatchRecorder } from "./dispatch-recorder.ts";
 import { type EndedBy, MessageTrace } from "./message-trace.ts";
 
 type OutcomeStore = Pick<
@@ -19,7 +21,18 @@ type OutcomeStore = Pick<
   "submitted" | "finish" | "postpone" | "again" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
 
-export interface OutcomeCounts extends CarrierInboxCounts {
+/** What the store said of what it was told. */
+export interface OutcomeCounts {
+  /** Messages from phones to a number that is nobody's. */
+  incomingUnmatched: number;
+  receiptsUnmatched: number;
+  receiptsForeign: number;
+  /** Receipts that could be about several messages of one id. */
+  receiptsDoubtful: number;
+  /** Receipts that came after the last word about their message, and say something else. */
+  receiptsLater: number;
+  /** Receipts that had come before. */
+  receiptsRepeated: number;
   /** What the store refused and was kept aside. */
   quarantined: number;
 }
@@ -37,14 +50,16 @@ export interface MessageOutcomesParts {
   readonly trace?: MessageTrace;
 }
 
-/** What became of a message that was handed over, and whom to tell when the store knows. */
-interface OfHanded<Item> {
-  readonly item: Item;
-  /** False if the store refuses it, and it is kept aside. */
-  readonly recorded: (isTold: boolean) => void;
-}
+/** How it ended with what was told. A stranger is what seemed to be a receipt and matches nothing: the store does not have it. */
+type Fate = "recorded" | "kept aside" | "a stranger";
 
-type Recorded = OfHanded<unknown>["recorded"];
+type Safe = (fate: Fate) => void;
+
+/** Something for the store, and whom to tell when it is safe. */
+interface Told<Item> {
+  readonly item: Item;
+  readonly safe: Safe;
+}
 
 interface Rerouted {
   readonly key: MessageKey;
@@ -52,57 +67,112 @@ interface Rerouted {
 }
 
 /** A message that a carrier took, and its phone: for want of ids, that names its parts. */
-interface Submitted extends OfHanded<SubmittedMessage> {
+interface ToldSubmitted extends Told<SubmittedMessage> {
   readonly to: string;
 }
 
+/** What adds something to that which is written next; what may wait, to that which is written a little later. */
+type Add<One> = (told: One, mayWait?: boolean) => void;
+
+/** How items of one kind are written. */
+interface Kind<Item, One extends Told<Item>, Answer> {
+  readonly command: CommandName;
+  readonly write: (items: Item[], batch: Batch) => Promise<Answer>;
+  /** Gives the places of strangers. */
+  readonly strangers?: (answer: Answer) => readonly number[];
+  /** What names an item. */
+  readonly subject: (item: Item) => string;
+  /** The same with less, for what is refused. */
+  readonly reduced?: (told: One) => One;
+  /** Records the least that must be known of what is to be kept aside. */
+  readonly leastOf?: (item: Item) => Promise<unknown>;
+  /**
+   * It is the end of the message that names it: a carrier has that, or nobody gets it. Where not even the least of it is recorded, the message is not
+   * handed over again before somebody says so. What is not its end is told again, or the message goes again as it would have.
+   */
+  readonly isEnd?: true;
+}
+
+const TRY_AGAIN_AFTER_MS = 500;
+const TRY_LATER_AFTER_MS = 5_000;
+/** How long the answer to a submit may come after what looks like its receipt. */
+const OVERTAKEN_MS = 1_000;
+const PROFILE_LINES_A_MINUTE = 1;
+const FOREIGN_RECEIPTS =
+  'receipts name another phone than the message with their id, and were not applied: if these are the carrier\'s own numbers, set receiptAddresses = "carrier" in its profile';
+const DOUBTFUL_RECEIPTS =
+  "receipts could be about several messages, because the carrier gave these the same id, and were not applied: neither their phone nor their submit date tells which is meant";
+
 export class MessageOutcomes {
-  readonly #recorder: DispatchRecorder;
+  readonly #parts: MessageOutcomesParts;
+  readonly #recorder: OutcomeRecorder;
+  readonly #limiter: LogLimiter;
+  /** A carrier of whose receipts there is something to say sends many. */
+  readonly #profileLimiter: LogLimiter;
   readonly #trace: MessageTrace;
-  readonly #inbox: CarrierInbox;
-  readonly #rerouted: Add<OfHanded<Rerouted>>;
-  readonly #submitted: Add<Submitted>;
-  readonly #ended: Add<OfHanded<Ending>>;
-  readonly #postponed: Add<Postponed>;
-  readonly #again: Add<OfHanded<HandedAgain>>;
-  readonly #released: Add<MessageKey>;
-  /** Of messages that whoever has them next has to know of: how much of that is not in the store yet. What lets go of them is told after it. */
-  readonly #unwritten = new Map<MessageKey, number>();
-  readonly #afterwards = new Map<MessageKey, () => void>();
+  readonly #rerouted: Add<Told<Rerouted>>;
+  readonly #submitted: Add<ToldSubmitted>;
+  readonly #ended: Add<Told<Ending>>;
+  readonly #postponed: Add<Told<Postponed>>;
+  readonly #again: Add<Told<HandedAgain>>;
+  readonly #released: Add<Told<MessageKey>>;
+  /** By carrier. */
+  readonly #receipts = new Map<string, Add<Told<Receipt>>>();
+  readonly #incoming = new Map<string, Add<Told<IncomingPart>>>();
+  /** Of messages that whoever has them next has to know of: how much of that is not in the store yet, and what lets go of them behind it. */
+  readonly #unwritten = new Map<MessageKey, { count: number; letGo: (() => void) | null }>();
 
   constructor(parts: MessageOutcomesParts) {
     const { store, clock, onWritten } = parts;
-    const recorder = new DispatchRecorder({
+    this.#parts = parts;
+    this.#limiter = new LogLimiter(clock);
+    this.#profileLimiter = new LogLimiter(clock, PROFILE_LINES_A_MINUTE);
+    this.#trace = parts.trace ?? new MessageTrace(undefined, clock);
+    this.#recorder = new OutcomeRecorder({
       ...parts,
       onAnswer: onWritten,
+      what: "what carriers said",
+      isStoreAway,
+      retryMs: TRY_AGAIN_AFTER_MS,
+      retryLaterMs: TRY_LATER_AFTER_MS,
     });
-    this.#recorder = recorder;
-    this.#trace = parts.trace ?? new MessageTrace(undefined, clock);
-    this.#inbox = new CarrierInbox({ ...parts, recorder });
     // In the order in which they are written. The new lane goes before what became of the message in it.
-    this.#rerouted = recorder.add(ofHanded<Rerouted>("reroute", (messages) => store.reroute({ messages })));
+    this.#rerouted = this.#kind<Rerouted>({
+      command: "reroute",
+      write: (messages) => store.reroute({ messages }),
+      subject: keyOf,
+    });
     // Submissions go before receipts: most receipts then find their message at once.
-    this.#submitted = recorder.add<Submitted>({
-      ...ofHanded<SubmittedMessage>("submitted", (messages, { isAwaited }) =>
-        store.submitted({ messages, awaited: isAwaited }),
-      ),
+    this.#submitted = this.#kind<SubmittedMessage, ToldSubmitted>({
+      command: "submitted",
+      write: (messages, { isAwaited }) => store.submitted({ messages, awaited: isAwaited }),
+      subject: keyOf,
       // It was taken, and must not be sent again, whatever its parts are called.
-      reduced: ({ item, to, recorded }) => {
+      reduced: ({ item, to, safe }) => {
         const parts = item.parts.map((part) => ({ ...part, carrierMessageId: unknownId(to) }));
-        return { item: { ...item, parts }, to, recorded };
+        return { item: { ...item, parts }, to, safe };
       },
       // What became of it is not known, and its charge stays.
-      leastOf: ({ item: { key } }) =>
-        store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] }),
+      leastOf: ({ key }) => store.finish({ endings: [{ key, event: "gave up", errorId: 0, atMs: clock.now() }] }),
+      isEnd: true,
     });
-    this.#ended = recorder.add(ofHanded<Ending>("finish", (endings) => store.finish({ endings })));
-    this.#postponed = recorder.add<Postponed>({
+    this.#ended = this.#kind<Ending>({
+      command: "finish",
+      write: (endings) => store.finish({ endings }),
+      subject: keyOf,
+      isEnd: true,
+    });
+    this.#postponed = this.#kind<Postponed>({
       command: "postpone",
       write: (messages) => store.postpone({ messages }),
-      subject: ({ key }) => key,
+      subject: keyOf,
     });
-    this.#again = recorder.add(ofHanded<HandedAgain>("again", (messages) => store.again({ messages })));
-    this.#released = recorder.add<MessageKey>({
+    this.#again = this.#kind<HandedAgain>({
+      command: "again",
+      write: (messages) => store.again({ messages }),
+      subject: keyOf,
+    });
+    this.#released = this.#kind<MessageKey>({
       command: "release",
       write: (keys) => store.release({ keys }),
       subject: (key) => key,
@@ -119,37 +189,56 @@ export class MessageOutcomes {
     return this.#recorder.keepsUp;
   }
 
-  /** `recorded` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
-  submitted(message: SubmittedMessage, to: string, recorded: Recorded = nobody, status?: string): void {
-    this.#submitted({ item: message, to, recorded }, true);
+  /** `safe` is called when the store knows of it, here and below. `status` is what the carrier called a refusal, for people. */
+  submitted(message: SubmittedMessage, to: string, safe: Safe = nobody, status?: string): void {
+    this.#submitted({ item: message, to, safe }, true);
     this.#trace.submitted(message, to, status);
   }
 
-  ended(ending: Ending, recorded: Recorded = nobody, by: EndedBy = {}): void {
-    this.#ended({ item: ending, recorded });
+  ended(ending: Ending, safe: Safe = nobody, by: EndedBy = {}): void {
+    this.#ended({ item: ending, safe });
     this.#trace.ended(ending, by);
   }
 
   postponed(message: Postponed): void {
-    this.#whenKnown(message.key, () => this.#postponed(message));
+    this.#whenKnown(message.key, () => this.#postponed({ item: message, safe: nobody }));
     this.#trace.postponed(message);
   }
 
-  again(message: HandedAgain, recorded: Recorded = nobody): void {
-    this.#again({ item: message, recorded: this.#beforeRelease(message.key, recorded) });
+  again(message: HandedAgain, safe: Safe = nobody): void {
+    this.#again({ item: message, safe: this.#beforeRelease(message.key, safe) });
   }
 
   rerouted(key: MessageKey, carrierId: string): void {
-    this.#rerouted({ item: { key, carrierId }, recorded: this.#beforeRelease(key, nobody) });
+    this.#rerouted({ item: { key, carrierId }, safe: this.#beforeRelease(key, nobody) });
     this.#trace.rerouted(key, carrierId);
   }
 
   /** From then on another node may have it. */
   released(key: MessageKey): void {
-    this.#whenKnown(key, () => this.#released(key));
+    this.#whenKnown(key, () => this.#released({ item: key, safe: nobody }));
   }
 
-  /** Resolves when the receipt is in the store; one that is none after all, as the message that it is. `mayWait`: a moment, for others. */
+  /** From then on it is not ours, and what is told of it comes too late. */
+  #whenKnown(key: MessageKey, letGo: () => void): void {
+    const unwritten = this.#unwritten.get(key);
+    if (unwritten === undefined) letGo();
+    else unwritten.letGo = letGo;
+  }
+
+  #beforeRelease(key: MessageKey, safe: Safe): Safe {
+    const unwritten = this.#unwritten.get(key) ?? { count: 0, letGo: null };
+    unwritten.count++;
+    this.#unwritten.set(key, unwritten);
+    return (fate) => {
+      safe(fate);
+      if (--unwritten.count > 0) return;
+      this.#unwritten.delete(key);
+      unwritten.letGo?.();
+    };
+  }
+
+  /** Resolves when the receipt is in the store, or kept aside; one that is none after all, as the message that it is. `mayWait`: a moment, for others. */
   receipt(
     carrierId: string,
     receipt: Receipt,
@@ -157,14 +246,75 @@ export class MessageOutcomes {
     raw: string | null = null,
     mayWait = false,
   ): Promise<void> {
-    const safe = this.#inbox.receipt(carrierId, receipt, asMessage, mayWait);
+    const fate = new Promise<Fate>((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }, mayWait));
     this.#trace.receipt(carrierId, receipt, raw);
-    return safe;
+    // Nearly all are receipts, whatever the store finds to them: no more promises than the one.
+    return asMessage === undefined
+      ? (fate as Promise<unknown> as Promise<void>)
+      : this.#orMessage(carrierId, receipt, asMessage, fate);
   }
 
-  /** Resolves when the part is in the store. */
-  incoming(carrierId: string, part: IncomingPart): Promise<void> {
-    return this.#inbox.incoming(carrierId, part);
+  async #orMessage(carrierId: string, receipt: Receipt, asMessage: IncomingPart, first: Promise<Fate>): Promise<void> {
+    if ((await first) !== "a stranger") return;
+    // The answer to its submit may be on its way.
+    await new Promise<void>((resolve) => this.#parts.clock.after(OVERTAKEN_MS, resolve));
+    const again = await new Promise<Fate>((safe) => this.#receiptsOf(carrierId)({ item: receipt, safe }));
+    if (again === "a stranger") await this.incoming(carrierId, asMessage);
+  }
+
+  /** Resolves when the part is in the store, or kept aside. */
+  async incoming(carrierId: string, part: IncomingPart): Promise<void> {
+    await new Promise<Fate>((safe) => this.#incomingOf(carrierId)({ item: part, safe }));
+  }
+
+  #receiptsOf(carrierId: string): Add<Told<Receipt>> {
+    const known = this.#receipts.get(carrierId);
+    if (known !== undefined) return known;
+    const add = this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
+      command: "received",
+      write: async (receipts) => {
+        const answer = await this.#parts.store.received({ carrierId, receipts });
+        this.#countReceipts(carrierId, answer);
+        return answer;
+      },
+      strangers: ({ strangers }) => strangers,
+      subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
+    });
+    this.#receipts.set(carrierId, add);
+    return add;
+  }
+
+  #countReceipts(carrierId: string, { unmatched, foreign, doubtful, repeated, later }: ReceivedReceipts): void {
+    const { counts, log } = this.#parts;
+    counts.receiptsUnmatched += unmatched;
+    counts.receiptsRepeated += repeated;
+    counts.receiptsForeign += foreign;
+    counts.receiptsDoubtful += doubtful;
+    counts.receiptsLater += later;
+    // A carrier whose receipts are all about other phones has the wrong profile, and its messages wait in vain: the log says so.
+    if (foreign > 0)
+      this.#profileLimiter.write(`foreign ${carrierId}`, (more) =>
+        log.warn({ carrier: carrierId, foreign, ...more }, FOREIGN_RECEIPTS),
+      );
+    if (doubtful > 0)
+      this.#profileLimiter.write(`doubtful ${carrierId}`, (more) =>
+        log.warn({ carrier: carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
+      );
+  }
+
+  #incomingOf(carrierId: string): Add<Told<IncomingPart>> {
+    const known = this.#incoming.get(carrierId);
+    if (known !== undefined) return known;
+    const { store, counts } = this.#parts;
+    const add = this.#kind<IncomingPart>({
+      command: "incoming",
+      write: async (parts, { atMs: nowMs }) => {
+        counts.incomingUnmatched += (await store.incoming({ carrierId, parts, nowMs })).unmatched;
+      },
+      subject: ({ from }) => `${carrierId} ${from}`,
+    });
+    this.#incoming.set(carrierId, add);
+    return add;
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. */
@@ -177,50 +327,67 @@ export class MessageOutcomes {
     return this.#recorder.settled();
   }
 
-  /** From then on it is not ours, and what is told of it comes too late. */
-  #whenKnown(key: MessageKey, letGo: () => void): void {
-    if (this.#unwritten.has(key)) this.#afterwards.set(key, letGo);
-    else letGo();
+  #kind<Item, One extends Told<Item> = Told<Item>, Answer = void>(kind: Kind<Item, One, Answer>): Add<One> {
+    const { command, write, strangers } = kind;
+    return this.#recorder.kind<One>({
+      ...kind,
+      name: command,
+      write: async (all, batch) => {
+        const answer = await write(
+          all.map(({ item }) => item),
+          batch,
+        );
+        const strange = new Set(strangers?.(answer));
+        for (let index = 0; index < all.length; index++)
+          all[index]!.safe(strange.has(index) ? "a stranger" : "recorded");
+      },
+      setAside: (told, error) => this.#setAside(kind, told, error),
+    });
   }
 
-  #beforeRelease(key: MessageKey, recorded: Recorded): Recorded {
-    this.#unwritten.set(key, (this.#unwritten.get(key) ?? 0) + 1);
-    return (isTold) => {
-      recorded(isTold);
-      const left = this.#unwritten.get(key)! - 1;
-      if (left > 0) {
-        this.#unwritten.set(key, left);
-        return;
+  async #setAside<Item, One extends Told<Item>, Answer>(
+    { command, subject, leastOf, isEnd }: Kind<Item, One, Answer>,
+    told: One,
+    error: unknown,
+  ): Promise<boolean> {
+    const { store, log, clock, counts } = this.#parts;
+    const what = { command, subject: subject(told.item) };
+    let heldKey = isEnd === true ? what.subject : null;
+    try {
+      if (leastOf !== undefined) {
+        await this.#recorder.call(() => leastOf(told.item));
+        heldKey = null;
       }
-      this.#unwritten.delete(key);
-      const letGo = this.#afterwards.get(key);
-      this.#afterwards.delete(key);
-      if (letGo !== undefined) this.#whenKnown(key, letGo);
-    };
+    } catch (failure) {
+      if (isStoreAway(failure)) return false;
+      this.#limiter.write(`least ${command}`, (more) =>
+        log.error({ ...what, err: failure, ...more }, "the store refuses even the least that must be recorded"),
+      );
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    const aside = { ...what, atMs: clock.now(), reason, detail: JSON.stringify(told), heldKey };
+    try {
+      await this.#recorder.call(() => store.quarantine({ items: [aside] }));
+    } catch (failure) {
+      this.#limiter.write("quarantine", (more) =>
+        log.error({ ...what, err: failure, ...more }, "what the store refuses could not be kept aside; trying again"),
+      );
+      return false;
+    }
+    counts.quarantined++;
+    this.#limiter.write(`refused ${command}`, (more) =>
+      log.error({ ...what, err: error, ...more }, "the store refuses what a carrier said; it is kept aside"),
+    );
+    told.safe("kept aside");
+    return true;
   }
 }
 
-function ofHanded<Item extends { key: MessageKey }>(
-  command: CommandName,
-  write: (items: Item[], batch: Batch) => Promise<unknown>,
-): DispatchKind<OfHanded<Item>> {
-  return {
-    command,
-    write: async (all, batch) => {
-      await write(
-        all.map(({ item }) => item),
-        batch,
-      );
-      for (const { recorded } of all) recorded(true);
-    },
-    subject: ({ item }) => item.key,
-    // What is not its end is told again, or the message goes again as it would have.
-    ...(ENDINGS.has(command) ? { holds: ({ item }: OfHanded<Item>) => item.key } : {}),
-    isAside: ({ recorded }) => recorded(false),
-  };
+/** The store is away or ill; all else is about what it was told. */
+function isStoreAway(error: unknown): boolean {
+  return error instanceof StoreUnavailable;
 }
 
-/** After these a carrier has the message, or nobody gets it. */
-const ENDINGS: ReadonlySet<CommandName> = new Set(["submitted", "finish"]);
+const keyOf = ({ key }: { readonly key: MessageKey }): MessageKey => key;
 
 const nobody = (): void => undefined;

@@ -1,11 +1,17 @@
-/** What became of things is gathered on its way to the store: for as long as nobody waits for it, and no longer. */
+/**
+ * What became of things is gathered on its way to the store: for as long as nobody waits for it, and no longer. One bad item among many: all others are
+ * written at once, in their order, and none of them twice.
+ */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { OutcomeRecorder } from "../../src/runtime/outcome-recorder.ts";
+import { MAX_SET_ASIDE, MAX_TRIES, OutcomeRecorder, SET_ASIDE_EVERY_MS } from "../../src/runtime/outcome-recorder.ts";
+import fc from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const GATHER_MS = 30;
+const RETRY_MS = 1_000;
+const HOUR_MS = 3_600_000;
 
 function start(t: TestContext, gatherMs?: number) {
   const clock = new VirtualClock();
@@ -14,7 +20,7 @@ function start(t: TestContext, gatherMs?: number) {
     log: silentLog,
     what: "what became of things",
     isStoreAway: () => false,
-    pauseMs: () => 1_000,
+    retryMs: RETRY_MS,
     ...(gatherMs === undefined ? {} : { gatherMs }),
   });
   const written: string[] = [];
@@ -87,4 +93,140 @@ test("without a time to gather nothing waits for more than a turn", async (t) =>
   sent(2, true);
   await clock.advance(0);
   assert.deepEqual(written, ["sent 1,2"]);
+});
+
+class Away extends Error {}
+
+interface Story {
+  readonly bad?: ReadonlySet<number>;
+  /** Whether the n-th call finds nobody. */
+  readonly away?: (call: number) => boolean;
+  /** Whether the n-th item that is to be set aside is. */
+  readonly isSetAside?: (count: number) => boolean;
+}
+
+function tell({ bad = new Set(), away = () => false, isSetAside = () => true }: Story, items: readonly number[]) {
+  const clock = new VirtualClock();
+  const told = { written: [] as number[], aside: [] as number[], calls: 0 };
+  const recorder = new OutcomeRecorder({
+    clock,
+    log: silentLog,
+    what: "what became of things",
+    isStoreAway: (error) => error instanceof Away,
+    retryMs: RETRY_MS,
+  });
+  const add = recorder.kind<number>({
+    name: "things",
+    async write(some) {
+      if (away(++told.calls)) throw new Away("away");
+      if (some.some((item) => bad.has(item))) throw new Error("a value has no place");
+      told.written.push(...some);
+    },
+    async setAside(item) {
+      told.aside.push(item);
+      return isSetAside(told.aside.length);
+    },
+  });
+  for (const item of items) add(item);
+  return { clock, recorder, told, add };
+}
+
+const upTo = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+test("whichever items are bad, all others are written once and in their order, and each bad one is set aside once", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(fc.nat(59), { maxLength: 5 }),
+      fc.array(fc.nat(40), { maxLength: 5 }),
+      async (count, bad, away) => {
+        const items = upTo(count);
+        const story = tell({ bad: new Set(bad), away: (call) => away.includes(call) }, items);
+        await story.clock.advance(HOUR_MS);
+        await story.recorder.settled();
+        const isBad = (item: number) => bad.includes(item);
+        assert.deepEqual(
+          story.told.written,
+          items.filter((item) => !isBad(item)),
+        );
+        assert.deepEqual(
+          story.told.aside.sort((a, b) => a - b),
+          items.filter(isBad),
+        );
+      },
+    ),
+  ));
+
+test("one bad item among a thousand costs some tens of calls, not a thousand", async () => {
+  const { clock, told } = tell({ bad: new Set([617]) }, upTo(1_000));
+  await clock.advance(HOUR_MS);
+  assert.equal(told.written.length, 999);
+  assert.ok(told.calls <= 10 + 2 * 7 + MAX_TRIES, `${told.calls} calls`);
+});
+
+test("a fault that is over by the next try sets nothing aside", async () => {
+  const bad = new Set([3]);
+  const { clock, told } = tell({ bad }, [1, 2, 3]);
+  await clock.advance(0);
+  assert.deepEqual(told.written, [1, 2]);
+  bad.clear();
+  await clock.advance(RETRY_MS);
+  assert.deepEqual(told.written, [1, 2, 3]);
+  assert.deepEqual(told.aside, []);
+});
+
+test("while the store is away nothing is split, and when the process ends nothing is tried any more", async () => {
+  const { clock, recorder, told } = tell({ away: () => true }, [1, 2, 3]);
+  await clock.advance(RETRY_MS);
+  assert.deepEqual(told, { written: [], aside: [], calls: 2 });
+  assert.equal(recorder.keepsUp, false);
+  recorder.abandon();
+  await clock.advance(HOUR_MS);
+  assert.equal(told.calls, 2);
+  assert.equal(clock.timersPending, 0);
+});
+
+test("an item that cannot be set aside is tried until it is written", async () => {
+  const bad = new Set([2]);
+  const isSetAside = (count: number): boolean => {
+    if (count === 5) bad.clear();
+    return false;
+  };
+  const { clock, recorder, told } = tell({ bad, isSetAside }, [1, 2, 3]);
+  await clock.advance(HOUR_MS);
+  await recorder.settled();
+  assert.deepEqual(told.written, [1, 3, 2]);
+  assert.equal(told.aside.length, 5);
+});
+
+test("bad items do not wait for each other, and keep nobody waiting", async () => {
+  const { clock, recorder, told } = tell({ bad: new Set([1, 2, 3]) }, [0, 1, 2, 3]);
+  await clock.advance(0);
+  assert.equal(clock.timersPending, 3);
+  assert.equal(recorder.keepsUp, true);
+  await clock.advance(HOUR_MS);
+  assert.equal(told.aside.length, 3);
+});
+
+test("so many items of a kind are set aside in a row, and then one a minute, or one for each that goes well", async () => {
+  const items = upTo(MAX_SET_ASIDE + 50);
+  const { clock, told, add } = tell({ bad: new Set(items) }, items);
+  const halfMs = SET_ASIDE_EVERY_MS / 2;
+  await clock.advance(halfMs);
+  assert.equal(told.aside.length, MAX_SET_ASIDE);
+  await clock.advance(3 * SET_ASIDE_EVERY_MS);
+  assert.equal(told.aside.length, MAX_SET_ASIDE + 3);
+  for (const good of upTo(7, 1_000)) add(good);
+  await clock.advance(2 * RETRY_MS);
+  assert.equal(told.aside.length, MAX_SET_ASIDE + 10);
+});
+
+test("for what goes well before, no more are set aside", async () => {
+  const bad = upTo(MAX_SET_ASIDE + 50, 1_000);
+  const { clock, told, add } = tell({ bad: new Set(bad) }, upTo(1_000));
+  await clock.advance(0);
+  assert.equal(told.written.length, 1_000);
+  for (const item of bad) add(item);
+  await clock.advance(SET_ASIDE_EVERY_MS / 2);
+  assert.equal(told.aside.length, MAX_SET_ASIDE);
 });

@@ -41,7 +41,7 @@ export class ReportOutcomes {
     this.#recorder = new OutcomeRecorder({
       ...parts,
       what: "what became of reports",
-      pauseMs: () => storeRetryMs,
+      retryMs: storeRetryMs,
       oneAtATime: true,
     });
     this.delivered = this.#kind("delivered", (all) => store.reportsDelivered({ ids: all.map(({ id }) => id) }));
