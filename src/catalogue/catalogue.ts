@@ -5,6 +5,7 @@ import { SeenWrites, type WriteMark } from "../runtime/write-mark.ts";
 import type { Store } from "../store/port/store.ts";
 import { Snapshot } from "./snapshot.ts";
 
+/** At most so often. */
 const LOOK_EVERY_MS = 500;
 
 export class Catalogue {
@@ -35,7 +36,7 @@ export class Catalogue {
     await this.look();
     this.#following = Interval.together(clock, LOOK_EVERY_MS, async () => {
       try {
-        if (this.#writes.isNew) await this.look();
+        if (await this.#writes.untilNew()) await this.look();
       } catch (error) {
         this.#log.warn({ err: error }, "the catalogue could not be read; the last one stays in force");
       }
@@ -54,6 +55,7 @@ export class Catalogue {
   }
 
   async stop(): Promise<void> {
+    this.#writes.leave();
     await this.#following?.stop();
   }
 }

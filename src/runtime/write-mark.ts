@@ -18,6 +18,16 @@ export class WriteMark {
   /** For the store, before anybody is told of the write. */
   note(): void {
     Atomics.add(this.#writes, 0, 1);
+    this.wake();
+  }
+
+  /** Resolves when somebody wakes those who wait, or at once if there are not `writes` writes any more. */
+  async changed(writes: number): Promise<void> {
+    await Atomics.waitAsync(this.#writes, 0, writes).value;
+  }
+
+  wake(): void {
+    Atomics.notify(this.#writes, 0);
   }
 
   get writes(): number {
@@ -29,6 +39,7 @@ export class WriteMark {
 export class SeenWrites {
   readonly #mark: WriteMark | null;
   #seen: number | null = null;
+  #hasLeft = false;
 
   constructor(mark: WriteMark | null | undefined) {
     this.#mark = mark ?? null;
@@ -37,6 +48,18 @@ export class SeenWrites {
   /** Whether something may have been written since the last question that was answered. */
   get isNew(): boolean {
     return this.#mark === null || this.#mark.writes !== this.#seen;
+  }
+
+  /** Waits until something is, without a timer; false if this asker has left meanwhile. */
+  async untilNew(): Promise<boolean> {
+    while (!this.isNew && !this.#hasLeft) await this.#mark!.changed(this.#seen!);
+    return !this.#hasLeft;
+  }
+
+  /** It waits for nothing any more. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.#mark?.wake();
   }
 
   /** Asks. What is written meanwhile is new for the next one, and so is everything after a question that failed. */

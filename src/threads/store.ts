@@ -70,7 +70,7 @@ export interface StoreNews {
 const GROUP_PAUSE_MS = { awaited: 3, soon: 6 };
 
 /** How often the embedded store looks for what others have written, and writes what was left for later. Others are heard within a second (catalogue.ts). */
-const LOOK_AROUND_MS = 450;
+const LOOK_AROUND_MS = 950;
 /** How often the log is looked at for what other processes have written to it. */
 const LOG_LOOK_MS = 10_000;
 

@@ -28,3 +28,17 @@ test("where nobody keeps a mark there may always be something new", async () => 
   await seen.ask(async () => undefined);
   assert.ok(seen.isNew);
 });
+
+test("who waits for something new hears of a write of another thread's mark, and of nothing once it has left", async () => {
+  const mark = new WriteMark();
+  const seen = new SeenWrites(mark);
+  await seen.ask(async () => undefined);
+  const heard = seen.untilNew();
+  new WriteMark(mark.memory).note();
+  assert.equal(await heard, true);
+  await seen.ask(async () => undefined);
+  const left = seen.untilNew();
+  seen.leave();
+  assert.equal(await left, false);
+  assert.equal(await new SeenWrites(null).untilNew(), true);
+});
