@@ -90,7 +90,7 @@ export function endings({ tables, unit, now }: CommandParts, { finished, news }:
       mcc_mnc: mccMnc,
       charged_micros: refunded ? "0" : row.charged_micros,
       owner: null,
-      ...(row.secret_body === null ? {} : { secret_body: null }),
+      secret_body: null,
       parts_pending: 0,
       pull: toPull ? 0 : null,
       pull_at_ms: toPull ? now() : null,

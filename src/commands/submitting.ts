@@ -67,9 +67,9 @@ export function taking(
       parts_pending: parts.filter((part) => part.counts).length,
       worst_event: refusedErrorId === null ? null : "rejected",
       error_id: refusedErrorId ?? 0,
-      ...(row.taken === null ? {} : { taken: null }),
+      taken: null,
       // Nothing is handed over any more, so nobody needs the text.
-      ...(row.secret_body === null ? {} : { secret_body: null }),
+      secret_body: null,
     });
     bulks.sent(row);
     if (news.isOn) news.sent(changed, carrierId);
