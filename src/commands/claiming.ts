@@ -8,10 +8,10 @@ import { queuedMessage } from "../store/rows.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
-import { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 import { Paces } from "./pacing.ts";
+import type { Matches } from "./receipts/matches.ts";
 import { type TakenParts, takenNames } from "./submitting.ts";
 
 function bulkNameOf(row: MessageRow): BulkName {
@@ -23,6 +23,7 @@ export function claimingCommands(
   bulks: Bulks,
   { conclude }: Endings,
   { expire }: TakenParts,
+  beginMatches: () => Matches,
 ) {
   const { dialect } = sql;
   const due = sql.prepare<[number, number], MessageRow>(
@@ -49,12 +50,12 @@ export function claimingCommands(
         wallets: rows.map((row) => row.account_id),
         parked: rows.filter((row) => row.taken !== null).flatMap(takenNames),
       });
-      const comparisons = new Comparisons(tables);
+      const matches = beginMatches();
       const paces = new Paces(tables);
       for (const dueRow of rows) {
         const { kind, row, follows } = bulks.fateOf(dueRow, nowMs, paces);
         if (kind === "canceled") cancel(row);
-        if (kind === "expired") expire(row, nowMs, comparisons);
+        if (kind === "expired") expire(row, nowMs, matches);
         if (kind !== "goes") continue;
         const hasLimit = row.slot_until_ms !== null;
         const slotUntilMs = hasLimit ? paces.release(row, follows, nowMs) : null;

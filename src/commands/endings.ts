@@ -11,7 +11,7 @@ import type { Hearers } from "./hearers.ts";
 import { refund } from "./ledger.ts";
 
 /** The last word about a part. */
-interface LastWord {
+export interface LastWord {
   readonly event: Event;
   readonly errorId: number;
   readonly atMs: number;

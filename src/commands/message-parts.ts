@@ -1,7 +1,7 @@
 /**
  * What its carrier calls the parts of a message, for people. No index leads from a message to its parts: receipts need none, and each would have to be kept up for
  * every part. But rows are numbered as they are written, which is soon after what they tell of. So the place of a moment in them is found by halving, and a bounded number of rows from there on
- * is looked through: for parts that wait those of `part`, and afterwards those of `settled_receipt`, where the receipts of a day are (repeats.ts).
+ * is looked through: for parts that wait those of `part`, and afterwards those of `settled_receipt`, where the receipts of a day are (receipts/repeats.ts).
  */
 import type { MessageKey } from "../message/message.ts";
 import { UNKNOWN_PREFIX } from "../message/receipt.ts";

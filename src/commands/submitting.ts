@@ -11,12 +11,11 @@ import { takenOf } from "../store/rows.ts";
 import { type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
-import { Comparisons } from "./comparisons.ts";
 import type { Endings } from "./endings.ts";
 import { commands, grouped } from "./entry.ts";
 import type { LiveNews } from "./live-news.ts";
-import type { Matching } from "./matching.ts";
-import { distinct } from "./receipt-names.ts";
+import type { Matches } from "./receipts/matches.ts";
+import { distinct } from "./receipts/names.ts";
 
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
@@ -40,18 +39,12 @@ export function takenNames(row: MessageRow): PartName[] {
 export type TakenParts = ReturnType<typeof taking>;
 
 /** What a carrier has of a message. */
-export function taking(
-  { tables }: CommandParts,
-  bulks: Bulks,
-  { report, conclude }: Endings,
-  { matchName }: Matching,
-  news: LiveNews,
-) {
+export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclude }: Endings, news: LiveNews) {
   /** The carrier has all that it will get of the message: from now on its receipts are waited for. */
   function taken(
     row: MessageRow,
     { carrierId, parts, refusedErrorId, atMs }: SubmittedMessage,
-    comparisons: Comparisons,
+    matches: Matches,
   ): void {
     // Nothing would ever be heard of it.
     if (!parts.some(({ counts }) => counts)) {
@@ -75,17 +68,16 @@ export function taking(
     if (news.isOn) news.sent(changed, carrierId);
     for (const { carrierMessageId, counts } of parts) {
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
-      tables.parts.insert({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
-      comparisons.come({ carrierId, carrierMessageId });
+      matches.add({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
     }
     if (row.intermediate === 1) report(changed, statusId, 0, atMs, null, TOLD.accepted);
     if (!tables.receipts.anyParked(carrierId)) return;
     const names = distinct(parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })));
-    for (const name of names) matchName(name, comparisons, { only: row });
+    for (const name of names) matches.matchName(name, { only: row });
   }
 
   /** Its validity is over before all of it went. Of what the carrier has, the receipts are waited for, and it stays charged. */
-  function expire(row: MessageRow, atMs: number, comparisons: Comparisons): void {
+  function expire(row: MessageRow, atMs: number, matches: Matches): void {
     const begun = takenOf(row);
     if (begun === null) {
       conclude(row, step("queued", "validity over")!, 0, atMs, null);
@@ -93,7 +85,7 @@ export function taking(
     }
     const parts = begun.ids.flatMap((id) => (id === null ? [] : [{ carrierMessageId: id, counts: true }]));
     const message = { key: row.key, carrierId: row.carrier_id, parts, refusedErrorId: VALIDITY_EXPIRED, atMs };
-    taken(row, message, comparisons);
+    taken(row, message, matches);
   }
 
   return { taken, expire };
@@ -104,6 +96,7 @@ export function submittingCommands(
   bulks: Bulks,
   { conclude }: Endings,
   { taken }: TakenParts,
+  beginMatches: () => Matches,
 ) {
   function leaveLane(row: MessageRow): void {
     const lane = laneOf(row);
@@ -129,12 +122,12 @@ export function submittingCommands(
         return { ownMessages: keysOf(messages), newParts, parked: newParts };
       },
       ({ messages }) => {
-        const comparisons = new Comparisons(tables);
+        const matches = beginMatches();
         for (const message of messages) {
           const row = tables.messages.get(message.key);
           if (row === undefined) continue;
           if (row.owner === epoch) leaveLane(row);
-          if (row.state <= STATE_NUMBER.queued) taken(row, message, comparisons);
+          if (row.state <= STATE_NUMBER.queued) taken(row, message, matches);
         }
       },
     ),

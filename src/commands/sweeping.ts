@@ -4,19 +4,12 @@ import { SWEEP_START } from "../store/port/delivery.ts";
 import type { OutstandingRow, ParkedReceipt, PartName } from "../store/port/receipts.ts";
 import { PART, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { MAX_SAME_ID } from "../store/tables.ts";
-import { Comparisons } from "./comparisons.ts";
-import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
-import type { Matching } from "./matching.ts";
-import { nameKey } from "./receipt-names.ts";
+import type { Matches } from "./receipts/matches.ts";
+import { nameKey } from "./receipts/names.ts";
 import { type TakenParts, takenNames } from "./submitting.ts";
 
-export function sweepingCommands(
-  { sql, tables }: CommandParts,
-  { settlePart }: Endings,
-  { matchName }: Matching,
-  { expire }: TakenParts,
-) {
+export function sweepingCommands({ sql, tables }: CommandParts, { expire }: TakenParts, beginMatches: () => Matches) {
   const { dialect } = sql;
   const outstandingParts = sql.prepare<[number, string, number], OutstandingRow>(
     `SELECT part.id AS "rowId", carrier_message_id AS "carrierMessageId", message.recipient AS "to",
@@ -72,13 +65,13 @@ export function sweepingCommands(
       await tables.load({ parts: page.filter(isLate), parked: page, messages: keys, refunds: true });
       // A part and its receipt, written by two nodes at the same moment, do not see each other, and who was to look again may have died.
       // That a part has waited too long does not say that a doubtful receipt was another's.
-      const comparisons = new Comparisons(tables);
+      const matches = beginMatches();
       const isWanted = ({ why }: ParkedReceipt): boolean => why !== "doubtful";
       const matched = new Set<string>();
       const parts = page.filter((name) => {
         // The rest is for the next page.
-        if (comparisons.areSpent) return false;
-        if (!matched.has(nameKey(name))) matchName(name, comparisons, { isWanted });
+        if (matches.areSpent) return false;
+        if (!matched.has(nameKey(name))) matches.matchName(name, { isWanted });
         matched.add(nameKey(name));
         return true;
       });
@@ -86,15 +79,15 @@ export function sweepingCommands(
       for (const name of parts.filter(isLate)) {
         const part = await stillWaiting(name, partsOf(name));
         if (part === undefined) continue;
-        settlePart(part, tables.messages.get(part.key), { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null });
-        comparisons.gone(name, part);
+        const word = { event: "no receipt", errorId: 0, atMs: nowMs, mccMnc: null } as const;
+        matches.settle(name, part, tables.messages.get(part.key), word);
       }
       const begun = expired.flatMap(({ key }) => tables.messages.get(key) ?? []).filter((row) => row.taken !== null);
       if (begun.length > 0) await tables.load({ parked: begun.flatMap(takenNames) });
       for (const waiting of expired) {
         const row = tables.messages.get(waiting.key);
         if (row?.state !== STATE_NUMBER.queued || row.owner !== null) continue;
-        expire(row, nowMs, comparisons);
+        expire(row, nowMs, matches);
       }
       const isLastPage = page.length < limit && parts.length === page.length;
       const cursor = isLastPage ? SWEEP_START : { afterPart: parts.at(-1)!.id, upToPart: last };

@@ -25,7 +25,6 @@ import { linkCommands } from "./links.ts";
 import { LiveNews } from "./live-news.ts";
 import { loginEventCommands } from "./login-events.ts";
 import { logCommands } from "./logs.ts";
-import { matching } from "./matching.ts";
 import { messageLifeCommands } from "./message-life.ts";
 import { messageSearchCommands } from "./message-search.ts";
 import { optOutCommands } from "./opt-outs.ts";
@@ -35,8 +34,10 @@ import { profileCommands } from "./profiles.ts";
 import { pullCommands } from "./pull.ts";
 import { pullSearchCommands } from "./pull-search.ts";
 import { quarantineCommands } from "./quarantine.ts";
-import { receiptCommands } from "./receipts.ts";
-import { Repeats } from "./repeats.ts";
+import { Matches } from "./receipts/matches.ts";
+import { receiptCommands } from "./receipts/received.ts";
+import { Repeats } from "./receipts/repeats.ts";
+import { unmatchedCommands } from "./receipts/unmatched.ts";
 import { reportHostCommands } from "./report-hosts.ts";
 import { flushReports, reportCommands } from "./reports.ts";
 import { secondFactorCommands } from "./second-factor.ts";
@@ -49,7 +50,6 @@ import { subscriptionCommands } from "./subscriptions.ts";
 import { sweepingCommands } from "./sweeping.ts";
 import { traceCommands } from "./trace.ts";
 import { travellingCommands } from "./travelling.ts";
-import { unmatchedCommands } from "./unmatched.ts";
 import { upgradedCommands } from "./upgraded.ts";
 
 function commandTable(
@@ -61,16 +61,16 @@ function commandTable(
   const bulks = new Bulks(parts);
   const repeats = new Repeats(parts.sql, parts.unit, parts.now);
   const ends = endings(parts, hearers);
-  const matches = matching(parts, repeats, ends);
-  const takes = taking(parts, bulks, ends, matches, hearers.news);
+  const beginMatches = (): Matches => new Matches(parts, repeats, ends);
+  const takes = taking(parts, bulks, ends, hearers.news);
   return {
     ...acceptCommands(parts, bulks, hearers),
     ...linkCommands(parts),
     ...conversionCommands(parts),
-    ...claimingCommands(parts, bulks, ends, takes),
-    ...submittingCommands(parts, bulks, ends, takes),
-    ...receiptCommands(parts, repeats, matches),
-    ...sweepingCommands(parts, ends, matches, takes),
+    ...claimingCommands(parts, bulks, ends, takes, beginMatches),
+    ...submittingCommands(parts, bulks, ends, takes, beginMatches),
+    ...receiptCommands(parts, repeats, beginMatches),
+    ...sweepingCommands(parts, takes, beginMatches),
     ...bulks.commands(),
     ...bulkListCommands(parts),
     ...incomingCommands(parts, hearers.news),

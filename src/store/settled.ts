@@ -1,4 +1,4 @@
-/** The rows of `settled_receipt`: the receipts that a commit has applied, as short names with what was said under each (commands/repeats.ts). */
+/** The rows of `settled_receipt`: the receipts that a commit has applied, as short names with what was said under each (commands/receipts/repeats.ts). */
 import type { MessageKey } from "../message/message.ts";
 
 /** In place of a key: several messages had this name, or it is not known which. */

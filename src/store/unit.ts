@@ -37,7 +37,7 @@ export class Unit {
   earliestDueAtMs: number | null = null;
   /** It changed accounts or catalogue. */
   changed = false;
-  /** The receipts that it applied, by their names (commands/repeats.ts). */
+  /** The receipts that it applied, by their names (commands/receipts/repeats.ts). */
   readonly settled = new Map<number, Settled>();
   /** It made reports that another node has to push. */
   reportsWait = false;

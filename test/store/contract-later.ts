@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MAX_OCTETS_LENGTH } from "../../src/commands/receipt-names.ts";
+import { MAX_OCTETS_LENGTH } from "../../src/commands/receipts/names.ts";
 import { type Receipt, type ReceiptOutcome, unknownId } from "../../src/message/receipt.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";

@@ -1,7 +1,7 @@
 /** What every engine of the store must do so that nobody changes another's message by a receipt. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MAX_REPEAT_WAIT_MS } from "../../src/commands/repeats.ts";
+import { MAX_REPEAT_WAIT_MS } from "../../src/commands/receipts/repeats.ts";
 import { type Receipt, unknownId } from "../../src/message/receipt.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { SWEEP_START } from "../../src/store/port/delivery.ts";

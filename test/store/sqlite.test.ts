@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
-import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/commands/repeats.ts";
+import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../src/commands/receipts/repeats.ts";
 import { RULES } from "../../src/commands/table.ts";
 import { DataDirectoryInUse, isRefusal, lockDirectory, openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { systemClock } from "../../src/runtime/clock.ts";

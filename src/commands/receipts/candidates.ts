@@ -3,9 +3,9 @@
  * phone and of its submit decides, and if that fits the parts of several messages, nothing does: a wrong guess would tell two clients lies. Parts of
  * one message under one id are no riddle: some carriers give all of them the same, and any of them will do. Pure.
  */
-import { samePhone } from "../message/phones.ts";
-import type { Receipt } from "../message/receipt.ts";
-import type { MessageRow, PartRow } from "../store/schema/message.ts";
+import { samePhone } from "../../message/phones.ts";
+import type { Receipt } from "../../message/receipt.ts";
+import type { MessageRow, PartRow } from "../../store/schema/message.ts";
 
 /** The message's time is of the node that accepted it, the receipt's of the one that it came to: their clocks may differ by so much. */
 export const CLOCKS_APART_MS = 5_000;

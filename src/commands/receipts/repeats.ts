@@ -13,11 +13,11 @@
  * after a few minutes, or when they are too many.
  */
 
-import type { MessageKey } from "../message/message.ts";
-import type { Receipt, ReceiptOutcome } from "../message/receipt.ts";
-import { NO_KEY, type Settled, settledOf, settledText } from "../store/settled.ts";
-import type { Sql } from "../store/sql.ts";
-import type { Unit } from "../store/unit.ts";
+import type { MessageKey } from "../../message/message.ts";
+import type { Receipt, ReceiptOutcome } from "../../message/receipt.ts";
+import { NO_KEY, type Settled, settledOf, settledText } from "../../store/settled.ts";
+import type { Sql } from "../../store/sql.ts";
+import type { Unit } from "../../store/unit.ts";
 
 /** How long a receipt is remembered at most. */
 export const MAX_REPEAT_AGE_MS = 24 * 3_600_000;

@@ -2,8 +2,8 @@
  * What names a receipt: under which name it is parked, and what tells it from another. Under which names its part may be found is in
  * store/part-names.ts. Pure.
  */
-import { type Receipt, UNREADABLE_PREFIX } from "../message/receipt.ts";
-import type { ParkedReceipt, PartName } from "../store/port/receipts.ts";
+import { type Receipt, UNREADABLE_PREFIX } from "../../message/receipt.ts";
+import type { ParkedReceipt, PartName } from "../../store/port/receipts.ts";
 import { hashOf } from "./repeats.ts";
 
 /** So much is kept of the octets of a receipt that could not be read, in hex. */

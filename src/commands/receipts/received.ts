@@ -1,16 +1,15 @@
 /** Receipts as they come: those that find their part are applied, and the others are parked until it comes, or somebody looks at them. */
 
-import type { MessageKey } from "../message/message.ts";
-import type { Receipt } from "../message/receipt.ts";
-import { isAboutPhone } from "../message/receipt.ts";
-import type { CommandParts } from "../store/command-parts.ts";
-import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../store/port/receipts.ts";
-import { LATER, PARKED } from "../store/schema/receipts.ts";
-import type { Awaitable } from "../store/sql.ts";
-import { Comparisons } from "./comparisons.ts";
-import { commands, grouped } from "./entry.ts";
-import { isUnclear, type Matching } from "./matching.ts";
-import { boundedReceipt, distinct, nameKey, parkedName, saidBy, withoutReservedId } from "./receipt-names.ts";
+import type { MessageKey } from "../../message/message.ts";
+import type { Receipt } from "../../message/receipt.ts";
+import { isAboutPhone } from "../../message/receipt.ts";
+import type { CommandParts } from "../../store/command-parts.ts";
+import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../../store/port/receipts.ts";
+import { LATER, PARKED } from "../../store/schema/receipts.ts";
+import type { Awaitable } from "../../store/sql.ts";
+import { commands, grouped } from "../entry.ts";
+import { isUnclear, type Matches } from "./matches.ts";
+import { boundedReceipt, distinct, nameKey, parkedName, saidBy, withoutReservedId } from "./names.ts";
 import type { KnownReceipt, Repeats } from "./repeats.ts";
 
 /** A receipt that is to be parked: no part was waiting for it, or one has heard it, and somebody has to look at it. */
@@ -28,7 +27,7 @@ const NONE_MISSED: ParkedCounts = { unmatched: 0, foreign: 0, doubtful: 0, repea
 interface Batch {
   readonly carrierId: string;
   readonly receipts: readonly Receipt[];
-  readonly comparisons: Comparisons;
+  readonly matches: Matches;
   readonly missed: Missed[];
   /** Places of those that are none. */
   readonly strangers: number[];
@@ -37,11 +36,7 @@ interface Batch {
   look: "needed" | "done";
 }
 
-export function receiptCommands(
-  { sql, tables }: CommandParts,
-  repeats: Repeats,
-  { find, apply, matchName, recordLater }: Matching,
-) {
+export function receiptCommands({ sql, tables }: CommandParts, repeats: Repeats, beginMatches: () => Matches) {
   const newestParked = sql.prepare<[string | null, number, number], ParkedReceipt>(
     `SELECT ${PARKED.list} FROM parked_receipt
      WHERE repeated = 0 AND ${sql.dialect.plain("carrier_id")} = coalesce(?, carrier_id) AND at_ms < ? ORDER BY id DESC LIMIT ?`,
@@ -64,7 +59,7 @@ export function receiptCommands(
    * Parks receipts that were not applied. Of one that is parked already the newer counts: it may be about a newer message. Those that came again, or
    * after the last word, wait a short while only; the second are recorded beside their message, and that is all that they do.
    */
-  async function parkNew(carrierId: string, missed: readonly Missed[]): Promise<ParkedCounts> {
+  async function parkNew({ carrierId, missed, matches }: Batch): Promise<ParkedCounts> {
     const counts = { unmatched: 0, foreign: 0, doubtful: 0, repeated: 0, later: 0 };
     const names = missed.flatMap(({ receipt }) => parkedName(carrierId, receipt) ?? []);
     await tables.load({ parked: names });
@@ -105,7 +100,7 @@ export function receiptCommands(
       });
       said?.of.set(said.what, again);
       if (beside !== null) {
-        recordLater({ ...receipt, carrierId }, beside);
+        matches.recordLater({ ...receipt, carrierId }, beside);
         counts.later++;
       } else if (isRepeat || parked !== undefined) counts.repeated++;
       else if (heardBy === null) {
@@ -118,16 +113,16 @@ export function receiptCommands(
 
   /** Applies receipts from this one on, and gathers what is to be done about the others. It waits only where it has to be known what came before. */
   function applyFrom(batch: Batch, from: number): Promise<void> | undefined {
-    const { carrierId, receipts, comparisons, missed, strangers, contested } = batch;
+    const { carrierId, receipts, matches, missed, strangers, contested } = batch;
     for (let index = from; index < receipts.length; index++) {
       const receipt = receipts[index]!;
-      const found = find(carrierId, receipt, comparisons, batch.look);
+      const found = matches.find(carrierId, receipt, batch.look);
       if (found === null) {
         batch.look = "done";
         return repeats.look().then(() => applyFrom(batch, index));
       }
       if (typeof found === "object") {
-        apply(carrierId, receipt, found, comparisons);
+        matches.apply(carrierId, receipt, found);
         if (found.hasRivals && receipt.outcome !== "held") contested.push(found.name);
         if (isUnclear(receipt)) missed.push({ receipt, why: "unreadable", heardBy: found.part.key });
       }
@@ -138,11 +133,12 @@ export function receiptCommands(
   }
 
   /** Parks what was not applied, and looks again at what was doubtful until another receipt of its id was applied. */
-  async function parkAndMatch({ carrierId, comparisons, missed, contested }: Batch): Promise<ParkedCounts> {
-    const counts = missed.length === 0 ? NONE_MISSED : await parkNew(carrierId, missed);
+  async function parkAndMatch(batch: Batch): Promise<ParkedCounts> {
+    const { missed, contested, matches } = batch;
+    const counts = missed.length === 0 ? NONE_MISSED : await parkNew(batch);
     const names = distinct(contested);
     if (names.length > 0) await tables.load({ parked: names });
-    for (const name of names) matchName(name, comparisons);
+    for (const name of names) matches.matchName(name);
     return counts;
   }
 
@@ -151,7 +147,7 @@ export function receiptCommands(
       ({ carrierId, receipts }) => ({ receipts: receipts.map((receipt) => ({ ...receipt, carrierId })) }),
       ({ carrierId, receipts }) => {
         const strangers: number[] = [];
-        const gathered = { missed: [], strangers, contested: [], comparisons: new Comparisons(tables) };
+        const gathered = { missed: [], strangers, contested: [], matches: beginMatches() };
         const batch: Batch = { carrierId, receipts, ...gathered, look: "needed" };
         const finish = (): Awaitable<ReceivedReceipts> =>
           batch.missed.length + batch.contested.length === 0
@@ -165,8 +161,8 @@ export function receiptCommands(
     matchParked: grouped(
       ({ names }) => ({ parts: names, parked: names }),
       ({ names }) => {
-        const comparisons = new Comparisons(tables);
-        for (const name of distinct(names)) matchName(name, comparisons);
+        const matches = beginMatches();
+        for (const name of distinct(names)) matches.matchName(name);
       },
     ),
 

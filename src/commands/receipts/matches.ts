@@ -1,20 +1,29 @@
-/** Receipts and the parts that wait for them: which part a receipt is about, and what it changes. */
+/**
+ * Receipts and the parts that wait for them: which part a receipt is about, and what it changes. Whoever has parts that come or end asks here, and
+ * nobody else in this folder but for the commands:
+ *
+ *      matches.ts ─▶ candidates.ts    of several parts with the receipt's id the one that is meant
+ *                 ─▶ comparisons.ts   what one command compares, which is bounded
+ *                 ─▶ repeats.ts       what was applied before, and so is known when it comes again
+ *                 ─▶ names.ts         what names a receipt
+ *      received.ts, unmatched.ts      the commands: receipts as they come, and what goes of those that match nothing
+ */
 
-import { step } from "../message/life.ts";
-import type { MessageKey } from "../message/message.ts";
-import { phoneOf } from "../message/phones.ts";
-import { isAboutPhone, type Receipt, UNKNOWN_PREFIX } from "../message/receipt.ts";
-import { TOLD } from "../message/report-form.ts";
-import { STATUS } from "../sms/statuses.ts";
-import type { CommandParts } from "../store/command-parts.ts";
-import { type PhoneNames, receiptNames } from "../store/part-names.ts";
-import type { CarrierReceipt, ParkedReceipt, PartName, WhyParked } from "../store/port/receipts.ts";
-import { type MessageRow, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
-import { MAX_SAME_ID } from "../store/tables.ts";
+import { step } from "../../message/life.ts";
+import type { MessageKey } from "../../message/message.ts";
+import { phoneOf } from "../../message/phones.ts";
+import { isAboutPhone, type Receipt, UNKNOWN_PREFIX } from "../../message/receipt.ts";
+import { TOLD } from "../../message/report-form.ts";
+import { STATUS } from "../../sms/statuses.ts";
+import type { CommandParts } from "../../store/command-parts.ts";
+import { type PhoneNames, receiptNames } from "../../store/part-names.ts";
+import type { CarrierReceipt, ParkedReceipt, PartName, WhyParked } from "../../store/port/receipts.ts";
+import { type MessageRow, type NewPartRow, type PartRow, STATE_NUMBER } from "../../store/schema/message.ts";
+import { MAX_SAME_ID, type Tables } from "../../store/tables.ts";
+import type { Endings, LastWord } from "../endings.ts";
 import { CLOCKS_APART_MS, choose } from "./candidates.ts";
-import type { Comparisons } from "./comparisons.ts";
-import type { Endings } from "./endings.ts";
-import { withoutReservedId } from "./receipt-names.ts";
+import { Comparisons } from "./comparisons.ts";
+import { withoutReservedId } from "./names.ts";
 import { MAX_REPEAT_WAIT_MS, type Repeats } from "./repeats.ts";
 
 interface FoundPart {
@@ -46,18 +55,48 @@ function hasBeenHeard({ why, messageKey }: ParkedReceipt): boolean {
   return why === "unreadable" && messageKey !== null;
 }
 
-export type Matching = ReturnType<typeof matching>;
+/** What the receipts of one command are matched with. */
+export class Matches {
+  readonly #tables: Tables;
+  readonly #now: () => number;
+  readonly #repeats: Repeats;
+  readonly #endings: Endings;
+  readonly #comparisons: Comparisons;
 
-export function matching({ tables, now }: CommandParts, repeats: Repeats, { report, settlePart }: Endings) {
+  constructor({ tables, now }: Pick<CommandParts, "tables" | "now">, repeats: Repeats, endings: Endings) {
+    this.#tables = tables;
+    this.#now = now;
+    this.#repeats = repeats;
+    this.#endings = endings;
+    this.#comparisons = new Comparisons(tables);
+  }
+
+  /** So much has been compared that the rest is left to another command. */
+  get areSpent(): boolean {
+    return this.#comparisons.areSpent;
+  }
+
+  /** A part has come, and waits for its receipt. */
+  add(part: NewPartRow): void {
+    this.#tables.parts.insert(part);
+    this.#comparisons.come(part);
+  }
+
+  /** A part that has this name has its last word. */
+  settle(name: PartName, part: PartRow, row: MessageRow | undefined, word: LastWord): void {
+    this.#endings.settlePart(part, row, word);
+    this.#comparisons.gone(name, part);
+  }
+
   /** The part with the receipt's id; if there is none that is sure, why not. */
-  function findById(name: PartName | null, receipt: Receipt, comparisons: Comparisons): FoundPart | WhyParked {
-    const parts = name === null ? [] : comparisons.partsOf(name);
+  #findById(name: PartName | null, receipt: Receipt): FoundPart | WhyParked {
+    const parts = name === null ? [] : this.#comparisons.partsOf(name);
     const [first] = parts;
     if (name === null || first === undefined) return "unmatched";
     // Nearly every id is one part's.
     if (parts.length === 1) {
       const isMeant = first.row === undefined || isAboutPhone(receipt, first.row.recipient);
-      const row = comparisons.isKept(name) ? undefined : first.row;
+      const row = this.#comparisons.isKept(name) ? undefined : first.row;
       return isMeant ? { name, part: first.part, row, isById: true, hasRivals: false } : "foreign";
     }
     if (parts.length > MAX_SAME_ID) return "doubtful";
@@ -75,19 +114,21 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
    * under both, nobody knows which is meant, and the receipt waits. For the second, the first has to be the message's sender: else a receipt of
    * any message that the phone itself has sent would do.
    */
-  function findByPhone({ to, other }: PhoneNames, receipt: Receipt): FoundPart | null {
-    const [direct, swapped] = [to, other].map((name) => (name === null ? undefined : tables.parts.named(name)[0]));
+  #findByPhone({ to, other }: PhoneNames, receipt: Receipt): FoundPart | null {
+    const [direct, swapped] = [to, other].map((name) =>
+      name === null ? undefined : this.#tables.parts.named(name)[0],
+    );
     if (direct !== undefined && swapped !== undefined) return null;
     const part = direct ?? swapped;
     if (part === undefined) return null;
-    const row = tables.messages.get(part.key);
+    const row = this.#tables.messages.get(part.key);
     const isMeant = part === direct || (row !== undefined && phoneOf(row.sender) === receipt.to);
     return isMeant ? { name: (part === direct ? to : other)!, part, row, isById: false, hasRivals: false } : null;
   }
 
   /** Its id is known to be another part's: a part whose id was never learnt is not meant. Up to what was read of that by now. */
-  function isOfAnother(carrierId: string, receipt: Receipt, key: MessageKey): boolean {
-    const known = repeats.find(carrierId, receipt);
+  #isOfAnother(carrierId: string, receipt: Receipt, key: MessageKey): boolean {
+    const known = this.#repeats.find(carrierId, receipt);
     return known !== null && (known.key !== key || known.hasLastWord);
   }
 
@@ -95,29 +136,23 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
    * The part that was waiting for this receipt, and if there is none, why not. A receipt about another phone than the message's is "foreign", and
    * changes nothing: ids are easily guessed. `look` is for who can wait: null then means that it has to be known first what came before.
    */
-  function find(
-    carrierId: string,
-    receipt: Receipt,
-    comparisons: Comparisons,
-    look: "needed" | "done" = "done",
-  ): FoundPart | WhyParked | null {
+  find(carrierId: string, receipt: Receipt, look: "needed" | "done" = "done"): FoundPart | WhyParked | null {
     const names = receiptNames(carrierId, receipt);
-    const byId = findById(names.byId, receipt, comparisons);
+    const byId = this.#findById(names.byId, receipt);
     if (typeof byId === "object" || byId === "doubtful") return byId;
-    const byPhone = findByPhone(names.byPhone, receipt);
+    const byPhone = this.#findByPhone(names.byPhone, receipt);
     if (byPhone === null) return byId;
     if (names.byId !== null && look === "needed") return null;
-    return isOfAnother(carrierId, receipt, byPhone.part.key) ? byId : byPhone;
+    return this.#isOfAnother(carrierId, receipt, byPhone.part.key) ? byId : byPhone;
   }
 
   /** The part hears it. */
-  function apply(carrierId: string, receipt: Receipt, found: FoundPart, comparisons: Comparisons): void {
-    const { name, part, row = tables.messages.get(part.key) } = found;
-    repeats.note(carrierId, receipt, part.key);
+  apply(carrierId: string, receipt: Receipt, found: FoundPart): void {
+    const { name, part, row = this.#tables.messages.get(part.key) } = found;
+    this.#repeats.note(carrierId, receipt, part.key);
     const { outcome, errorId, atMs } = receipt;
     if (outcome !== "held") {
-      settlePart(part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
-      comparisons.gone(name, part);
+      this.settle(name, part, row, { event: outcome, errorId, atMs, mccMnc: receipt.mccMnc });
       return;
     }
     const made = step("submitted", "held")!;
@@ -125,22 +160,23 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     const statusId = STATUS[made.status].id;
     const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
-    tables.messages.change(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
-    if (row.intermediate === 1) report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc, TOLD.buffered);
+    this.#tables.messages.change(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
+    if (row.intermediate === 1)
+      this.#endings.report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc, TOLD.buffered);
   }
 
   /**
    * Whether a receipt that looks like a repeat may be the first of this message. It is more likely one of the message before, so everything has to
    * fit: the phone, the id (a part without one takes no repeats), and the time, without allowance for clocks.
    */
-  function mayBeFirst(receipt: ParkedReceipt, { recipient, received_at_ms }: MessageRow): boolean {
-    const sinceMs = Math.max(received_at_ms, now() - MAX_REPEAT_WAIT_MS);
+  #mayBeFirst(receipt: ParkedReceipt, { recipient, received_at_ms }: MessageRow): boolean {
+    const sinceMs = Math.max(received_at_ms, this.#now() - MAX_REPEAT_WAIT_MS);
     return receipt.atMs >= sinceMs && isAboutPhone(receipt, recipient);
   }
 
   /** Only from after the message came: a carrier may use an id again, and an old receipt says nothing of a new message. */
-  function isOfTime(receipt: ParkedReceipt, row: MessageRow, isUnknown: boolean): boolean {
-    if (receipt.repeated === 1) return !isUnknown && mayBeFirst(receipt, row);
+  #isOfTime(receipt: ParkedReceipt, row: MessageRow, isUnknown: boolean): boolean {
+    if (receipt.repeated === 1) return !isUnknown && this.#mayBeFirst(receipt, row);
     return receipt.atMs >= row.received_at_ms - (isUnknown ? 0 : CLOCKS_APART_MS);
   }
 
@@ -148,32 +184,33 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
    * A receipt can overtake the answer to its submit: it waits among the parked ones, and is looked for here when parts of that name have come, or
    * have become fewer. With `only` for that message alone. The parts of that name may be another node's, and their rows have to be loaded.
    */
-  function matchName(name: PartName, comparisons: Comparisons, { only = null, isWanted = always }: Wanted = {}): void {
+  matchName(name: PartName, { only = null, isWanted = always }: Wanted = {}): void {
     const { carrierId, carrierMessageId } = name;
-    if (comparisons.areSpent || !tables.receipts.anyParked(carrierId)) return;
+    if (this.#comparisons.areSpent || !this.#tables.receipts.anyParked(carrierId)) return;
     const isUnknown = carrierMessageId.startsWith(UNKNOWN_PREFIX);
     const parked = isUnknown
-      ? tables.receipts.parkedForPhone(carrierId, carrierMessageId.slice(UNKNOWN_PREFIX.length))
-      : tables.receipts.parked(name);
+      ? this.#tables.receipts.parkedForPhone(carrierId, carrierMessageId.slice(UNKNOWN_PREFIX.length))
+      : this.#tables.receipts.parked(name);
     let waiting = parked.filter(
       (receipt) =>
         isWanted(receipt) &&
         !hasBeenHeard(receipt) &&
-        (only === null || (isOfTime(receipt, only, isUnknown) && (isUnknown || isAboutPhone(receipt, only.recipient)))),
+        (only === null ||
+          (this.#isOfTime(receipt, only, isUnknown) && (isUnknown || isAboutPhone(receipt, only.recipient)))),
     );
     if (waiting.length === 0) return;
-    const parts = tables.parts.named(name);
+    const parts = this.#tables.parts.named(name);
     // Of so many all receipts are doubtful.
     if (parts.length > MAX_SAME_ID && !isUnknown) return;
     const keys = only === null ? new Set(parts.map(({ key }) => key)) : new Set([only.key]);
     let settled: MessageRow | null = null;
     /** Whether it has found its place. */
     const isPlaced = (receipt: ParkedReceipt): boolean => {
-      const found = find(carrierId, withoutReservedId(receipt), comparisons);
+      const found = this.find(carrierId, withoutReservedId(receipt));
       const isFound = found !== null && typeof found === "object" && keys.has(found.part.key);
-      const row = isFound ? tables.messages.get(found.part.key) : undefined;
-      if (isFound && row !== undefined && isOfTime(receipt, row, isUnknown)) {
-        applyParked(receipt, found, comparisons);
+      const row = isFound ? this.#tables.messages.get(found.part.key) : undefined;
+      if (isFound && row !== undefined && this.#isOfTime(receipt, row, isUnknown)) {
+        this.#applyParked(receipt, found);
         if (receipt.outcome !== "held") settled = row;
         return true;
       }
@@ -181,45 +218,43 @@ export function matching({ tables, now }: CommandParts, repeats: Repeats, { repo
       const isLater =
         settled !== null &&
         !isUnknown &&
-        isOfTime(receipt, settled, isUnknown) &&
+        this.#isOfTime(receipt, settled, isUnknown) &&
         isAboutPhone(receipt, settled.recipient) &&
-        tables.parts.named(name).length === 0;
+        this.#tables.parts.named(name).length === 0;
       if (!isLater) return false;
-      recordLater(receipt, settled!.key);
-      tables.receipts.unpark(receipt);
+      this.recordLater(receipt, settled!.key);
+      this.#tables.receipts.unpark(receipt);
       return true;
     };
     // What was doubtful may not be when another has settled its rival.
     for (let before = waiting.length + 1; waiting.length < before; ) {
       before = waiting.length;
-      waiting = waiting.filter((receipt) => comparisons.areSpent || !isPlaced(receipt));
+      waiting = waiting.filter((receipt) => this.#comparisons.areSpent || !isPlaced(receipt));
     }
   }
 
   /** Records what was said after the last word beside its message, and knows it when it comes again. */
-  function recordLater(receipt: CarrierReceipt, messageKey: MessageKey): void {
+  recordLater(receipt: CarrierReceipt, messageKey: MessageKey): void {
     const { carrierId, carrierMessageId, outcome, errorId, atMs } = receipt;
-    tables.receipts.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
-    repeats.note(carrierId, receipt, messageKey);
+    this.#tables.receipts.insertLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    this.#repeats.note(carrierId, receipt, messageKey);
   }
 
   /** If its carrier calls all parts of the message the same, it is the receipt of as many as it has come for. */
-  function applyParked(receipt: ParkedReceipt, found: FoundPart, comparisons: Comparisons): void {
+  #applyParked(receipt: ParkedReceipt, found: FoundPart): void {
     const { carrierId, carrierMessageId, outcome, errorId, atMs, messageKey, times } = receipt;
     const { key } = found.part;
     const said = withoutReservedId(receipt);
-    apply(carrierId, said, found, comparisons);
+    this.apply(carrierId, said, found);
     for (let left = found.isById && outcome !== "held" ? times - 1 : 0; left > 0; left--) {
-      const next = findById(found.name, said, comparisons);
+      const next = this.#findById(found.name, said);
       if (typeof next !== "object" || next.part.key !== key) break;
-      apply(carrierId, said, next, comparisons);
+      this.apply(carrierId, said, next);
     }
     // It was not the other message's after all.
     if (messageKey !== null)
-      tables.receipts.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
-    tables.receipts.unpark(receipt);
-    if (isUnclear(receipt)) tables.receipts.park({ ...receipt, messageKey: key });
+      this.#tables.receipts.deleteLater({ messageKey, carrierId, carrierMessageId, outcome, errorId, atMs });
+    this.#tables.receipts.unpark(receipt);
+    if (isUnclear(receipt)) this.#tables.receipts.park({ ...receipt, messageKey: key });
   }
-
-  return { find, apply, matchName, recordLater };
 }

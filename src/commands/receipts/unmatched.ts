@@ -2,9 +2,9 @@
  * Receipts that match no message, and messages from phones to a number that is nobody's, are kept for whoever wants to find out why. Strangers
  * can cause any number of them, so they have an age and a number at which they go, the oldest first and a page at a time.
  */
-import { firstIdAt } from "../runtime/ids.ts";
-import type { CommandParts } from "../store/command-parts.ts";
-import { commands } from "./entry.ts";
+import { firstIdAt } from "../../runtime/ids.ts";
+import type { CommandParts } from "../../store/command-parts.ts";
+import { commands } from "../entry.ts";
 import {
   MAX_PARKED_REPEATS,
   MAX_REPEAT_AGE_MS,
