@@ -1,17 +1,14 @@
 /**
- * The pump hands messages to carriers, as many as a carrier has room for, and decides by the answers what becomes of them.
- *
- * A part that was handed over counts in its carrier's window until the store knows what became of it. While the store does not keep up, and
- * while this node's lease does not hold, nothing is handed over.
+ * The pump hands messages to carriers, as many as may go (flow.ts), and decides by the answers what becomes of them. A part that was handed over counts
+ * in its carrier's window until the store knows what became of it.
  */
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import type { Timer } from "../runtime/clock.ts";
-import type { Lease } from "../runtime/lease.ts";
-import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import { References } from "../store/references.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
 import { CarrierRouter, type CarrierRouterParts, type HandingOver } from "./carrier-router.ts";
+import { Flow, type FlowParts } from "./flow.ts";
 import { HealthWatch } from "./health-watch.ts";
 import { InDoubt } from "./in-doubt.ts";
 import type { Waiting } from "./lane.ts";
@@ -21,8 +18,7 @@ import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
 import { Submitting, type Verdict } from "./submitting.ts";
 
-export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump"> {
-  readonly lease: Lease;
+export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump">, Pick<FlowParts, "lease"> {
   readonly counts: { expired: number; rerouted: number };
   readonly trace: MessageTrace;
   /** Null unless there is to be a line of the log for each. */
@@ -32,13 +28,12 @@ export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump"> {
 }
 
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
-/** How long a message waits at the head of its carrier for room for all of its parts. */
-const HELD_MS = 1_000;
 
 export class CarrierPump implements HandingOver {
   readonly #parts: CarrierPumpParts;
   /** What cannot go is for the router, and what that has for a carrier goes here. */
   readonly router: CarrierRouter;
+  readonly #flow: Flow;
   readonly #watch: HealthWatch;
   readonly #references = new References();
   readonly #putOffs: PutOffs;
@@ -46,12 +41,10 @@ export class CarrierPump implements HandingOver {
   readonly #aside = new Set<Timer>();
   readonly #longMessages: LongMessages;
   readonly inDoubt = new InDoubt();
-  /** Something stayed behind because the lease did not hold. */
-  #lapsed = false;
-  #isStopping = false;
 
   constructor(parts: CarrierPumpParts) {
     this.#parts = parts;
+    this.#flow = new Flow(parts);
     this.router = new CarrierRouter({ ...parts, pump: this });
     this.#watch = new HealthWatch({ ...parts, router: this.router });
     this.#putOffs = new PutOffs(parts.laneMessages);
@@ -59,21 +52,19 @@ export class CarrierPump implements HandingOver {
   }
 
   get isStopping(): boolean {
-    return this.#isStopping;
+    return this.#flow.isStopping;
   }
 
   /** Nothing is handed over any more. */
   stop(): void {
-    this.#isStopping = true;
+    this.#flow.stop();
     for (const timer of this.#aside) timer.cancel();
     for (const queue of this.#parts.queues) queue.missed.cancelTimer();
   }
 
   /** After a lapse: the store speaks up at least every second, so nothing here has to watch for the lease. */
   goOn(): void {
-    if (!this.#lapsed || !this.#parts.lease.holds()) return;
-    this.#lapsed = false;
-    this.pumpAll();
+    if (this.#flow.takeUp()) this.pumpAll();
   }
 
   pumpAll(): void {
@@ -81,87 +72,59 @@ export class CarrierPump implements HandingOver {
   }
 
   pump(queue: CarrierQueue): void {
-    const { lease, claims } = this.#parts;
-    let room = this.#room(queue);
-    while (room > 0 && queue.carrier.isUp()) {
-      // Some 70 ns, and the process may have been stopped since the last one.
-      if (!lease.holds()) {
-        this.#lapsed = true;
-        break;
-      }
+    let room = this.#flow.room(queue);
+    while (room > 0 && queue.carrier.isUp() && this.#flow.isOurs()) {
       const waiting = queue.ring.next();
       if (waiting === undefined) break;
       if (!this.#mayGo(queue, waiting.message)) continue;
-      const { message } = waiting;
-      const submitting = queue.submitting(message, this.#references, this.#putOffs);
-      const { free } = queue;
-      if (submitting.missing > free && this.#mayWait(queue)) {
-        queue.begun.set(message.key, submitting);
+      const submitting = queue.submitting(waiting.message, this.#references, this.#putOffs);
+      const { missing } = submitting;
+      const waitMs = this.#flow.waitsForMs(queue, missing);
+      if (waitMs > 0) {
+        this.#hold(queue, submitting, waitMs);
         queue.ring.takeBack(waiting);
         break;
       }
       queue.heldSinceMs = null;
-      room -= submitting.missing;
-      this.#submit(queue, waiting, submitting, Math.min(submitting.missing, free));
-      if (room <= 0) room = this.#room(queue);
+      room -= missing;
+      this.#submit(queue, waiting, submitting, Math.min(missing, queue.free));
+      if (room <= 0) room = this.#flow.room(queue);
     }
     if (queue.missed.length > 0) this.#askForSlots(queue);
-    for (const lane of queue.ring.lanes()) claims.refill(lane);
+    for (const lane of queue.ring.lanes()) this.#parts.claims.refill(lane);
   }
 
-  /**
-   * How many parts may go to a carrier now. Where none may, the carrier is pumped again by what would change that: the store when it answers, the pause
-   * when it ends, the carrier when it comes up or has answered. After a stop nothing does.
-   */
-  #room(queue: CarrierQueue): number {
-    const { outcomes } = this.#parts;
-    if (this.#isStopping || !outcomes.keepsUp || queue.pause !== null || !queue.carrier.isUp()) return 0;
-    if (queue.free <= 0) outcomes.hurry();
-    return Math.min(queue.carrier.room(), queue.free);
+  /** It stays at the head until there is room for all of it, and not longer than this. */
+  #hold(queue: CarrierQueue, submitting: Submitting, waitMs: number): void {
+    queue.begun.set(submitting.message.key, submitting);
+    if (queue.heldSinceMs !== null) return;
+    queue.heldSinceMs = this.#parts.clock.monotonic();
+    const timer = this.#parts.clock.after(waitMs, () => {
+      this.#aside.delete(timer);
+      this.pump(queue);
+    });
+    this.#aside.add(timer);
   }
 
   #askForSlots(queue: CarrierQueue): void {
     const { clock, outcomes } = this.#parts;
-    const askers = queue.missed.ask(clock, this.#room(queue), queue.carrier.window, () => this.pump(queue));
+    const askers = queue.missed.ask(clock, this.#flow.room(queue), queue.carrier.window, () => this.pump(queue));
     const dueAtMs = clock.now();
     for (const { key } of askers) outcomes.postponed({ key, dueAtMs, event: "slot missed" });
   }
 
-  /** All of a message at once, if the window has room for that soon. Others wait behind it, so not for long: then it goes in pieces. */
-  #mayWait(queue: CarrierQueue): boolean {
-    const { clock } = this.#parts;
-    if (queue.handed.unrecorded === 0) return false;
-    this.#parts.outcomes.hurry();
-    if (queue.heldSinceMs === null) {
-      queue.heldSinceMs = clock.monotonic();
-      const timer = clock.after(HELD_MS, () => {
-        this.#aside.delete(timer);
-        this.pump(queue);
-      });
-      this.#aside.add(timer);
-    }
-    return clock.monotonic() - queue.heldSinceMs < HELD_MS;
-  }
-
-  /** Past its validity, outside its window, or behind its slot, it does not go. A message that was begun in its window or slot is finished. */
+  /** One that may not go has another place from now on. */
   #mayGo(queue: CarrierQueue, message: QueuedMessage): boolean {
-    const nowMs = this.#parts.clock.now();
-    if (message.expiresAtMs <= nowMs) {
-      this.#expire(queue, message, nowMs);
+    const mayGo = this.#flow.of(queue, message);
+    if (mayGo === "now") return true;
+    if (mayGo === "validity over") {
+      this.#expire(queue, message, this.#parts.clock.now());
       return false;
     }
-    if (message.window !== null && !queue.isBegun(message) && !isOpen(message.window, nowMs)) {
-      queue.begun.delete(message.key);
-      const dueAtMs = Math.min(nextOpening(message.window, nowMs), message.expiresAtMs);
-      this.#parts.outcomes.postponed({ key: message.key, dueAtMs, event: "window closed" });
-      return false;
-    }
-    if (message.slotUntilMs !== null && message.slotUntilMs < nowMs && !queue.isBegun(message)) {
-      queue.begun.delete(message.key);
-      queue.missed.add(message);
-      return false;
-    }
-    return true;
+    queue.begun.delete(message.key);
+    if (mayGo === "slot missed") queue.missed.add(message);
+    else this.#parts.outcomes.postponed({ key: message.key, dueAtMs: mayGo.opensAtMs, event: "window closed" });
+    return false;
   }
 
   #expire(queue: CarrierQueue, message: QueuedMessage, atMs: number): void {
@@ -218,18 +181,18 @@ export class CarrierPump implements HandingOver {
       }
       case "again":
         this.#noteAgain(queue, submitting, verdict, recorded);
-        if (waiting.message.slotUntilMs !== null && submitting.asItIs.taken === null && !this.#isStopping) {
+        if (waiting.message.slotUntilMs !== null && submitting.asItIs.taken === null && !this.#flow.isStopping) {
           this.#takeAnotherSlot(queue, waiting.message, verdict);
           break;
         }
         queue.begun.set(key, submitting);
-        if (verdict.cause === "not now" && !this.#isStopping) {
+        if (verdict.cause === "not now" && !this.#flow.isStopping) {
           if (!this.router.moveOn(queue, waiting.message))
             this.#putOff(queue, submitting, waiting.message, verdict.afterMs);
           break;
         }
         this.router.putBack(queue, verdict.cause === "later" ? this.#placeOf(queue, waiting, submitting) : waiting);
-        if (verdict.cause === "later" && !this.#isStopping) this.#pause(queue, verdict.afterMs);
+        if (verdict.cause === "later" && !this.#flow.isStopping) this.#pause(queue, verdict.afterMs);
     }
     this.#pumpOnce(queue);
   }
