@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type Db, openDatabase } from "../../src/drivers/sqlite/database.ts";
-import { MESSAGE, type MessageRow, type NewMessageRow } from "../../src/store/schema/message.ts";
+import { MESSAGE, type MessageRow, type NewMessageRow, PART } from "../../src/store/schema/message.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { TableStatements } from "../../src/store/sqlite/table-statements.ts";
 import fc, { cases } from "../support/chance.ts";
@@ -95,4 +95,18 @@ test("those that would have gone with one that is refused are left whole", async
   const left = statements.insertTogether(rows);
   assert.deepEqual(left, rows.slice(20));
   assert.deepEqual(written(statements), [...rows.slice(0, 20), there]);
+});
+
+test("rows that have nothing in common go together too", async (t) => {
+  const { db, statements: messages } = await open(t);
+  const parts = new TableStatements(db, PART, { once: true });
+  const rows = Array.from({ length: 25 }, (_, index) => {
+    const { key } = rowOf(index);
+    messages.insert(rowOf(index));
+    const times = { submittedAtMs: index, expiresAtMs: 1_000 + index };
+    const counts = index % 2;
+    return { id: index + 1, carrierId: `c${counts}`, carrierMessageId: `m${index}`, key, counts, ...times };
+  });
+  assert.deepEqual(parts.insertTogether(rows), []);
+  assert.deepEqual(parts.select<[]>("true ORDER BY part.id").all(), rows);
 });

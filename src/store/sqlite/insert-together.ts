@@ -4,7 +4,7 @@
  *
  *      INSERT INTO message (…) SELECT shared.…, own.… FROM (SELECT ? AS …) AS shared, (VALUES (?, …), (?, …), …) AS own
  */
-import { type Db, isRefusal } from "../../drivers/sqlite/database.ts";
+import { type Db, failsForAll } from "../../drivers/sqlite/database.ts";
 import type { AnyTable, Row, Value } from "../schema/table.ts";
 
 /** What an insert says of rows that have values of the same seldom columns. */
@@ -92,14 +92,15 @@ class FormInserts<Of extends AnyTable> {
   insert(rows: readonly Row<Of>[]): boolean {
     const values = rows.map(this.#form.valuesOf);
     const [first] = values;
-    const { own, shared, run } = this.#statementFor(differing(values), rows.length);
-    const bound = shared.map((place) => first![place]!);
-    for (const row of values) for (const place of own) bound.push(row[place]!);
     try {
+      const { own, shared, run } = this.#statementFor(differing(values), rows.length);
+      const bound = shared.map((place) => first![place]!);
+      for (const row of values) for (const place of own) bound.push(row[place]!);
       run(bound);
       return true;
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      // Whatever it is that is wrong with them together, it may not be with each alone.
+      if (failsForAll(error)) throw error;
       return false;
     }
   }
@@ -131,8 +132,10 @@ class FormInserts<Of extends AnyTable> {
       return ownPlace < 0 ? `shared.${columns[place]}` : `own.column${ownPlace + 1}`;
     });
     const values = `(${own.map(() => "?")})`;
+    // Rows that share nothing: parts of several carriers, of which one does not count.
+    const one = shared.length === 0 ? "1" : shared.map((place) => `? AS ${columns[place]}`);
     const statement = this.#db.prepare<[readonly Value[]]>(
-      `INSERT INTO ${this.#name} (${columns}) SELECT ${selected} FROM (SELECT ${shared.map((place) => `? AS ${columns[place]}`)}) AS shared,
+      `INSERT INTO ${this.#name} (${columns}) SELECT ${selected} FROM (SELECT ${one}) AS shared,
        (VALUES ${Array.from({ length: size }, () => values)}) AS own`,
     );
     return { own, shared, run: (bound) => statement.run(bound), looseUses: 0 };
