@@ -5,7 +5,6 @@ import { storedForm } from "../auth/api-keys.ts";
 import { DEMO_ACCOUNTS, DEMO_SENDER } from "../auth/demo-accounts.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
-import { deleteDatabase, lockDirectory } from "../drivers/sqlite/database.ts";
 import { missingData } from "../drivers/store-trouble.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -74,20 +73,19 @@ export async function emptySandbox(settings: Settings): Promise<void> {
     throw new CommandFault(
       `--fresh deletes nothing but a sandbox, and ${data} is none: name another directory with --data`,
     );
-  const unlock = locked(data);
+  // A start that keeps its data has no use for SQLite on this thread.
+  const { deleteDatabase, lockDirectory } = await import("../drivers/sqlite/database.ts");
+  let unlock: () => void;
+  try {
+    unlock = lockDirectory(data);
+  } catch (error) {
+    throw new CommandFault((error as Error).message);
+  }
   try {
     deleteDatabase(data);
     forgetOffset(data);
   } finally {
     unlock();
-  }
-}
-
-function locked(data: string): () => void {
-  try {
-    return lockDirectory(data);
-  } catch (error) {
-    throw new CommandFault((error as Error).message);
   }
 }
 
