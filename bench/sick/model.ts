@@ -12,7 +12,7 @@ import type { Reply } from "../../src/carriers/smpp/session/contract.ts";
 import { SmppSession } from "../../src/carriers/smpp/session/session.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { prepareText } from "../../src/sms/text.ts";

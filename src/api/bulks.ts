@@ -1,8 +1,8 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
 import type { Clock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Bulk, BulkChange, BulkName, BulkStatus } from "../store/port/bulks.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiError, badField } from "./errors.ts";

@@ -15,7 +15,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { systemClock } from "../runtime/clock.ts";
 import { once } from "../runtime/lazy.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
 import { type AuthParts, checkAddress, checkScope, knownCaller } from "./auth.ts";
 import { parseJson, SMALL_BYTES } from "./body-parsers.ts";

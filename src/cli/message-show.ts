@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Snapshot } from "../catalogue/snapshot.ts";
 import { CARRIED_NAMES } from "../message/carried.ts";
 import { systemClock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import type { TrackedMessage } from "../tracking/facts.ts";
 import { trackMessages } from "../tracking/track.ts";

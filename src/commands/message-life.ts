@@ -5,9 +5,10 @@
  * No row says which report a message is in, unless it has several or one was replayed. So a report that waits is looked for among those of its receiver that failed, and
  * of all that were made when the message ended: ids of reports have their time in them. One that was taken has left, and only the trace may say so.
  */
+
+import { SUBJECT, type TraceDetails } from "../events/trace.ts";
 import { carriedFields, carriedOf } from "../message/carried.ts";
 import { firstIdAt } from "../runtime/ids.ts";
-import { SUBJECT, type TraceDetails } from "../runtime/trace.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { LivePosting, LiveReport, MessageLife, TraceStep } from "../store/port/message-life.ts";

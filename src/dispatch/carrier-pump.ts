@@ -5,8 +5,8 @@
  * while this node's lease does not hold, nothing is handed over.
  */
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
+import type { Lease } from "../node/lease.ts";
 import type { Timer } from "../runtime/clock.ts";
-import type { Lease } from "../runtime/lease.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import { errorByName } from "../sms/errors.ts";
 import { References } from "../store/references.ts";

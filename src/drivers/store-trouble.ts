@@ -4,8 +4,8 @@
  */
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isForeign, nameOf, ownUser, userName } from "../runtime/system-users.ts";
 import { shellWord } from "../runtime/text.ts";
-import { isForeign, nameOf, ownUser, userName } from "../runtime/users.ts";
 import { lockFileOf, storeFiles } from "./sqlite/database.ts";
 import { whyNothingIsWritten } from "./sqlite/disk-room.ts";
 import { databaseTrouble, fileTrouble, type Trouble } from "./trouble.ts";

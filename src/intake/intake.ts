@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Snapshot, Writing } from "../catalogue/snapshot.ts";
+import { SUBJECT, type Trace } from "../events/trace.ts";
 import type { KeptConversion } from "../message/conversion.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -9,7 +10,6 @@ import { type IdSource, nthId } from "../runtime/ids.ts";
 import { counter, type Metric } from "../runtime/metrics.ts";
 import type { Random } from "../runtime/random.ts";
 import { Slices } from "../runtime/slices.ts";
-import { SUBJECT, type Trace } from "../runtime/trace.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import { type SenderFilter, senderFilter, takesGsm } from "../sms/writing.ts";

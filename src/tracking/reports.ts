@@ -2,9 +2,10 @@
  * The reports of a message, with each try to push them. A try is known from the trace; of a report that still waits or was given up, also from its row. One that its
  * receiver took at the first try has left no mark, unless every step is noted.
  */
+
+import { SUBJECT, type TraceDetails } from "../events/trace.ts";
 import type { ReportAttempt } from "../message/callback.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
-import { SUBJECT, type TraceDetails } from "../runtime/trace.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { LiveReport, MessageLife } from "../store/port/message-life.ts";
 import { type NumberedTry, numberedTries } from "./tries.ts";

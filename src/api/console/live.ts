@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { AUTHENTICATION, type AuthParts, checkAddress, checkScope, DEMANDS, readToken } from "../auth.ts";
 import { MemoryBudget } from "../budget.ts";

@@ -1,8 +1,8 @@
 /** The page "Requests": what an account has asked of this node lately, also what was refused, and why. */
 
 import { boundedCache } from "../../runtime/cache.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { type Static, Type } from "../../runtime/type.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -8,8 +8,8 @@
  * Nothing is begun without the lease: another node may have the connection by then.
  */
 import type { Socket } from "node:net";
+import type { Lease } from "../../node/lease.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { LinkFacts } from "../facts.ts";

@@ -4,7 +4,7 @@ import { type Finding, Findings } from "../../doctor/finding.ts";
 import { lookAtPostgres } from "../../doctor/postgres.ts";
 import { lookAtSecretFiles } from "../../doctor/secrets.ts";
 import { storeTrouble } from "../../drivers/store-trouble.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { CommandFault, type CommonOptions, withStore } from "../support.ts";
 import { lookAtService } from "./service.ts";
 import { lookAtSettings } from "./settings.ts";

@@ -26,7 +26,7 @@ export interface LiveReport {
   readonly history: readonly ReportAttempt[];
 }
 
-/** A step that was noted (runtime/trace.ts); its detail is JSON. */
+/** A step that was noted (events/trace.ts); its detail is JSON. */
 export interface TraceStep {
   readonly subject: string;
   readonly atMs: number;

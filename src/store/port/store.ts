@@ -4,6 +4,7 @@
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
 
+import type { TraceNote } from "../../events/trace.ts";
 import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
@@ -25,7 +26,6 @@ import type {
   TurnoverStep,
 } from "../../money/postings.ts";
 import type { PinStore } from "../../pins/commands.ts";
-import type { TraceNote } from "../../runtime/trace.ts";
 import type {
   Account,
   AccountChange,

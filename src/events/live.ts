@@ -6,7 +6,7 @@
  *
  * Most of the time nobody watches. One word of shared memory says so to all threads, and as long as it does nothing is made.
  */
-import { type Clock, systemClock, type Timer } from "./clock.ts";
+import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
 
 export const LIVE_KINDS = [
   "accepted",
