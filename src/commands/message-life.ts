@@ -11,7 +11,7 @@ import { carriedFields, carriedOf } from "../message/carried.ts";
 import { firstIdAt } from "../runtime/ids.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { LivePosting, LiveReport, MessageLife, TraceStep } from "../store/port/message-life.ts";
+import type { LivePosting, MessageLife, TraceStep, UntakenReport } from "../store/port/message-life.ts";
 import { IS_NOT_REJECTED, IS_REJECTED, keyOf, takenOf } from "../store/rows.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { REPORT, type ReportRow } from "../store/schema/report.ts";
@@ -178,9 +178,9 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
     );
   }
 
-  async function reportsOf({ account_id }: MessageRow, ids: readonly string[]): Promise<LiveReport[]> {
+  async function reportsOf({ account_id }: MessageRow, ids: readonly string[]): Promise<UntakenReport[]> {
     const found = await Promise.all(ids.map((id) => reportById.get(BigInt(id), account_id)));
-    return found.flatMap((row) => (row === undefined ? [] : [liveReportOf(row)]));
+    return found.flatMap((row) => (row === undefined ? [] : [untakenReportOf(row)]));
   }
 
   // Batches that nobody holds: what is held is under way.
@@ -248,7 +248,7 @@ function isAbout({ kind, detail }: TraceStep, key: string): boolean {
   return place >= 0n && place < BigInt(messages);
 }
 
-function liveReportOf(row: ReportRow): LiveReport {
+function untakenReportOf(row: ReportRow): UntakenReport {
   return {
     id: row.id,
     batch: batchOf(row),

@@ -19,7 +19,7 @@ import type { Store } from "../store/port/store.ts";
 import { type KnownBodies, rewrittenBody } from "./body.ts";
 import { type ContentRules, clipAddress, prepareContent } from "./content.ts";
 import { LinkDraft } from "./links.ts";
-import type { Conversion, Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
+import type { ConversionWish, Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
 
 export interface IntakeParts {
   readonly store: Pick<Store, "accept">;
@@ -360,7 +360,7 @@ async function wrong(problems: Problem[]): Promise<SendAnswer> {
 }
 
 /** As the messages of a request have it until the client tells of it. */
-function keptConversion({ name, processKey }: Conversion, firstKey: string): string {
+function keptConversion({ name, processKey }: ConversionWish, firstKey: string): string {
   const kept: KeptConversion = { name, processKey: processKey ?? trackingKey(firstKey), endedAtMs: null };
   return JSON.stringify(kept);
 }

@@ -75,7 +75,7 @@ export interface LinkWish {
 }
 
 /** The client will say which of its messages brought what they were sent for. */
-export interface Conversion {
+export interface ConversionWish {
   readonly name: string | null;
   readonly processKey: string | null;
 }
@@ -88,7 +88,7 @@ export interface SendRequest {
   readonly bodyHash: () => string;
   readonly speedLimit: SpeedLimit | null;
   readonly links: LinkWish | null;
-  readonly conversion: Conversion | null;
+  readonly conversion: ConversionWish | null;
   /** How it came, in a word for people. */
   readonly door?: () => string;
 }

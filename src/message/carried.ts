@@ -3,17 +3,17 @@
  * its column in a migration of each engine, and describe it in the API's schemas (api/schemas.ts, api/tracking-schemas.ts). `seldom` is the set of
  * columns with which it is inserted (store/schema/table.ts): what many clients say does not bring along what few do.
  */
-export const CARRIED = {
+export const CARRIED_FIELDS = {
   callbackData: { column: "callback_data", seldom: "callback" },
   campaignReferenceId: { column: "campaign_reference_id", seldom: "carried" },
   entityId: { column: "entity_id", seldom: "carried" },
   applicationId: { column: "application_id", seldom: "carried" },
 } as const;
 
-export type CarriedName = keyof typeof CARRIED;
+export type CarriedName = keyof typeof CARRIED_FIELDS;
 export type Carried = { readonly [Name in CarriedName]: string | null };
 
-export const CARRIED_NAMES = Object.keys(CARRIED) as readonly CarriedName[];
+export const CARRIED_NAMES = Object.keys(CARRIED_FIELDS) as readonly CarriedName[];
 
 /** Those that a client has given, as they are read and told. */
 export type CarriedFields = { readonly [Name in CarriedName]?: string };

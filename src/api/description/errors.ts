@@ -7,7 +7,7 @@ import { errorAnswer } from "../error-forms.ts";
 import { ErrorResponse } from "../error-schemas.ts";
 import { ApiError, type ErrorDetails, type ErrorName } from "../errors.ts";
 import { HEEDS_KEY } from "../idempotency.ts";
-import type { Answer, Described, Header, Reference, Schema } from "./document.ts";
+import type { HeaderObject, OperationObject, Reference, ResponseObject, Schema } from "./document.ts";
 import type { SharedSchemas } from "./shared-schemas.ts";
 
 /** What an operation gives beside what follows from its shape, by its id or the beginning of it. */
@@ -68,14 +68,17 @@ const SAYS: { readonly [Name in ErrorName]?: { readonly when: string; readonly d
   },
 };
 
-const RETRY_AFTER: Header = { description: "Seconds to wait before the next try.", schema: { type: "integer" } };
-const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
+const RETRY_AFTER: HeaderObject = { description: "Seconds to wait before the next try.", schema: { type: "integer" } };
+const HEADERS: Readonly<Record<number, Readonly<Record<string, HeaderObject>>>> = {
   401: { "WWW-Authenticate": { description: "How to show who one is.", schema: { type: "string" } } },
   429: { "Retry-After": RETRY_AFTER },
   503: { "Retry-After": RETRY_AFTER },
 };
 
-function errorsOf(path: string, { operationId = "", tags, security = [], parameters = [], requestBody }: Described) {
+function errorsOf(
+  path: string,
+  { operationId = "", tags, security = [], parameters = [], requestBody }: OperationObject,
+) {
   const isGuarded = security.length > 0;
   const isWatched = tags?.includes("Health") === true;
   const hasQuery = parameters.some((parameter) => "in" in parameter && parameter.in === "query");
@@ -102,14 +105,14 @@ export const capital = (word: string): string => `${word.slice(0, 1).toUpperCase
 /** Gathers the answers that errors are told in, each once. */
 export class ErrorAnswers {
   readonly #shared: SharedSchemas;
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new Map<string, ResponseObject>();
 
   constructor(shared: SharedSchemas) {
     this.#shared = shared;
   }
 
   /** The errors of an operation, by status. They have the body that the operation says for all of them; the contract's where it says none. */
-  of(path: string, described: Described): Record<string, Reference> {
+  of(path: string, described: OperationObject): Record<string, Reference> {
     const said = described.responses["4XX"];
     const own = said !== undefined && "content" in said ? Object.values(said.content ?? {})[0]?.schema : undefined;
     const schema = own === undefined ? CONTRACT : { title: `${capital(described.operationId ?? "")}Error`, ...own };
@@ -124,7 +127,7 @@ export class ErrorAnswers {
     );
   }
 
-  all(): Record<string, Answer> {
+  all(): Record<string, ResponseObject> {
     return Object.fromEntries([...this.#answers].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 
@@ -135,7 +138,7 @@ export class ErrorAnswers {
     return { $ref: `#/components/responses/${key}` };
   }
 
-  #answer(path: string, schema: Schema, status: number, names: readonly ErrorName[]): Answer {
+  #answer(path: string, schema: Schema, status: number, names: readonly ErrorName[]): ResponseObject {
     const headers = HEADERS[status];
     const [contentType = ""] = errorAnswer(new ApiError(names[0]!), path).contentType.split(";");
     const isJson = contentType === "application/json";

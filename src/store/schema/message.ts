@@ -1,5 +1,5 @@
 /** A message, from its acceptance to its end, and the parts of it that a carrier holds. */
-import { CARRIED } from "../../message/carried.ts";
+import { CARRIED_FIELDS } from "../../message/carried.ts";
 import type { State } from "../../message/life.ts";
 import type { ReportForm } from "../../message/report-form.ts";
 import { digits, int, long, type NewRow, oneOf, type Row, type RowChange, Table, text } from "./table.ts";
@@ -11,10 +11,10 @@ export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>
   done: 4,
 };
 
-type CarriedColumns = { readonly [Name in keyof typeof CARRIED]: ReturnType<typeof carried> };
+type CarriedColumns = { readonly [Name in keyof typeof CARRIED_FIELDS]: ReturnType<typeof carried> };
 const carried = (column: string, seldom: string) => text({ column, null: true, seldom });
 const CARRIED_COLUMNS = Object.fromEntries(
-  Object.entries(CARRIED).map(([name, { column, seldom }]) => [name, carried(column, seldom)]),
+  Object.entries(CARRIED_FIELDS).map(([name, { column, seldom }]) => [name, carried(column, seldom)]),
 ) as CarriedColumns;
 
 export const MESSAGE = new Table("message", ["key"], {
