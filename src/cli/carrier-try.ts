@@ -72,7 +72,6 @@ async function tryCarrier(id: string, options: TryOptions): Promise<void> {
       to,
       text,
       encoding,
-      flash: false,
       intermediateReport: false,
       expiresAtMs: systemClock.now() + HOUR_MS,
       reference: 1,

@@ -1,7 +1,7 @@
 /** `heliograph message show`: all that is known of a message, for whoever is asked where it is. The operator's API answers with the same facts. */
 import type { Command } from "commander";
 import { Snapshot } from "../catalogue/snapshot.ts";
-import { CARRIED_NAMES } from "../message/carried.ts";
+import { CARRIED_NAMES } from "../message/fields.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";

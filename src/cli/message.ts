@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { searchLogs } from "../admin/log-search.ts";
 import { ALL_MESSAGES } from "../admin/messages.ts";
-import { carriedOf } from "../message/carried.ts";
+import { carriedOf } from "../message/fields.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";

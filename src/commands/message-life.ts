@@ -7,7 +7,7 @@
  */
 
 import { SUBJECT, type TraceDetails } from "../events/trace.ts";
-import { carriedFields, carriedOf } from "../message/carried.ts";
+import { carriedFields, carriedOf } from "../message/fields.ts";
 import { firstIdAt } from "../runtime/ids.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
@@ -295,6 +295,6 @@ function factsOf(row: MessageRow) {
     mccMnc: row.mcc_mnc,
     pull: row.pull,
     pullAtMs: row.pull_at_ms,
-    carried: carriedFields(carriedOf(row)) as Record<string, string>,
+    carried: carriedFields(carriedOf(row)),
   };
 }

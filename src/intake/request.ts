@@ -1,5 +1,5 @@
 /** What a client asks for, in one shape for all the sending operations, and what it is told. */
-import type { CarriedFields } from "../message/carried.ts";
+import type { GivenFields } from "../message/fields.ts";
 import type { Regional } from "../message/regional.ts";
 import type { NotifyContentType, ReportForm } from "../message/report-form.ts";
 import type { SpeedLimit } from "../schedule/pace.ts";
@@ -25,9 +25,8 @@ export type MessageFields = MessageOptions &
     | { readonly binary: BinaryFields; readonly text?: undefined }
   );
 
-interface MessageOptions extends CarriedFields {
+interface MessageOptions extends GivenFields {
   readonly from?: string;
-  readonly flash?: boolean;
   readonly language?: {
     readonly languageCode?: LanguageChoice;
     readonly singleShift?: boolean;

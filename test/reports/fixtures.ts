@@ -1,7 +1,7 @@
 /** Reports to push, and a Push with everything around it, taken down when the test ends. */
 
 import type { TestContext } from "node:test";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf } from "../../src/message/fields.ts";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import { Lease } from "../../src/node/lease.ts";
 import { Push, type PushOptions } from "../../src/reports/pushing/push.ts";

@@ -5,7 +5,7 @@
 
 import { type AnswerHeaders, HttpTransport } from "../../http/transport.ts";
 import type { CallbackPolicy } from "../../message/callback.ts";
-import { carriedOf } from "../../message/carried.ts";
+import { carriedOf } from "../../message/fields.ts";
 import type { DeliveryBatch } from "../../message/message.ts";
 import type { NotifyContentType } from "../../message/report-form.ts";
 import type { Clock } from "../../runtime/clock.ts";

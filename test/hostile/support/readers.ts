@@ -52,7 +52,7 @@ import { liveText } from "../../../src/events/live.ts";
 import { refusal, urlRefusal } from "../../../src/http/guard.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { findLinks } from "../../../src/intake/links.ts";
-import { carriedOf } from "../../../src/message/carried.ts";
+import { carriedOf } from "../../../src/message/fields.ts";
 import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
 import type { ReportFacts } from "../../../src/message/message.ts";
 import { isNational, phoneOf, samePhone } from "../../../src/message/phones.ts";
