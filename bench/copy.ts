@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { RULES } from "../src/commands/table.ts";
-import { carriedOf } from "../src/message/carried.ts";
+import { carriedOf, usedOf } from "../src/message/fields.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
 import { localStore } from "../src/store/group.ts";
@@ -69,7 +69,7 @@ async function fill(directory: string): Promise<void> {
           text: "Your code is 123456. It is good for ten minutes; tell it to nobody, not even to us.",
           encoding: "gsm7",
           partCount: 1,
-          flash: false,
+          ...usedOf({}),
           notifyUrl: "https://example.com/reports",
           reportForm: "application/json",
           regional: null,

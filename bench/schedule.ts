@@ -10,7 +10,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { prepareSandbox } from "../src/cli/sandbox.ts";
 import { RULES } from "../src/commands/table.ts";
-import { carriedOf } from "../src/message/carried.ts";
+import { carriedOf, usedOf } from "../src/message/fields.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { IdSource } from "../src/runtime/ids.ts";
 import { localStore } from "../src/store/group.ts";
@@ -57,7 +57,7 @@ async function fill(directory: string, count: number, dueAtMs: number): Promise<
         text: "Hello",
         encoding: "gsm7",
         partCount: 1,
-        flash: false,
+        ...usedOf({}),
         notifyUrl: null,
         reportForm: "application/json",
         regional: null,

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { PROVIDERS } from "../../src/provider/apis.ts";
-import type { Fate, OutCall, ProviderState, TakenMessage } from "../../src/provider/port.ts";
+import type { OutCall, ProviderOutcome, ProviderState, TakenMessage } from "../../src/provider/port.ts";
 import { Count, childConfig, nowMs, type RoundStart, serveParent } from "./child.ts";
 import { NUMBER_PREFIX, Seen } from "./numbers.ts";
 import type { CarrierBehaviour, SmscFigures } from "./smsc.ts";
@@ -71,7 +71,7 @@ function take(messages: readonly TakenMessage[]): void {
   else setTimeout(() => tell(messages), receiptDelayMs);
 }
 
-const DELIVERED: Fate = { outcome: "delivered", code: null };
+const DELIVERED: ProviderOutcome = { outcome: "delivered", code: null };
 const waiting: OutCall[] = [];
 
 function tell(messages: readonly TakenMessage[]): void {

@@ -11,8 +11,9 @@ import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import type { Reply } from "../../src/carriers/smpp/session/contract.ts";
 import { SmppSession } from "../../src/carriers/smpp/session/session.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
+import { usedOf } from "../../src/message/fields.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { prepareText } from "../../src/sms/text.ts";
@@ -222,7 +223,7 @@ function messageTo(to: string, nowMs: number): QueuedMessage {
     to,
     ...prepareText("Hello", {}),
     partCount: 1,
-    flash: false,
+    ...usedOf({}),
     intermediateReport: false,
     window: null,
     dueAtMs: nowMs,

@@ -11,7 +11,7 @@ import { invalid } from "./refusal.ts";
 export const MAX_ENTRIES = 1_000;
 /** Characters: more than any network is written in. */
 export const MAX_NETWORK_LENGTH = 64;
-export const MAX_LIMIT = 1_000_000_000;
+export const MAX_ACCOUNT_LIMIT = 1_000_000_000;
 export const MAX_RETRIES = 50;
 /** A week. */
 export const MAX_RETRY_MINUTES = 10_080;
@@ -84,8 +84,8 @@ export function checkedNetworks(texts: readonly string[] | null, most: number): 
 function checkedLimits(limits: AccountLimits): AccountLimits {
   for (const [name, least] of Object.entries(MIN_LIMITS) as [keyof AccountLimits, number][]) {
     const value = limits[name];
-    if (value === undefined || (Number.isInteger(value) && value >= least && value <= MAX_LIMIT)) continue;
-    throw invalid(`limits.${name}`, `must be a whole number from ${least} to ${MAX_LIMIT}`, String(value));
+    if (value === undefined || (Number.isInteger(value) && value >= least && value <= MAX_ACCOUNT_LIMIT)) continue;
+    throw invalid(`limits.${name}`, `must be a whole number from ${least} to ${MAX_ACCOUNT_LIMIT}`, String(value));
   }
   return limits;
 }

@@ -39,7 +39,7 @@ export interface ComparedCarrier {
   readonly countries: Map<string, PricedLine>;
 }
 
-export interface Comparison {
+export interface PriceComparison {
   /** All messages of the period, with what they were sold for. */
   readonly all: Counts & { readonly sold: Amounts };
   /** What they cost as they went, each on the list of the carrier that took it; `unpriced` are those for which that has no price. */
@@ -61,7 +61,7 @@ export async function comparePrices(
   snapshot: Snapshot,
   accounts: AsyncIterable<{ readonly id: number }> | Iterable<{ readonly id: number }>,
   period: ComparedTraffic,
-): Promise<Comparison> {
+): Promise<PriceComparison> {
   const sums = new Sums(snapshot);
   for await (const { id: accountId } of accounts) {
     let after: SentPosition | null = null;
@@ -75,7 +75,7 @@ export async function comparePrices(
   return sums;
 }
 
-class Sums implements Comparison {
+class Sums implements PriceComparison {
   readonly all = { messages: 0, parts: 0, sold: new Map<string, Micros>() };
   readonly asSent = { cost: new Map<string, Micros>(), unpriced: { messages: 0, parts: 0 } };
   readonly carriers: readonly ComparedCarrier[];

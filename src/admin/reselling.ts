@@ -1,5 +1,5 @@
 /** What a reseller may do about its clients: within its own names, within the service's limits, and as far as the settings let it. */
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { isUsernameOf, keyPrefix, usernamePrefixes } from "../store/names.ts";
 import type { AccountCreation, AccountLimits } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";

@@ -4,7 +4,7 @@
  */
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Networks } from "../runtime/networks.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
 import {
   AUTHENTICATION,

@@ -1,9 +1,9 @@
 /** Scheduled bulks: when one is to go, and whether it is to go at all. */
 import type { Clock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import { tooFarAhead } from "../schedule/sending-time.ts";
-import type { Bulk, BulkChange, BulkName, BulkStatus } from "../store/port/bulks.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { Bulk, BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiError, badField } from "./errors.ts";
 import { Mutex } from "./mutex.ts";
@@ -129,7 +129,7 @@ export function bulkOperations(api: Api, { store, clock, settings }: BulkParts):
   }
 }
 
-function checkChanged(change: BulkChange, wanted: BulkStatus | "moved"): void {
+function checkChanged(change: BulkChangeOutcome, wanted: BulkStatus | "moved"): void {
   if (change.kind === "unknown") throw new ApiError("bulkNotFound");
   if (change.kind === "not scheduled")
     throw new ApiError("conflict", "The bulk was sent at once: only a scheduled one can be changed.");

@@ -20,8 +20,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Store } from "../store/port/store.ts";
-import { RETRY_SOON } from "./errors.ts";
-import { plain } from "./links.ts";
+import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 
 export interface CarrierCallbackParts {
@@ -67,7 +66,7 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
     const params = request.params as Params;
     const kind = CALLBACK_KINDS.find((each) => each === params.kind) as CallbackKind | undefined;
     const profile = kind === undefined ? null : profileOf(params);
-    if (profile === null) return plain(reply, 404, "There is nothing here.");
+    if (profile === null) throw new ApiError("callbackUnknown");
     const callback = {
       method: request.method,
       url: `${publicUrl === "" ? `http://${request.headers.host}` : publicUrl.replace(/\/$/, "")}${request.originalUrl}`,
@@ -77,11 +76,11 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
     };
     if (!isFromProvider(profile, callback.address)) {
       refuse(profile.id, "a callback came from a network that is not the carrier's");
-      return plain(reply, 403, "Not from there.");
+      throw new ApiError("callbackForeign");
     }
     if (!isSigned(profile, callback)) {
       refuse(profile.id, "a callback is not signed as the carrier signs");
-      return plain(reply, 403, "The signature is wrong.");
+      throw new ApiError("callbackUnsigned");
     }
     const said = readCallback(profile, kind!, fieldsIn(callback), clock.now());
     if (said.receipts.length + said.incoming.length === 0)
@@ -90,7 +89,7 @@ export function carrierCallbacks(api: Api, parts: CarrierCallbackParts): void {
       await keep(profile.id, said);
     } catch (error) {
       log.warn({ err: error, carrier: profile.id }, "a callback could not be kept; the carrier is told to come again");
-      return plain(reply.headers(RETRY_SOON), 503, "Please come again.");
+      throw new ApiError("callbackNotKept", { headers: RETRY_SOON });
     }
     const { status, type, body } = replyOf(profile);
     return reply.code(status).type(type).send(body);

@@ -8,7 +8,7 @@ import { createSecureContext, type SecureContextOptions, type Server } from "nod
 import { type Clock, Interval } from "../runtime/clock.ts";
 import { readSmallFile } from "../runtime/files.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 
 const LOOK_EVERY_MS = 2_000;
 

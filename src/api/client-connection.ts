@@ -45,7 +45,7 @@ interface Table {
 }
 
 /** What is asked of an answer here: Node's has it. */
-export interface Answer {
+export interface NodeAnswer {
   readonly req: { readonly complete: boolean };
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
@@ -65,7 +65,7 @@ export class RequestProgress {
   readonly route: string | undefined;
   readonly connection: ClientConnection;
   readonly site: Site;
-  #response: Answer;
+  #response: NodeAnswer;
   readonly startedMs: number;
   readonly #table: Table;
   #who: Who;
@@ -76,7 +76,7 @@ export class RequestProgress {
     table: Table,
     connection: ClientConnection,
     site: Site,
-    response: Answer,
+    response: NodeAnswer,
     route: string | undefined,
     who: Exclude<Who, "caller" | "stream" | "refused">,
   ) {
@@ -91,12 +91,12 @@ export class RequestProgress {
     this.#count(1);
   }
 
-  get response(): Answer {
+  get response(): NodeAnswer {
     return this.#response;
   }
 
   /** Another answers it. */
-  answeredBy(response: Answer): void {
+  answeredBy(response: NodeAnswer): void {
     this.#response = response;
     this.connection.newest = response;
   }
@@ -179,7 +179,7 @@ export class ClientConnection {
   /** Mostly one; more where a client does not wait for answers. No Set: see runtime/slots.ts. */
   readonly underWay: RequestProgress[] = [];
   /** The newest answer on it, begun or not. */
-  newest: Answer | null = null;
+  newest: NodeAnswer | null = null;
   caller: SeenCaller | null = null;
   /** The next request that Node tells of was let in on the short way. */
   admitted: Admitted | null = null;

@@ -1,6 +1,6 @@
 /** Every operation of the API for clients, resellers and operators, and what they are made with. */
 import type { Intake } from "../intake/intake.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { AdmitNamed } from "./admission.ts";
 import { type BulkParts, bulkOperations } from "./bulks.ts";
 import { type CallbackTestParts, callbackTestOperations } from "./callback-test.ts";

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Clock, Timer } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { Slices } from "../runtime/slices.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Bodies } from "./bodies.ts";
 import { type KnownNames, knownNames, parseForm, parseJson } from "./body-parsers.ts";
 import type { ClientConnections } from "./client-connections.ts";

@@ -14,8 +14,8 @@ import {
 } from "../admin/own-credentials.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { Type } from "../runtime/type.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import { ApiKeyAnswer, ApiKeyRequest, keyAnswer, NewApiKeyAnswer, newKeyAnswer } from "./api-key-schemas.ts";
 import { type AuthParts, checkOwnPassword, isWithoutMessages, passwordOfReseller } from "./auth.ts";

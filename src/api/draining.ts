@@ -12,7 +12,7 @@ import type { Server } from "node:http";
 import type { Server as Listener } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Clock, Interval, sleep } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { ClientConnections } from "./client-connections.ts";
 
 /** While somebody connects at every turn of the loop, the listener waits so many turns for one without. */

@@ -24,6 +24,11 @@ function json(bodyOf: (error: ApiError) => object): Form {
   });
 }
 
+/** In its text alone. */
+function plain({ kind: { status, text } }: ApiError): ErrorAnswer {
+  return { status, contentType: PLAIN_TEXT, body: `${text}\n` };
+}
+
 const contracts = json((error) => error.body());
 
 /** Where Kannel's door is closed there is nothing of Kannel's. */
@@ -33,31 +38,13 @@ function kannels(error: ApiError): ErrorAnswer {
   return { status, contentType: PLAIN_TEXT, body: text };
 }
 
-/** What the caller can do about an error, by its HTTP status. */
-const ACTIONS: Readonly<Record<number, string>> = {
-  400: "Correct the request as the violations and the description say.",
-  401: "Check the credentials in the Authorization header.",
-  403: "Use an account or an API key with the rights for this operation.",
-  404: "Check the path and the ids in it.",
-  405: "Use a method that the Allow header names.",
-  406: "Accept application/json.",
-  408: "Send the request again, faster.",
-  409: "Read the current state, then decide anew.",
-  413: "Send fewer messages in one request.",
-  415: "Send the body as application/json.",
-  429: "Wait as long as the Retry-After header says, then try again.",
-  500: "Try again later. Tell the operator if it stays.",
-  501: "Send the body without a transfer coding, or chunked.",
-  503: "Try again later.",
-};
-
 /** All five fields, always. */
 function apiError(error: ApiError): object {
-  const { status, text } = error.kind;
+  const { status, text, remedy } = error.kind;
   return {
     errorCode: `E${status}`,
     description: shownDescription(error) ?? `${text}.`,
-    action: ACTIONS[status] ?? "Check the request.",
+    action: remedy,
     violations: shownViolations(error).map(({ field, says }) => ({ property: field, violation: says })),
     resources: [],
   };
@@ -106,6 +93,7 @@ const FORMS: readonly (readonly [path: string, form: Form])[] = [
 
 /** By the target as it was asked for. Of paths that are not there, too, and of those that cannot be decoded. */
 export function errorAnswer(error: ApiError, target: string): ErrorAnswer {
+  if (error.kind.isPlain) return plain(error);
   const path = `${plainPath(target)}/`;
   const form = FORMS.find(([beginning]) => path.startsWith(beginning))?.[1] ?? contracts;
   return form(error);

@@ -1,10 +1,10 @@
 /** What every answer says to browsers, and in the sandbox which web pages may ask at all. */
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { parseHostNames } from "../runtime/host-names.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
-import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
-import type { Settings } from "../runtime/settings.ts";
+import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-smuggling.ts";
+import { parseHostNames } from "../settings/lists.ts";
+import type { Settings } from "../settings/settings.ts";
 import { ApiError } from "./errors.ts";
 
 /** An answer of the API is no page: nothing in it is to be run, shown in a frame, or kept by anybody on the way. */

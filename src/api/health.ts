@@ -1,9 +1,9 @@
 /** For whoever watches the service: is the process up, can it take work, what it finds wrong with itself, and its metrics. */
 import type { FastifyRequest } from "fastify";
 import type { CarrierFacts } from "../carriers/facts.ts";
-import { networksOf, type Settings } from "../runtime/settings.ts";
-import { storeMark } from "../runtime/store-mark.ts";
+import { storeMark } from "../doctor/store-mark.ts";
 import { type TSchema, Type } from "../runtime/type.ts";
+import { networksOf, type Settings } from "../settings/settings.ts";
 import { carrierFindings } from "./console/carrier-findings.ts";
 import { ApiError, unavailable } from "./errors.ts";
 import type { Api } from "./operation.ts";

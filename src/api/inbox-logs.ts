@@ -1,7 +1,7 @@
 /** Messages that phones sent to an account's numbers, read as often as one likes: those that wait, were fetched or were pushed. */
 import { incomingResults } from "../reports/rendering/incoming-item.ts";
 import { timeOfId } from "../runtime/ids.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { plainPhone } from "../sms/addresses.ts";
 import type { ListedIncoming } from "../store/port/incoming.ts";
 import type { Store } from "../store/port/store.ts";

@@ -1,6 +1,6 @@
 /** What a request of the first two versions says of its links and of its conversions, as intake takes it. */
 
-import type { Conversion, LinkWish } from "../intake/request.ts";
+import type { ConversionWish, LinkWish } from "../intake/request.ts";
 import { type Static, Type } from "../runtime/type.ts";
 
 /** A name or a key of the client's is kept up to here. */
@@ -31,7 +31,7 @@ export function linkWish(options: Static<typeof UrlOptions> | undefined): LinkWi
 }
 
 /** `track` says what is told of later: "SMS" is that a message brought what it was sent for. Whatever else stands there is no such wish. */
-export function conversionWish(track: unknown, type: unknown, processKey: unknown): Conversion | null {
+export function conversionWish(track: unknown, type: unknown, processKey: unknown): ConversionWish | null {
   if (typeof track !== "string" || track.toUpperCase() !== "SMS") return null;
   return { name: textOf(type), processKey: textOf(processKey) };
 }

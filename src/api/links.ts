@@ -3,14 +3,13 @@
  * target comes from the store alone. A click is in the store before the phone goes on, unless the store takes long or cannot write: a phone must not
  * wait for our counting.
  */
-import type { FastifyReply } from "fastify";
 import { type Click, CODE_LENGTH } from "../message/links.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { parseHttpUrl } from "../runtime/urls.ts";
 import type { Store } from "../store/port/store.ts";
 import { deviceOf, isWatcher } from "./devices.ts";
-import { RETRY_SOON } from "./errors.ts";
+import { ApiError, RETRY_SOON } from "./errors.ts";
 import type { Api } from "./operation.ts";
 
 export interface LinkParts {
@@ -25,9 +24,6 @@ const MAX_WAITING = 200;
 const WAIT_MS = 500;
 /** Between two transactions of clicks. Whoever clicks without end takes few turns of the store from those who send. */
 const WRITE_EVERY_MS = 100;
-
-const UNKNOWN = "This link leads nowhere. It may have expired, or a part of it is missing.";
-const AWAY = "This link cannot be opened just now. Please try again in a minute.";
 
 /** Clicks that come while some are being written go together, in the next transaction. */
 class ClickCounter {
@@ -86,23 +82,18 @@ export function linkOperations(api: Api, parts: LinkParts): void {
   api.get("/l/:code", { config: { auth: "none" }, schema: { hide: true } }, async (request, reply) => {
     reply.headers({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
     const { code } = request.params as { code: string };
-    if (code.length !== CODE_LENGTH || !/^[0-9A-Za-z]+$/.test(code)) return plain(reply, 404, UNKNOWN);
+    if (code.length !== CODE_LENGTH || !/^[0-9A-Za-z]+$/.test(code)) throw new ApiError("linkUnknown");
     let found: { target: string } | null;
     try {
       found = await store.link({ code });
     } catch {
-      return plain(reply.headers(RETRY_SOON), 503, AWAY);
+      throw new ApiError("linkAway", { headers: RETRY_SOON });
     }
     // It was one when it was kept. Nothing but http and https is ever gone to.
     const target = found === null ? null : parseHttpUrl(found.target);
-    if (target === null) return plain(reply, 404, UNKNOWN);
+    if (target === null) throw new ApiError("linkUnknown");
     if (request.method === "GET" && !isWatcher(request.headers))
       await counter.count({ code, atMs: clock.now(), ...deviceOf(request.headers["user-agent"]) });
     return reply.code(302).header("location", target.href).send();
   });
-}
-
-/** In words alone, for a person with a phone in the hand or for a provider's log. */
-export function plain(reply: FastifyReply, status: number, words: string): FastifyReply {
-  return reply.code(status).type("text/plain; charset=utf-8").send(`${words}\n`);
 }

@@ -6,7 +6,7 @@ import type { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Log } from "../runtime/log.ts";
 
-export interface Place {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -18,8 +18,8 @@ const NO_ADDRESS = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", "EINVAL"]);
 /** `open` makes the server itself listen. Gives the listeners besides it. */
 export async function listenAt(
   server: HttpServer,
-  open: (place: Place) => Promise<unknown>,
-  { host, port }: Place,
+  open: (place: ListenAddress) => Promise<unknown>,
+  { host, port }: ListenAddress,
   log: Log,
 ): Promise<Server[]> {
   if (host !== "localhost") {

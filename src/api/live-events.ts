@@ -4,10 +4,10 @@
  * With several nodes one hears of what this node does.
  */
 import type { FastifyRequest } from "fastify";
+import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../events/live.ts";
 import { boundedCache } from "../runtime/cache.ts";
-import { LIVE_KINDS, type LiveBatch, type LiveEvent, type LiveHub, missedIn } from "../runtime/live-events.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { Type } from "../runtime/type.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { type AuthParts, checkScope, DEMANDS } from "./auth.ts";

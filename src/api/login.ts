@@ -46,14 +46,14 @@ export function loginError(description: string): ApiError {
 
 export const WRONG_CODE = "The code is wrong, or was used before.";
 
-export interface Login extends NamedPassword {
+export interface LoginInput extends NamedPassword {
   readonly code: string | null;
 }
 
 /** Opens a session for whoever may log in from there, and gives its token; with scopes, or null for all, one of a program. */
 export async function openSession(
   parts: LoginParts,
-  login: Login,
+  login: LoginInput,
   address: string,
   scopes?: readonly Scope[] | null,
 ): Promise<LoggedIn & { readonly token: string }> {
@@ -77,7 +77,7 @@ export async function openSession(
 /** Null for a wrong password. What the second factor has to say is told to whoever knows the password. */
 async function checkLogin(
   parts: LoginParts,
-  { username, password, code }: Login,
+  { username, password, code }: LoginInput,
   address: string,
 ): Promise<LoggedIn | null> {
   let wrongCode = false;

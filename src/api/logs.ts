@@ -4,7 +4,7 @@ import { searchLogs } from "../admin/log-search.ts";
 import { logItem } from "../reports/rendering/report-item.ts";
 import { logItemV3 } from "../reports/rendering/report-item-v3.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { Store } from "../store/port/store.ts";
 import { LOG_PAGE_ROWS, type LogFilter, type LoggedMessage, type LogQuery } from "../store/port/tracking.ts";

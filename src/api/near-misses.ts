@@ -6,8 +6,8 @@
  * A request that has nothing but known fields costs a look into a set for each, and nothing is made for it.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { LiveHub } from "../events/live.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
-import type { LiveHub } from "../runtime/live-events.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { type KnownFields, type KnownRequest, knownRequest, type RouteSchema } from "./known-fields.ts";
 import type { Api } from "./operation.ts";

@@ -9,7 +9,7 @@ import { reportItem } from "../reports/rendering/report-item.ts";
 import { reportItemV3 } from "../reports/rendering/report-item-v3.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { type PullPosition, type PullSearch, REPORT_FETCH_MS, type ReportFetch } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
 import { LOG_PAGE_ROWS, type MessageNames, type PlatformFilter } from "../store/port/tracking.ts";

@@ -26,9 +26,9 @@ const faults = {
   lateReceiptsMs: milliseconds(86_400_000, "Receipts come so much later."),
 };
 
-export const Network = Type.Object(faults, { title: "Network" });
+export const NetworkSwitches = Type.Object(faults, { title: "Network" });
 /** What is left out is off. */
-export const NetworkChange = Type.Partial(Network, { additionalProperties: false });
+export const NetworkChange = Type.Partial(NetworkSwitches, { additionalProperties: false });
 
 export const ClockAnswer = Type.Object({
   now: Type.String({ description: "The sandbox's time." }),

@@ -81,7 +81,7 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
       summary: "The faults of the simulated network",
       auth: "account",
       scope: "track",
-      answer: sandboxSchemas.Network,
+      answer: sandboxSchemas.NetworkSwitches,
     }),
     () => network("faults", null),
   );
@@ -95,7 +95,7 @@ export function sandboxOperations(api: Api, parts: SandboxParts): void {
       auth: "account",
       scope: "send",
       schema: { body: sandboxSchemas.NetworkChange },
-      answer: sandboxSchemas.Network,
+      answer: sandboxSchemas.NetworkSwitches,
     }),
     ({ body }) => network("setFaults", { ...NO_FAULTS, ...body }),
   );

@@ -10,7 +10,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { Metric } from "../runtime/metrics.ts";
 import { maxOpenFiles } from "../runtime/open-files.ts";
-import { networksOf, type Settings } from "../runtime/settings.ts";
+import { networksOf, type Settings } from "../settings/settings.ts";
 import { admitRequests } from "./admission.ts";
 import { Bodies } from "./bodies.ts";
 import { brokenRequestAnswerer, tellLate } from "./broken-requests.ts";

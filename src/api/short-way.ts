@@ -15,11 +15,11 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { systemClock } from "../runtime/clock.ts";
 import { once } from "../runtime/lazy.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Account } from "../store/port/accounts.ts";
 import { type AuthParts, checkAddress, checkScope, knownCaller } from "./auth.ts";
 import { parseJson, SMALL_BYTES } from "./body-parsers.ts";
-import { type Admitted, type Answer, type ClientConnection, RequestProgress } from "./client-connection.ts";
+import { type Admitted, type ClientConnection, type NodeAnswer, RequestProgress } from "./client-connection.ts";
 import type { ClientConnections } from "./client-connections.ts";
 import { ACCOUNT_HEADER } from "./console/cookie.ts";
 import { errorAnswer } from "./error-forms.ts";
@@ -194,7 +194,7 @@ export class ShortWay implements Taker<Wanted> {
   }
 
   /** A request that was let in here, as Node tells of it. */
-  goesOn(request: IncomingMessage, response: Answer, connection: ClientConnection): void {
+  goesOn(request: IncomingMessage, response: NodeAnswer, connection: ClientConnection): void {
     const before = connection.admitted!;
     connection.admitted = null;
     admitted.set(request, { progress: before.progress, account: before.account });
@@ -372,7 +372,7 @@ class ShortRequest {
 }
 
 /** As much of the framework's reply, and of Node's answer. */
-class ShortAnswer implements Answer {
+class ShortAnswer implements NodeAnswer {
   readonly req = WHOLE;
   headersSent = false;
   #headers: Map<string, string> | null = null;

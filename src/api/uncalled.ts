@@ -3,14 +3,13 @@
  * about a request: the message goes all the same. Names that lead to such an address show at the first try, because nobody is asked for them before.
  */
 
-import type { AddressPolicy } from "../http/guard.ts";
-import { urlRefusal } from "../http/guard.ts";
+import { type AddressPolicy, urlRefusal } from "../http/guard.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { SendRequest } from "../intake/request.ts";
 import { pushRules } from "../reports/pushing/push-settings.ts";
 import { boundedCache } from "../runtime/cache.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { hostOf } from "../runtime/urls.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** What is to be said of a URL that is given to be called; null where there is nothing. */
 export type Uncalled = (url: string) => string | null;

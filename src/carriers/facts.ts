@@ -1,5 +1,5 @@
 /** How it stands with a carrier on one node, as plain data: what delivery tells to whoever watches its carriers. */
-import type { TimesSummary } from "../runtime/times.ts";
+import type { TimesSummary } from "../runtime/recent-times.ts";
 
 /** One connection of a carrier, or the place of one that is not there just now. */
 export interface LinkFacts {

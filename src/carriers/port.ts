@@ -1,6 +1,7 @@
 /**
  * The port to a carrier: whoever takes parts of messages and later says what became of them. The simulator and SMPP are behind it.
  */
+import type { Used } from "../message/fields.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Regional } from "../message/regional.ts";
@@ -8,10 +9,9 @@ import type { Body } from "../sms/body.ts";
 import type { UserData } from "../sms/text.ts";
 import type { ConnectionFacts } from "./facts.ts";
 
-export interface OutgoingMessage extends Body {
+export interface OutgoingMessage extends Body, Partial<Used> {
   readonly from: string;
   readonly to: string;
-  readonly flash: boolean;
   /** The client wants to hear of changes that are not final. */
   readonly intermediateReport: boolean;
   /** The network need not try after this. */

@@ -5,7 +5,7 @@
 import { httpFaults } from "../carriers/http/faults.ts";
 import { describe } from "../carriers/http/presets.ts";
 import { HttpCarrierProfile, type HttpProfile } from "../carriers/http/profile.ts";
-import { SmppCarrier, type SmppProfile, tagOfTwo, type Writing } from "../carriers/smpp/profile.ts";
+import { SmppCarrierProfile, type SmppProfile, tagOfTwo, type Writing } from "../carriers/smpp/profile.ts";
 import { type Static, type TObject, Type } from "../runtime/type.ts";
 import { HANDSET_OUTCOMES, isErrorName } from "../simulator/handsets.ts";
 import type { ItemFault } from "./faults.ts";
@@ -82,7 +82,7 @@ export const CARRIER_KINDS = {
   simulator: carrierKind<SimulatorProfile>(SimulatorCarrier, {
     rules: [{ reads: ["handset"], faults: phoneFaults }],
   }),
-  smpp: carrierKind<SmppProfile>(SmppCarrier, {
+  smpp: carrierKind<SmppProfile>(SmppCarrierProfile, {
     hosts: ({ hosts }) => hosts,
     login: ({ systemId }) => systemId,
     binds: ({ binds = 1 }) => binds,

@@ -1,7 +1,8 @@
 /** Follows the store: keeps a snapshot of what the operator has set and makes a new one within a second of a change. While nothing is written it asks nothing. */
+
+import { SeenWrites, type WriteMark } from "../node/write-mark.ts";
 import { type Clock, Interval } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { SeenWrites, type WriteMark } from "../runtime/write-mark.ts";
 import type { Store } from "../store/port/store.ts";
 import { Snapshot } from "./snapshot.ts";
 

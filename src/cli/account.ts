@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import { type CreatedAccount, createAccount } from "../admin/accounts.ts";
 import { dropOldCallbackSecret, rotateCallbackSecret } from "../admin/callback-secrets.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { AccountKind } from "../store/port/accounts.ts";
 import type { Store } from "../store/port/store.ts";
 import { passwordCommand, secondFactorCommand, sessionsCommand } from "./account-access.ts";

@@ -6,15 +6,14 @@ import { formatMicros } from "../money/amounts.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { AuditEntry } from "../store/port/accounts.ts";
 import { changeLines } from "./changes.ts";
-import { type JsonOption, printable, showJson } from "./show.ts";
-import { type CommonOptions, EVERYTHING, jsonCommand, limitOf, onStore, say, wholeOf } from "./support.ts";
+import { printable, showJson } from "./show.ts";
+import { EVERYTHING, jsonCommand, LIMIT, type LimitOptions, limitOf, onStore, say, wholeOf } from "./support.ts";
 
-interface AuditOptions extends CommonOptions, JsonOption {
+interface AuditOptions extends LimitOptions {
   readonly kind?: string;
   readonly subject?: string;
   readonly actor?: string;
   readonly before?: string;
-  readonly limit: string;
 }
 
 export function auditCommand(): Command {
@@ -32,7 +31,7 @@ export function auditCommand(): Command {
     .option("--subject <name>", "only changes of one: an account's key, a carrier's id")
     .option("--actor <name>", 'only changes by one: an account\'s key, or "command line"')
     .option("--before <id>", "only entries older than this one")
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(async (options: AuditOptions) => {
       const { kind = null, subject = null, actor = null, before } = options;
       const beforeId = before === undefined ? null : wholeOf(before, "--before", 1, Number.MAX_SAFE_INTEGER);

@@ -1,7 +1,7 @@
 /** How the nodes that run stand with the carriers, for commands. What a service that was killed has said of them counts no more. */
 import { carrierStates, type NodeCarrierState } from "../admin/carriers.ts";
 import { servingOf } from "../doctor/serving.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 
 export async function liveCarrierStates(

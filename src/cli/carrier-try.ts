@@ -11,12 +11,12 @@ import { SmppCarrier } from "../carriers/smpp/carrier.ts";
 import type { CarrierProfile } from "../catalogue/carrier-kinds.ts";
 import type { Answer, Post, Transport } from "../http/transport.ts";
 import type { ReceiptOutcome } from "../message/receipt.ts";
+import { Lease } from "../node/lease.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../runtime/ids.ts";
-import { Lease } from "../runtime/lease.ts";
 import { silentLog } from "../runtime/log.ts";
 import { systemRandom } from "../runtime/random.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { isDestination, isSender, plainPhone } from "../sms/addresses.ts";
 import { errorById } from "../sms/errors.ts";
 import { prepareText } from "../sms/text.ts";
@@ -72,7 +72,6 @@ async function tryCarrier(id: string, options: TryOptions): Promise<void> {
       to,
       text,
       encoding,
-      flash: false,
       intermediateReport: false,
       expiresAtMs: systemClock.now() + HOUR_MS,
       reference: 1,

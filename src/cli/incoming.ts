@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { formatDateTime } from "../schedule/date-time.ts";
 import type { UnmatchedIncoming } from "../store/port/incoming.ts";
 import { type Column, showList } from "./show.ts";
-import { jsonCommand, type LimitOptions, limitOf, onStore } from "./support.ts";
+import { jsonCommand, LIMIT, type LimitOptions, limitOf, onStore } from "./support.ts";
 
 function shown({ messageId, receivedAtMs, carrierId, from, to, text, binary }: UnmatchedIncoming) {
   const message = { messageId, receivedAt: formatDateTime(receivedAtMs), carrier: carrierId, from, to, text };
@@ -31,7 +31,7 @@ export function incomingCommand(): Command {
     'Show messages to numbers that are nobody\'s, newest first. "heliograph number set" gives a number to an account.',
     "heliograph incoming list",
   )
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(async (options: LimitOptions) => {
       const { count, messages } = await onStore(options, (store) =>
         store.unmatchedIncoming({ limit: limitOf(options) }),

@@ -5,8 +5,8 @@
 import { once } from "node:events";
 import { Command } from "commander";
 import { DEMO_ACCOUNTS } from "../auth/demo-accounts.ts";
+import { LIVE_KINDS } from "../events/live.ts";
 import { sleep, systemClock, type Timer } from "../runtime/clock.ts";
-import { LIVE_KINDS } from "../runtime/live-events.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { complain } from "./console.ts";

@@ -1,5 +1,5 @@
 /** Live events as lines for people: one each, in columns that stay in place, without what a terminal would obey. */
-import type { LiveEvent } from "../runtime/live-events.ts";
+import type { LiveEvent } from "../events/live.ts";
 import { visibleLine } from "../runtime/visible.ts";
 
 /** An event, whichever way it came. */

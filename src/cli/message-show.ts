@@ -1,9 +1,9 @@
 /** `heliograph message show`: all that is known of a message, for whoever is asked where it is. The operator's API answers with the same facts. */
 import type { Command } from "commander";
 import { Snapshot } from "../catalogue/snapshot.ts";
-import { CARRIED_NAMES } from "../message/carried.ts";
+import { CARRIED_NAMES } from "../message/fields.ts";
 import { systemClock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import type { TrackedMessage } from "../tracking/facts.ts";
 import { trackMessages } from "../tracking/track.ts";

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { searchLogs } from "../admin/log-search.ts";
 import { ALL_MESSAGES } from "../admin/messages.ts";
-import { carriedOf } from "../message/carried.ts";
+import { carriedOf } from "../message/fields.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
@@ -14,7 +14,7 @@ import type { LoggedMessage } from "../store/port/tracking.ts";
 import { failuresCommand } from "./failures.ts";
 import { showCommand } from "./message-show.ts";
 import { type Column, counted, showList } from "./show.ts";
-import { accountNamed, jsonCommand, type LimitOptions, limitOf, momentOf, onStore } from "./support.ts";
+import { accountNamed, jsonCommand, LIMIT, type LimitOptions, limitOf, momentOf, onStore } from "./support.ts";
 
 interface ListOptions extends LimitOptions {
   readonly account: string;
@@ -78,7 +78,7 @@ export function messageCommand(): Command {
     .option("--since <time>", "sent at this time or later: a day, or a moment, in UTC unless it has an offset")
     .option("--until <time>", "sent at this time or before")
     .option("--text", "show what they say, too: as a column, and as a field with --json")
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(listMessages);
 
   return new Command("message")

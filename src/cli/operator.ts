@@ -3,7 +3,7 @@ import type { AccountParts } from "../admin/accounts.ts";
 import type { Manager } from "../admin/manager.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { Snapshot } from "../catalogue/snapshot.ts";
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import { byCommandLine } from "./support.ts";
 

@@ -8,12 +8,13 @@ import {
   byCommandLine,
   type CommonOptions,
   jsonCommand,
+  LIMIT,
   type LimitOptions,
   limitOf,
+  numbersOf,
   onStore,
   say,
   storeCommand,
-  UsageFault,
 } from "./support.ts";
 
 const MAX_REASON = 80;
@@ -31,15 +32,6 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: "REASON", of: ({ reason }) => reason.slice(0, MAX_REASON) },
 ];
 
-const NUMBER = /^\d{1,15}$/;
-
-function decision(numbers: readonly string[]): Decision {
-  const wrong = numbers.find((number) => !NUMBER.test(number));
-  if (wrong !== undefined)
-    throw new UsageFault(`"${wrong}" is no number of the list: "heliograph quarantine list" shows them`);
-  return { ids: numbers.map(Number), ...byCommandLine() };
-}
-
 /** A command that decides about some of them. */
 function deciding(
   name: string,
@@ -50,7 +42,8 @@ function deciding(
   return storeCommand(name, description, `heliograph quarantine ${name} 17 18`)
     .argument("<number...>", "the numbers that the list shows")
     .action(async (numbers: string[], options: CommonOptions) => {
-      const wanted = decision(numbers);
+      const ids = numbersOf(numbers, "the list", "heliograph quarantine list");
+      const wanted = { ids, ...byCommandLine() };
       say(said(await onStore(options, (store) => decide(store, wanted))));
     });
 }
@@ -61,7 +54,7 @@ export function quarantineCommand(): Command {
     "Show what the store refused and kept aside, newest first, and why. A message whose outcome is among it is held: its carrier may have it, so nobody hands it over again before you retry or drop it.",
     "heliograph quarantine list --limit 20",
   )
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(async (options: LimitOptions) => {
       const { count, held, items } = await onStore(options, (store) => store.quarantined({ limit: limitOf(options) }));
       showList(

@@ -3,9 +3,9 @@ import type { Command } from "commander";
 import { allAccounts } from "../admin/all-accounts.ts";
 import {
   type Amounts,
-  type Comparison,
   type Counts,
   comparePrices,
+  type PriceComparison,
   type PricedLine,
 } from "../admin/price-comparison.ts";
 import { checkPeriod } from "../admin/statements.ts";
@@ -75,7 +75,7 @@ function shownLine({ messages, parts, costMicros, sold, unpriced }: PricedLine) 
   return { messages, parts, cost: formatMicros(costMicros), sold: shownAmounts(sold), unpriced };
 }
 
-function shown({ all, asSent, carriers, withoutPrices }: Comparison) {
+function shown({ all, asSent, carriers, withoutPrices }: PriceComparison) {
   return {
     messages: all.messages,
     parts: all.parts,
@@ -133,7 +133,10 @@ interface Heading {
   readonly byCountry: boolean;
 }
 
-function show({ all, asSent, carriers, withoutPrices }: Comparison, { title, keptFrom, byCountry }: Heading): void {
+function show(
+  { all, asSent, carriers, withoutPrices }: PriceComparison,
+  { title, keptFrom, byCountry }: Heading,
+): void {
   say(`${title}: ${countWords(all)}, sold for ${amountWords(all.sold)}.`);
   if (keptFrom !== null) say(`Messages are kept for a time: of those sent before ${keptFrom} some may be deleted.`);
   if (asSent.cost.size > 0) say(`As they went they cost ${amountWords(asSent.cost)}.`);

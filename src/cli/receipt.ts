@@ -16,8 +16,10 @@ import {
   CommandFault,
   type CommonOptions,
   jsonCommand,
+  LIMIT,
   type LimitOptions,
   limitOf,
+  numbersOf,
   onStore,
   say,
   storeCommand,
@@ -95,7 +97,7 @@ export function receiptCommand(): Command {
     "heliograph receipt list --limit 20",
   )
     .option("--carrier <id>", "only those of a carrier")
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(async (options: ListOptions) => {
       const filter = { ...ofCarrier(options), limit: limitOf(options) };
       const { count, receipts } = await onStore(options, async (store) => {
@@ -143,13 +145,10 @@ function ofCarrier({ carrier }: { readonly carrier?: string }): ParkedFilter {
 }
 
 const CARRIERS_NAMED = 20;
-const RECEIPT_NUMBER = /^\d{1,15}$/;
 
 async function clearParked(numbers: string[], options: ClearOptions): Promise<void> {
   const { carrier, olderThan, all, yes } = options;
-  const wrong = numbers.find((number) => !RECEIPT_NUMBER.test(number));
-  if (wrong !== undefined)
-    throw new UsageFault(`"${wrong}" is no number of a receipt: "heliograph receipt list" shows them`);
+  numbersOf(numbers, "a receipt", "heliograph receipt list");
   const hasFilter = carrier !== undefined || olderThan !== undefined;
   if ([numbers.length > 0, hasFilter, all === true].filter(Boolean).length !== 1)
     throw new UsageFault("say which receipts: by their numbers, or with --carrier and --older-than, or --all");

@@ -6,11 +6,13 @@ import { hostOf } from "../runtime/urls.ts";
 import { formatDateTime, parseDateTime } from "../schedule/date-time.ts";
 import type { DeadLetter } from "../store/port/reports.ts";
 import type { Store } from "../store/port/store.ts";
-import { type Column, type JsonOption, showJson, showTable, withJson } from "./show.ts";
+import { type Column, showJson, showTable, withJson } from "./show.ts";
 import {
   accountNamed,
   CommandFault,
   type CommonOptions,
+  LIMIT,
+  type LimitOptions,
   limitOf,
   onStore,
   say,
@@ -24,9 +26,7 @@ interface FilterOptions extends CommonOptions {
   readonly host?: string;
 }
 
-interface ListOptions extends FilterOptions, JsonOption {
-  readonly limit: string;
-}
+type ListOptions = FilterOptions & LimitOptions;
 
 interface ReplayOptions extends FilterOptions {
   readonly all?: boolean;
@@ -120,7 +120,7 @@ export function reportCommand(): Command {
     "heliograph report dead --account ACME",
   );
   withJson(dead)
-    .option("--limit <number>", "how many", "50")
+    .addOption(LIMIT)
     .action(async (options: ListOptions) => {
       const { letters, none } = await onStore(options, async (store) => {
         const filter = await filterOf(store, options);

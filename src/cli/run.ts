@@ -3,9 +3,9 @@
 import type { Command } from "commander";
 import { createLog } from "../runtime/log.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { shellWord } from "../runtime/text.ts";
 import { Fenced, LeftInDoubt, type Service, StoreLost, startService } from "../service.ts";
+import type { Settings } from "../settings/settings.ts";
 import { storeName } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
 import { complain } from "./console.ts";

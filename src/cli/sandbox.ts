@@ -9,9 +9,9 @@ import { missingData } from "../drivers/store-trouble.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { webhookSecret } from "../runtime/random.ts";
-import type { PartialSettings, Settings } from "../runtime/settings.ts";
 import { forgetOffset } from "../runtime/time-travel.ts";
 import { PROGRAM } from "../runtime/version.ts";
+import type { PartialSettings, Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import { CommandFault, withStore } from "./support.ts";
 

@@ -1,13 +1,13 @@
 /** What the commands share: their options, the store for those that work beside the service, and who makes a change. */
 import { hostname, userInfo } from "node:os";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type AccountReader, managedAccount } from "../admin/manager.ts";
 import { openStore } from "../commands/open.ts";
 import { inWords, missingData, storeTrouble } from "../drivers/store-trouble.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
-import { type PartialSettings, readSettings, type Settings } from "../runtime/settings.ts";
 import { parseDayOrMoment } from "../schedule/date-time.ts";
+import { type PartialSettings, readSettings, type Settings } from "../settings/settings.ts";
 import { localStore } from "../store/group.ts";
 import { storeName } from "../store/open.ts";
 import type { Actor, ManagedAccount } from "../store/port/accounts.ts";
@@ -112,8 +112,8 @@ export function cannotOpen(settings: Settings, error: Error): CommandFault {
   return new CommandFault(`the data in ${storeName(settings)} cannot be opened: ${words}`, { cause: error });
 }
 
-/** The number given with --limit. */
 /** Of a list that shows the newest. */
+export const LIMIT = new Option("--limit <number>", "how many").default("50");
 export interface LimitOptions extends CommonOptions, JsonOption {
   readonly limit: string;
 }
@@ -188,6 +188,13 @@ export function wholeOf(text: string, option: string, least: number, most: numbe
   const value = Number(text);
   if (/^\d{1,12}$/.test(text) && value >= least && value <= most) return value;
   throw new UsageFault(`${option} must be a whole number from ${least} to ${most}, not "${text}"`);
+}
+
+/** The numbers of a list's rows, as `list` shows them. */
+export function numbersOf(texts: readonly string[], what: string, list: string): number[] {
+  const wrong = texts.find((text) => !/^\d{1,15}$/.test(text));
+  if (wrong !== undefined) throw new UsageFault(`"${wrong}" is no number of ${what}: "${list}" shows them`);
+  return texts.map(Number);
 }
 
 /** What stands between commas. */

@@ -1,6 +1,6 @@
 /** Accepting a request: replays, the last checks, the charge, and the messages' rows, in one transaction. */
 
-import { carriedOf } from "../message/carried.ts";
+import { carriedOf, columnsOf } from "../message/fields.ts";
 import type { Content } from "../message/message.ts";
 import { reasonOf } from "../message/reasons.ts";
 import { formFor, NO_REPORT, TOLD } from "../message/report-form.ts";
@@ -11,7 +11,7 @@ import type { CommandParts } from "../store/command-parts.ts";
 import type { Acceptance, AcceptanceOutcome, NewMessage } from "../store/port/messages.ts";
 import { NextReferences } from "../store/references.ts";
 import { serializeEncoding } from "../store/rows.ts";
-import { STATE_NUMBER } from "../store/schema/message.ts";
+import { type NewMessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import type { Awaitable } from "../store/sql.ts";
 import type { ReadSet } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
@@ -21,6 +21,7 @@ import { alertBelow } from "./ledger.ts";
 import { linkWriter } from "./links.ts";
 import { optOutLists } from "./opt-outs.ts";
 import { Spreading } from "./pacing.ts";
+import { queuedMessage } from "./queued-message.ts";
 import { findReplay, keepReplay, replayNames } from "./replays.ts";
 
 interface KeptAnswer {
@@ -95,7 +96,7 @@ export function acceptCommands(
     const windows = input.contents.map((content) => (content.window === null ? null : JSON.stringify(content.window)));
 
     const links = input.links === null ? null : linksOf(accountId, input.links);
-    const carried = input.contents.map(carriedOf);
+    const columns = input.contents.map(columnsOf);
     const encodings = input.contents.map((content) => serializeEncoding(content.encoding));
     const regionals = input.contents.map(({ regional }) => (regional === null ? null : JSON.stringify(regional)));
 
@@ -145,32 +146,12 @@ export function acceptCommands(
         owned = lanes.enter(lane, slotUntilMs !== null);
         if (owned) {
           unit().onRollback(() => lanes.leave(lane));
-          unit().messages.push({
-            key,
-            accountId,
-            carrierId: lane.carrierId,
-            from: content.from,
-            to: message.to,
-            text,
-            encoding: content.encoding,
-            partCount: content.partCount,
-            flash: content.flash,
-            intermediateReport: content.intermediateReport,
-            window: content.window,
-            dueAtMs,
-            expiresAtMs,
-            slotUntilMs,
-            unknownCount: 0,
-            taken: null,
-            regional: content.regional,
-            reference,
-          });
         } else {
           unit().overflow(lane);
         }
       }
 
-      tables.messages.insert({
+      const row: NewMessageRow = {
         key,
         account_id: accountId,
         bulk_id: bulkId,
@@ -188,7 +169,6 @@ export function acceptCommands(
         secret_body: accepted && content.shownText !== undefined ? text : null,
         encoding: encodings[message.content]!,
         part_count: content.partCount,
-        flash: content.flash ? 1 : 0,
         price: message.pricePerPartMicros.toString(),
         charged_micros: accepted ? cost.toString() : "0",
         currency: wallet.currency,
@@ -200,15 +180,18 @@ export function acceptCommands(
         expires_at_ms: expiresAtMs,
         validity_ms: expiresAtMs - dueAtMs,
         bulk_version: bulk?.version ?? null,
-        slot_until_ms: owned && slotUntilMs !== null ? 0 : slotUntilMs,
+        slot_until_ms: slotUntilMs,
         received_at_ms: receivedAtMs,
         done_at_ms: accepted ? null : receivedAtMs,
         pull: toPull ? 0 : null,
         pull_at_ms: toPull ? receivedAtMs : null,
         regional: regionals[message.content]!,
         conversion: accepted ? input.conversion : null,
-        ...carried[message.content],
-      });
+        ...columns[message.content]!,
+      };
+      // What is in memory may be handed over: nobody else gets its slot.
+      tables.messages.insert(owned && slotUntilMs !== null ? { ...row, slot_until_ms: 0 } : row);
+      if (owned) unit().messages.push(queuedMessage(row));
 
       const form = accepted || notifyUrl === null ? null : formFor(reportForm, TOLD.refused);
       if (notifyUrl !== null && form !== null) {

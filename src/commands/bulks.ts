@@ -28,7 +28,7 @@
 import type { SpeedLimit } from "../schedule/pace.ts";
 import { firstSendable } from "../schedule/sending-time.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { BulkChange, BulkName, BulkStatus } from "../store/port/bulks.ts";
+import type { BulkChangeOutcome, BulkName, BulkStatus } from "../store/port/bulks.ts";
 import { BULK, type BulkRow } from "../store/schema/bulk.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { commands } from "./entry.ts";
@@ -256,7 +256,7 @@ export class Bulks {
       name: BulkName,
       isAllowed: (status: BulkStatus) => boolean,
       make: (bulk: BulkRow) => Partial<BulkRow>,
-    ): Promise<BulkChange> => {
+    ): Promise<BulkChangeOutcome> => {
       await tables.load({ lockedBulks: [name] });
       const bulk = scheduledBulk(name);
       if (bulk === undefined) {

@@ -4,13 +4,13 @@ import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { BulkName } from "../store/port/bulks.ts";
 import { IS_NOT_HELD } from "../store/quarantine.ts";
-import { queuedMessage } from "../store/rows.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { laneOf } from "../store/tables.ts";
 import type { Bulks } from "./bulks.ts";
 import type { Endings } from "./endings.ts";
 import { commands } from "./entry.ts";
 import { Paces } from "./pacing.ts";
+import { queuedMessage } from "./queued-message.ts";
 import type { Matches } from "./receipts/matches.ts";
 import { type TakenParts, takenNames } from "./submitting.ts";
 

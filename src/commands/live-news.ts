@@ -1,6 +1,7 @@
-/** What the store tells those who watch messages live (runtime/live-events.ts): after the commit, and only while somebody watches. */
+/** What the store tells those who watch messages live (events/live.ts): after the commit, and only while somebody watches. */
+
+import { type LiveEvent, type LiveTap, liveText } from "../events/live.ts";
 import { nthId } from "../runtime/ids.ts";
-import { type LiveEvent, type LiveTap, liveText } from "../runtime/live-events.ts";
 import { findError } from "../sms/errors.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import type { Acceptance } from "../store/port/messages.ts";

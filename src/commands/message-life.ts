@@ -5,12 +5,13 @@
  * No row says which report a message is in, unless it has several or one was replayed. So a report that waits is looked for among those of its receiver that failed, and
  * of all that were made when the message ended: ids of reports have their time in them. One that was taken has left, and only the trace may say so.
  */
-import { carriedFields, carriedOf } from "../message/carried.ts";
+
+import { SUBJECT, type TraceDetails } from "../events/trace.ts";
+import { carriedFields, carriedOf } from "../message/fields.ts";
 import { firstIdAt } from "../runtime/ids.ts";
-import { SUBJECT, type TraceDetails } from "../runtime/trace.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { LivePosting, LiveReport, MessageLife, TraceStep } from "../store/port/message-life.ts";
+import type { LivePosting, MessageLife, TraceStep, UntakenReport } from "../store/port/message-life.ts";
 import { IS_NOT_REJECTED, IS_REJECTED, keyOf, takenOf } from "../store/rows.ts";
 import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { REPORT, type ReportRow } from "../store/schema/report.ts";
@@ -177,9 +178,9 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
     );
   }
 
-  async function reportsOf({ account_id }: MessageRow, ids: readonly string[]): Promise<LiveReport[]> {
+  async function reportsOf({ account_id }: MessageRow, ids: readonly string[]): Promise<UntakenReport[]> {
     const found = await Promise.all(ids.map((id) => reportById.get(BigInt(id), account_id)));
-    return found.flatMap((row) => (row === undefined ? [] : [liveReportOf(row)]));
+    return found.flatMap((row) => (row === undefined ? [] : [untakenReportOf(row)]));
   }
 
   // Batches that nobody holds: what is held is under way.
@@ -247,7 +248,7 @@ function isAbout({ kind, detail }: TraceStep, key: string): boolean {
   return place >= 0n && place < BigInt(messages);
 }
 
-function liveReportOf(row: ReportRow): LiveReport {
+function untakenReportOf(row: ReportRow): UntakenReport {
   return {
     id: row.id,
     batch: batchOf(row),
@@ -294,6 +295,6 @@ function factsOf(row: MessageRow) {
     mccMnc: row.mcc_mnc,
     pull: row.pull,
     pullAtMs: row.pull_at_ms,
-    carried: carriedFields(carriedOf(row)) as Record<string, string>,
+    carried: carriedFields(carriedOf(row)),
   };
 }

@@ -1,5 +1,5 @@
 /** Opens the store: the engine that the settings name, with the rules of all commands, which are loaded here and not before. */
-import { LiveTap } from "../runtime/live-events.ts";
+import { LiveTap } from "../events/live.ts";
 import { type OpenStore, openEngine, type StoreOptions } from "../store/open.ts";
 import { FinishedCounts } from "./finished.ts";
 

@@ -1,5 +1,5 @@
 /** The items of a report as they are kept: as JSON, whose amounts are texts. Pure. */
-import { carriedOf, TOLD_CARRIED } from "../message/carried.ts";
+import { carriedOf, TOLD_CARRIED } from "../message/fields.ts";
 import type { DeliveryBatch, ReportBatch, ReportBatchItem, ReportFacts } from "../message/message.ts";
 import { compiled } from "../runtime/compiled.ts";
 import type { ReportRow } from "../store/schema/report.ts";

@@ -1,9 +1,9 @@
 /** An account's postings, in the order of time, and what they come to: what a statement is made of. */
 import {
-  kindOf,
   type Posting,
   type PostingPosition,
   type PostingRange,
+  postingKindOf,
   type StoredKind,
   type TurnoverStep,
 } from "../money/postings.ts";
@@ -81,7 +81,7 @@ export function statementCommands({ sql }: CommandParts) {
     async postings(range) {
       const rows = await page(range);
       return rows.map(({ kind, other, amount, ...row }) => {
-        return { ...row, kind: kindOf(kind, other), amountMicros: BigInt(amount) };
+        return { ...row, kind: postingKindOf(kind, other), amountMicros: BigInt(amount) };
       });
     },
 

@@ -1,5 +1,5 @@
 /** The rules that an engine is given: all commands of the port over its tables, and what is written when they have run. */
-import { LiveTap } from "../runtime/live-events.ts";
+import { LiveTap } from "../events/live.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { CommandTable, OwnCommands, Rules } from "../store/command-table.ts";
 import { acceptCommands } from "./accept.ts";

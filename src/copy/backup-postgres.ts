@@ -11,7 +11,7 @@ import { migrate } from "../store/sqlite/migrate.ts";
 import type { BackupOptions } from "./backup-options.ts";
 import { compare, isDifferent } from "./check.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
-import { CopySource, type CounterRow, type Row } from "./copy-source.ts";
+import { type CopyRow, CopySource, type CounterRow } from "./copy-source.ts";
 
 const PAGE_CHARACTERS = 1_000_000;
 const FIRST_PAGE_ROWS = 16;
@@ -68,7 +68,7 @@ async function fill(
     const insert = db.prepare(
       `INSERT INTO ${table.name} (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
     );
-    const write = db.transaction((rows: readonly Row[]) => {
+    const write = db.transaction((rows: readonly CopyRow[]) => {
       for (const row of rows) insert.run(...columns.map((column) => row[column]));
     });
     for await (const rows of moment.pages(table, columns, types, pageCharacters)) {
@@ -181,7 +181,7 @@ class Moment {
     columns: readonly string[],
     types: ReadonlyMap<string, string>,
     characters: number,
-  ): AsyncGenerator<readonly Row[]> {
+  ): AsyncGenerator<readonly CopyRow[]> {
     const read = columns.map((column) => {
       const value = instead?.[column] ?? column;
       return `${types.get(column) === "bigint" ? `CAST(${value} AS text)` : value} AS ${column}`;
@@ -190,7 +190,7 @@ class Moment {
       `DECLARE all_of_${name} NO SCROLL CURSOR FOR SELECT ${read.join()} FROM ${name}
        ORDER BY ${key.map((column) => `${name}.${column}`).join()}`,
     );
-    const fetch = (count: number) => this.#all<Row>(`FETCH ${count} FROM all_of_${name}`);
+    const fetch = (count: number) => this.#all<CopyRow>(`FETCH ${count} FROM all_of_${name}`);
     let count = FIRST_PAGE_ROWS;
     for (let next = fetch(count); ; ) {
       const rows = await next;
@@ -206,7 +206,7 @@ class Moment {
   }
 }
 
-function sizeOf(row: Row): number {
+function sizeOf(row: CopyRow): number {
   let size = 0;
   for (const value of Object.values(row)) size += typeof value === "string" ? value.length : 1;
   return size;

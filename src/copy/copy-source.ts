@@ -14,10 +14,10 @@ import { COPIED, COUNTER, type CopiedTable, CopyRefused } from "./copied-tables.
 
 /** The values of a primary key, in its order; numbers as text, because they may be beyond 2^53. */
 export type Key = readonly string[];
-export type Row = Readonly<Record<string, string | number | null>>;
+export type CopyRow = Readonly<Record<string, string | number | null>>;
 
 export interface CopyPage {
-  readonly rows: readonly Row[];
+  readonly rows: readonly CopyRow[];
   readonly last: Key;
 }
 
@@ -152,7 +152,7 @@ export class CopySource {
     const key = `(${table.key.join()})`;
     const values = `(${table.key.map(() => "?").join()})`;
     const next = (isFirst: boolean) =>
-      this.#db.prepare<(string | bigint)[], Row>(
+      this.#db.prepare<(string | bigint)[], CopyRow>(
         `SELECT ${columns.join()} FROM ${table.name}
          WHERE ${isFirst ? "TRUE" : `${key} > ${values}`} AND ${until === null ? "TRUE" : `${key} <= ${values}`}
          ORDER BY ${table.key.map((column) => `${table.name}.${column}`).join()} LIMIT ${bounds.rows}`,
@@ -161,7 +161,7 @@ export class CopySource {
       names.map((value, index) => (types[table.key[index]!] === "text" ? value : BigInt(value)));
     for (let last = after; ; ) {
       const statement = next(last.length === 0);
-      const rows: Row[] = [];
+      const rows: CopyRow[] = [];
       let characters = 0;
       for (const row of statement.iterate(...bound(last), ...bound(until ?? []))) {
         rows.push(row);

@@ -11,7 +11,7 @@ import { inTransaction, PostgresLink, type Session } from "../drivers/postgres/l
 import { type ColumnTypes, fieldsOf, insertion, sendRows } from "../store/postgres/columns.ts";
 import { isRejected } from "../store/rows.ts";
 import { COPIED, type CopiedTable, CopyRefused } from "./copied-tables.ts";
-import type { CopyPage, CounterRow, Key, Row } from "./copy-source.ts";
+import type { CopyPage, CopyRow, CounterRow, Key } from "./copy-source.ts";
 
 /** A stretch of a table's keys that is copied in order. A large table has several, so that several connections can work on it. */
 export interface Stretch {
@@ -252,7 +252,7 @@ export class PageWriter {
 }
 
 /** A message that was rejected does not use up its name. */
-function namesOf(rows: readonly Row[]): Row[] {
+function namesOf(rows: readonly CopyRow[]): CopyRow[] {
   return rows
     .filter((row) => row.client_message_id !== null && !isRejected(row.status_id as number))
     .map(({ account_id, client_message_id, key }) => ({

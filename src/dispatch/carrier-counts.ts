@@ -5,7 +5,7 @@
 import type { Receipt, ReceiptOutcome } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { ANSWER_SECONDS, Histogram } from "../runtime/metrics.ts";
-import { RecentTimes } from "../runtime/times.ts";
+import { RecentTimes } from "../runtime/recent-times.ts";
 import type { SubmittedPart } from "../store/port/delivery.ts";
 import type { Sign } from "./carrier-health.ts";
 

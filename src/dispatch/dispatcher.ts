@@ -23,14 +23,14 @@
 import type { CarrierFacts } from "../carriers/facts.ts";
 import type { Carrier, ReceiptListener } from "../carriers/port.ts";
 import type { StateFacts } from "../carriers/state.ts";
+import { AccountNames } from "../events/account-names.ts";
+import type { Trace } from "../events/trace.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
-import { AccountNames } from "../runtime/account-names.ts";
+import type { Lease } from "../node/lease.ts";
 import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
-import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
-import type { Trace } from "../runtime/trace.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
 import { factsOf } from "./carrier-facts.ts";

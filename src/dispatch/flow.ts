@@ -17,8 +17,8 @@
  *      without room for all of its parts                     waits at the head of its carrier for a second, and then goes in pieces
  */
 import type { QueuedMessage } from "../message/message.ts";
+import type { Lease } from "../node/lease.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Lease } from "../runtime/lease.ts";
 import { isOpen, nextOpening } from "../schedule/window.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
 import type { MessageOutcomes } from "./message-outcomes.ts";

@@ -1,8 +1,8 @@
 /** A line of the log for each message that is handed to a carrier, and for each receipt. They are many, so there are none unless the level is debug. */
 import type { Carrier } from "../carriers/port.ts";
+import type { AccountNames } from "../events/account-names.ts";
 import type { QueuedMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
-import type { AccountNames } from "../runtime/account-names.ts";
 import { isDebugging, type Log } from "../runtime/log.ts";
 import { findError } from "../sms/errors.ts";
 import type { Verdict } from "./submitting.ts";

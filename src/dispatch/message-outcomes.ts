@@ -9,7 +9,7 @@ import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import { type Batch, OutcomeRecorder } from "../runtime/outcome-recorder.ts";
+import { type BatchFacts, OutcomeRecorder } from "../runtime/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
@@ -77,7 +77,7 @@ type Add<One> = (told: One, mayWait?: boolean) => void;
 /** How items of one kind are written. */
 interface Kind<Item, One extends Told<Item>, Answer> {
   readonly command: CommandName;
-  readonly write: (items: Item[], batch: Batch) => Promise<Answer>;
+  readonly write: (items: Item[], batch: BatchFacts) => Promise<Answer>;
   /** Gives the places of strangers. */
   readonly strangers?: (answer: Answer) => readonly number[];
   /** What names an item. */

@@ -1,12 +1,13 @@
 /**
- * What dispatch notes of messages for people (runtime/trace.ts). A receipt names a part by its carrier's id, and not the message, so the names of the
+ * What dispatch notes of messages for people (events/trace.ts). A receipt names a part by its carrier's id, and not the message, so the names of the
  * parts that were last handed over are remembered here, within a bound. A receipt that comes much later, or to another node, is not noted: what it
  * made of the message is in the message. A step that cannot be noted stops nothing.
  */
+
+import { NO_TRACE, SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../events/trace.ts";
 import type { MessageKey } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { NO_TRACE, SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../runtime/trace.ts";
 import type { Ending, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
 import type { CarrierQueue } from "./carrier-queue.ts";
 import { PartNames } from "./part-names.ts";

@@ -3,7 +3,7 @@
  * watches its overview. What can be seen of the service only from outside (files, ports, binds to carriers) is for the command line alone. What
  * speaks to a database or to carriers is loaded with the first look: a service that starts has no use for it.
  */
-import type { Settings } from "../runtime/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import {
   carriersIn,

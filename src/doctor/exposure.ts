@@ -3,8 +3,8 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { systemClock } from "../runtime/clock.ts";
 import { readSmallFile } from "../runtime/files.ts";
 import { LOOPBACK } from "../runtime/networks.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { counted } from "../runtime/text.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Findings } from "./finding.ts";
 
 export function isEncrypted({ server }: Settings): boolean {

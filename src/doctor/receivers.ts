@@ -1,6 +1,7 @@
 /** The doctor on those whom reports go to, and on what came back that belongs to nobody. */
+
+import { isAllowable, isRefusedAddress, PRIVATE_CALLBACKS } from "../http/guard.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { isAllowable, isRefusedAddress, PRIVATE_CALLBACKS } from "../runtime/refused-address.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
 import { counted, shellWord } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { tooOpen } from "../runtime/private-files.ts";
 import { missingKey, parseSecretKeys, secretBox } from "../runtime/secrets.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { counted } from "../runtime/text.ts";
+import type { Settings } from "../settings/settings.ts";
 import { countSecrets } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Findings } from "./finding.ts";

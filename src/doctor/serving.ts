@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { isServed } from "../drivers/sqlite/database.ts";
 import { servingProcess } from "../drivers/store-trouble.ts";
 import { systemClock } from "../runtime/clock.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { counted } from "../runtime/text.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Findings } from "./finding.ts";
 

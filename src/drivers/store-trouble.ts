@@ -4,8 +4,8 @@
  */
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isForeign, knownUserName, ownUser, userName } from "../runtime/system-users.ts";
 import { shellWord } from "../runtime/text.ts";
-import { isForeign, nameOf, ownUser, userName } from "../runtime/users.ts";
 import { lockFileOf, storeFiles } from "./sqlite/database.ts";
 import { whyNothingIsWritten } from "./sqlite/disk-room.ts";
 import { databaseTrouble, fileTrouble, type Trouble } from "./trouble.ts";
@@ -35,12 +35,12 @@ function deniedBy(path: string, mode: number): string | null {
 
 /** "sudo -u heliograph": a user without a name here is given by its number. */
 function asUser(uid: number): string {
-  const name = nameOf(uid);
+  const name = knownUserName(uid);
   return `sudo -u ${name === null ? `'#${uid}'` : shellWord(name)}`;
 }
 
 function giveBack(path: string, uid: number): string {
-  const owner = shellWord(nameOf(uid) ?? String(uid));
+  const owner = shellWord(knownUserName(uid) ?? String(uid));
   return `give it back: sudo chown ${owner} ${shellWord(path)}; and run every command as ${userName(uid)}`;
 }
 

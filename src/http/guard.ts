@@ -3,7 +3,6 @@
  * the URL is hostile until its address has been looked at. Pure: names are resolved in connector.ts.
  */
 import { isIPv4, isIPv6 } from "node:net";
-import { refusedAddress } from "../runtime/refused-address.ts";
 import { parseHttpUrl } from "../runtime/urls.ts";
 
 export interface AddressPolicy {
@@ -63,6 +62,25 @@ const CARRIERS_OF_IPV4 = ["::ffff:0:0/96", "64:ff9b::/96"].map(readRange);
 const GLOBAL_IPV6 = readRange("2000::/3");
 
 const rows = RANGES.map(([range, reach, name]) => ({ range: readRange(range), reach, name }));
+
+/** Begins the words for an address that is not called, so that whoever reads them later knows it from any other failure. */
+const REFUSED = "address not allowed: ";
+export const PRIVATE_CALLBACKS = "[reports] dangerousAllowPrivateCallbacks = true";
+
+/** `why` is the kind of address, such as "loopback". */
+function refusedAddress(why: string, isAllowable: boolean): string {
+  return `${REFUSED}${why}${isAllowable ? ` (${PRIVATE_CALLBACKS} allows it)` : ""}`;
+}
+
+/** Of the reason why a report was not taken. */
+export function isRefusedAddress(reason: string): boolean {
+  return reason.startsWith(REFUSED);
+}
+
+/** Whether the setting would have it called. */
+export function isAllowable(reason: string): boolean {
+  return isRefusedAddress(reason) && reason.endsWith(`(${PRIVATE_CALLBACKS} allows it)`);
+}
 
 /** Why this address may not be connected to, in words that name the setting that would allow it; null when it may. */
 export function refusal(address: string, policy: AddressPolicy): string | null {

@@ -1,6 +1,6 @@
 /** One message object of a request becomes the content that its destinations share, or a list of what is wrong with it. Pure. */
 
-import { carriedOf } from "../message/carried.ts";
+import { carriedOf, usedOf } from "../message/fields.ts";
 import type { Content } from "../message/message.ts";
 import { readRegional } from "../message/regional.ts";
 import { type Subscription, subscriptionFor } from "../message/subscription.ts";
@@ -67,7 +67,6 @@ export function prepareContent(
       text: body.text,
       encoding: body.encoding,
       partCount: body.partCount,
-      flash: fields.flash ?? false,
       notifyUrl: fields.notifyUrl ?? standing?.notifyUrl ?? null,
       reportForm: reportForm ?? fields.notifyContentType ?? "application/json",
       intermediateReport: fields.intermediateReport ?? false,
@@ -76,6 +75,7 @@ export function prepareContent(
       window,
       expiresAtMs: expiry(firstMs, validityMs ?? minutes(fields.validityPeriod)),
       regional: readRegional(fields.regional),
+      ...usedOf(fields),
       ...carriedOf(fields),
       callbackData: fields.callbackData ?? standing?.callbackData ?? null,
     },

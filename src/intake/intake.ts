@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Snapshot, Writing } from "../catalogue/snapshot.ts";
+import { SUBJECT, type Trace } from "../events/trace.ts";
 import type { KeptConversion } from "../message/conversion.ts";
 import type { Content } from "../message/message.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -9,7 +10,6 @@ import { type IdSource, nthId } from "../runtime/ids.ts";
 import { counter, type Metric } from "../runtime/metrics.ts";
 import type { Random } from "../runtime/random.ts";
 import { Slices } from "../runtime/slices.ts";
-import { SUBJECT, type Trace } from "../runtime/trace.ts";
 import { isDestination, plainPhone } from "../sms/addresses.ts";
 import { STATUS, statusById } from "../sms/statuses.ts";
 import { type SenderFilter, senderFilter, takesGsm } from "../sms/writing.ts";
@@ -19,7 +19,7 @@ import type { Store } from "../store/port/store.ts";
 import { type KnownBodies, rewrittenBody } from "./body.ts";
 import { type ContentRules, clipAddress, prepareContent } from "./content.ts";
 import { LinkDraft } from "./links.ts";
-import type { Conversion, Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
+import type { ConversionWish, Destination, Problem, RequestedMessage, SendAnswer, SendRequest } from "./request.ts";
 
 export interface IntakeParts {
   readonly store: Pick<Store, "accept">;
@@ -360,7 +360,7 @@ async function wrong(problems: Problem[]): Promise<SendAnswer> {
 }
 
 /** As the messages of a request have it until the client tells of it. */
-function keptConversion({ name, processKey }: Conversion, firstKey: string): string {
+function keptConversion({ name, processKey }: ConversionWish, firstKey: string): string {
   const kept: KeptConversion = { name, processKey: processKey ?? trackingKey(firstKey), endedAtMs: null };
   return JSON.stringify(kept);
 }

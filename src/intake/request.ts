@@ -1,5 +1,5 @@
 /** What a client asks for, in one shape for all the sending operations, and what it is told. */
-import type { CarriedFields } from "../message/carried.ts";
+import type { GivenFields } from "../message/fields.ts";
 import type { Regional } from "../message/regional.ts";
 import type { NotifyContentType, ReportForm } from "../message/report-form.ts";
 import type { SpeedLimit } from "../schedule/pace.ts";
@@ -25,9 +25,8 @@ export type MessageFields = MessageOptions &
     | { readonly binary: BinaryFields; readonly text?: undefined }
   );
 
-interface MessageOptions extends CarriedFields {
+interface MessageOptions extends GivenFields {
   readonly from?: string;
-  readonly flash?: boolean;
   readonly language?: {
     readonly languageCode?: LanguageChoice;
     readonly singleShift?: boolean;
@@ -75,7 +74,7 @@ export interface LinkWish {
 }
 
 /** The client will say which of its messages brought what they were sent for. */
-export interface Conversion {
+export interface ConversionWish {
   readonly name: string | null;
   readonly processKey: string | null;
 }
@@ -88,7 +87,7 @@ export interface SendRequest {
   readonly bodyHash: () => string;
   readonly speedLimit: SpeedLimit | null;
   readonly links: LinkWish | null;
-  readonly conversion: Conversion | null;
+  readonly conversion: ConversionWish | null;
   /** How it came, in a word for people. */
   readonly door?: () => string;
 }

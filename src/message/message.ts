@@ -4,7 +4,7 @@
  */
 import type { DeliveryWindow } from "../schedule/window.ts";
 import type { Body, OctetEncoding } from "../sms/body.ts";
-import type { Carried } from "./carried.ts";
+import type { Carried, Used } from "./fields.ts";
 import type { Device } from "./links.ts";
 import type { Regional } from "./regional.ts";
 import type { PushedForm, ReportForm } from "./report-form.ts";
@@ -13,7 +13,7 @@ import type { PushedForm, ReportForm } from "./report-form.ts";
 export type MessageKey = string;
 
 /** What one message object of a request says, shared by all its destinations. */
-export interface Content extends Carried {
+export interface Content extends Carried, Used {
   readonly from: string;
   /** As the phone will show it: transliterated already. Of a binary message, its hex. */
   readonly text: string;
@@ -21,7 +21,6 @@ export interface Content extends Carried {
   readonly shownText?: string | undefined;
   readonly encoding: Body["encoding"];
   readonly partCount: number;
-  readonly flash: boolean;
   readonly notifyUrl: string | null;
   readonly reportForm: ReportForm;
   readonly intermediateReport: boolean;
@@ -35,7 +34,7 @@ export interface Content extends Carried {
 }
 
 /** A message on its way to a carrier, owned by this node. */
-export interface QueuedMessage {
+export interface QueuedMessage extends Used {
   readonly key: MessageKey;
   readonly accountId: number;
   readonly carrierId: string;
@@ -44,7 +43,6 @@ export interface QueuedMessage {
   readonly text: string;
   readonly encoding: Body["encoding"];
   readonly partCount: number;
-  readonly flash: boolean;
   readonly intermediateReport: boolean;
   readonly window: DeliveryWindow | null;
   /** Since when it may go: how long it has waited counts from it. */

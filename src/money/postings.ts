@@ -17,7 +17,7 @@ export type PostingKind = StoredKind | "correction" | "transfer" | "writeOff";
  * The kind that a statement tells. Which funds they are is told by the wallet on the other side alone, so that no posting says one thing and does
  * another: `other` is the name of a service's wallet, "" for an account's.
  */
-export function kindOf(stored: StoredKind, other: string | null): PostingKind {
+export function postingKindOf(stored: StoredKind, other: string | null): PostingKind {
   if (stored !== "funds" || other === null) return stored;
   if (other === "") return "transfer";
   return OF_WALLET.get(other) ?? "funds";

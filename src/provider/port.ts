@@ -1,7 +1,7 @@
 /** What the simulated provider needs to know of an API: how a message comes in, how it is answered, and how the provider calls back. */
 
 /** A request as it came. */
-export interface Call {
+export interface ProviderRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -9,7 +9,7 @@ export interface Call {
   readonly body: string;
 }
 
-export interface Reply {
+export interface ProviderReply {
   readonly status: number;
   readonly json?: unknown;
   readonly text?: string;
@@ -48,7 +48,7 @@ export interface ProviderSettings {
 }
 
 /** What became of a message: its state, and the provider's own code where a fault says so; else the usual one of that state. */
-export interface Fate {
+export interface ProviderOutcome {
   readonly outcome: Outcome;
   readonly code: string | null;
 }
@@ -56,7 +56,7 @@ export interface Fate {
 /** What a provider says of a message when it is asked. */
 export interface Known {
   readonly message: TakenMessage;
-  readonly fate: Fate | null;
+  readonly fate: ProviderOutcome | null;
 }
 
 export interface ProviderState {
@@ -68,18 +68,18 @@ export interface ProviderState {
 }
 
 export type Taken =
-  | { readonly kind: "taken"; readonly messages: readonly TakenMessage[]; readonly reply: Reply }
-  | { readonly kind: "reply"; readonly reply: Reply };
+  | { readonly kind: "taken"; readonly messages: readonly TakenMessage[]; readonly reply: ProviderReply }
+  | { readonly kind: "reply"; readonly reply: ProviderReply };
 
 export interface ProviderApi {
   /** A message, a question, or nothing that this API has. */
-  take(call: Call, state: ProviderState, nextId: () => string, settings: ProviderSettings): Taken;
+  take(call: ProviderRequest, state: ProviderState, nextId: () => string, settings: ProviderSettings): Taken;
   /** How it says that it is asked too much, and that it is broken. */
-  tooFast(): Reply;
-  broken(): Reply;
+  tooFast(): ProviderReply;
+  broken(): ProviderReply;
   /** How it refuses a message with one of its codes. */
-  refusal(code: string, call: Call): Reply;
-  receipt(message: TakenMessage, fate: Fate, settings: ProviderSettings): OutCall | null;
+  refusal(code: string, call: ProviderRequest): ProviderReply;
+  receipt(message: TakenMessage, fate: ProviderOutcome, settings: ProviderSettings): OutCall | null;
   /** What a phone wrote, to the customer's address. */
   incoming(
     url: string,

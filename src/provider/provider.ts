@@ -11,15 +11,15 @@ import { Timetable } from "../simulator/timetable.ts";
 import { PROVIDERS } from "./apis.ts";
 import { ActiveFaults, BadFaults, type FaultName, type Faults, readFaults } from "./faults.ts";
 import type {
-  Call,
-  Fate,
   Known,
   OutCall,
   Outcome,
   ProviderApi,
+  ProviderOutcome,
+  ProviderReply,
+  ProviderRequest,
   ProviderSettings,
   ProviderState,
-  Reply,
   TakenMessage,
 } from "./port.ts";
 
@@ -48,7 +48,7 @@ const CONTROL = "/_provider/";
 
 class Remembered implements ProviderState {
   readonly #most: number;
-  readonly #known = new Map<string, { message: TakenMessage; fate: Fate | null }>();
+  readonly #known = new Map<string, { message: TakenMessage; fate: ProviderOutcome | null }>();
   readonly #ids = new Map<string, string>();
 
   constructor(most: number) {
@@ -64,7 +64,7 @@ class Remembered implements ProviderState {
     if (forgotten.reference !== null) this.#ids.delete(forgotten.reference);
   }
 
-  end(id: string, fate: Fate): void {
+  end(id: string, fate: ProviderOutcome): void {
     const known = this.#known.get(id);
     if (known !== undefined) known.fate = fate;
   }
@@ -157,7 +157,7 @@ export class Provider {
     request.on("error", () => undefined);
     request.on("end", () => {
       const url = new URL(request.url ?? "/", "http://provider");
-      const call: Call = {
+      const call: ProviderRequest = {
         method: request.method ?? "GET",
         path: url.pathname,
         query: url.searchParams,
@@ -169,7 +169,7 @@ export class Provider {
     });
   }
 
-  #answer(call: Call, request: IncomingMessage, response: ServerResponse): void {
+  #answer(call: ProviderRequest, request: IncomingMessage, response: ServerResponse): void {
     const strikes = (name: FaultName): boolean => call.method === "POST" && this.#faults.strikes(name) !== null;
     if (strikes("lostRequest")) request.socket.destroy();
     else if (strikes("tooFast")) write(response, this.#api.tooFast());
@@ -191,7 +191,7 @@ export class Provider {
     }
   }
 
-  #refusal(call: Call): Reply | null {
+  #refusal(call: ProviderRequest): ProviderReply | null {
     const fault = call.method === "POST" ? this.#faults.strikes("refused") : null;
     return fault === null ? null : this.#api.refusal(fault.code ?? "", call);
   }
@@ -215,7 +215,7 @@ export class Provider {
 
   #tell(message: TakenMessage, outcome: Outcome): void {
     const failed = this.#faults.strikes("receiptsFailed");
-    const fate: Fate =
+    const fate: ProviderOutcome =
       failed === null ? { outcome, code: null } : { outcome: "undeliverable", code: failed.code ?? null };
     this.#state.end(message.id, fate);
     const call = this.#api.receipt(message, fate, this.#options);
@@ -267,7 +267,7 @@ export class Provider {
   }
 
   /** GET messages, GET and PUT faults, POST incoming. */
-  #control({ method, path, body }: Call): Reply {
+  #control({ method, path, body }: ProviderRequest): ProviderReply {
     try {
       switch (`${method} ${path.slice(CONTROL.length)}`) {
         case "GET messages":
@@ -300,18 +300,18 @@ export class Provider {
   }
 }
 
-function bodyOf({ json, text }: Reply): string {
+function bodyOf({ json, text }: ProviderReply): string {
   return json === undefined ? (text ?? "") : JSON.stringify(json);
 }
 
-function write(response: ServerResponse, reply: Reply): void {
+function write(response: ServerResponse, reply: ProviderReply): void {
   if (response.destroyed) return;
   response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
   response.end(bodyOf(reply));
 }
 
 /** The head says more than comes. */
-function writeHalf({ socket }: IncomingMessage, reply: Reply): void {
+function writeHalf({ socket }: IncomingMessage, reply: ProviderReply): void {
   const body = bodyOf(reply);
   socket.end(
     `HTTP/1.1 ${reply.status} OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body.slice(0, body.length / 2)}`,

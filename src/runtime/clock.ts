@@ -26,6 +26,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Nanoseconds that only grow, the same for all threads of the process: for what they tell each other in shared memory. */
+export function machineNs(): bigint {
+  return process.hrtime.bigint();
+}
+
 /** Resolves after so long. */
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve));

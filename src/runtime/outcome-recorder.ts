@@ -21,7 +21,7 @@ export interface OutcomeKind<Item> {
   /** Names the kind in the log. */
   readonly name: string;
   /** Writes these together, or none of them. */
-  readonly write: (items: readonly Item[], batch: Batch) => Promise<unknown>;
+  readonly write: (items: readonly Item[], batch: BatchFacts) => Promise<unknown>;
   /** The same with less, for an item that is refused. */
   readonly reduced?: (item: Item) => Item;
   /** Keeps an item that is refused. Gives whether it is safe now; if not, it is tried again. Must not throw. */
@@ -29,7 +29,7 @@ export interface OutcomeKind<Item> {
 }
 
 /** What was true of a batch when it was first written. It stays so however often it is tried. */
-export interface Batch {
+export interface BatchFacts {
   readonly atMs: number;
   /** Somebody waits for it. */
   readonly isAwaited: boolean;
@@ -71,7 +71,7 @@ export const SET_ASIDE_EVERY_MS = 60_000;
 /** What is written of one kind, and when. */
 interface Writing<Item> {
   readonly kind: OutcomeKind<Item>;
-  readonly batch: Batch;
+  readonly batch: BatchFacts;
 }
 
 /** An item that was refused, and how often. */
@@ -84,7 +84,7 @@ export class OutcomeRecorder {
   readonly #parts: OutcomeRecorderParts;
   readonly #limiter: LogLimiter;
   /** Of each kind, what writes all that was gathered of it. */
-  readonly #flushes: ((batch: Batch) => Promise<unknown> | null)[] = [];
+  readonly #flushes: ((batch: BatchFacts) => Promise<unknown> | null)[] = [];
   /** A flush is to come, or one that others wait for is under way; and how much was gathered since it began. */
   #flushing = false;
   #gathered = 0;

@@ -136,7 +136,7 @@ export class Phones {
   }
 
   /** The phone has written to a number, which is this account's. */
-  wrote({ from, to, text, atMs, accountKey, partCount }: Writing): void {
+  wrote({ from, to, text, atMs, accountKey, partCount }: WrittenMessage): void {
     this.#keep(this.#phone(from), {
       direction: "written",
       peer: to,
@@ -260,7 +260,7 @@ export class Phones {
   }
 }
 
-export interface Writing {
+export interface WrittenMessage {
   readonly from: string;
   readonly to: string;
   readonly text: string;

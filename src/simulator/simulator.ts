@@ -190,7 +190,7 @@ export class SimulatedCarrier implements Carrier {
   }
 
   partsOf(message: OutgoingMessage): PartToSubmit[] {
-    const { flash, reference } = message;
+    const { flash = false, reference } = message;
     const parts = encodeBody(message, { flash, reference: reference ?? 0 });
     return parts.map((userData) => ({ message, userData, place: null }));
   }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConnectionRoom } from "../runtime/connection-room.ts";
-import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-heads.ts";
+import { hasOtherCoding, hasSeveralHosts } from "../runtime/request-smuggling.ts";
 import { readHex } from "../sms/binary.ts";
 import { BadFaults, readFaults } from "./faults.ts";
 import type { PartRecord } from "./part.ts";

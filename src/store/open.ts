@@ -3,15 +3,15 @@
  * driver is loaded when it is the one: neither is small, and a service has the other for nothing.
  */
 import type { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
+import type { Lease } from "../node/lease.ts";
+import type { Role } from "../node/roles.ts";
+import type { WriteMark } from "../node/write-mark.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { IdSource } from "../runtime/ids.ts";
-import type { Lease } from "../runtime/lease.ts";
 import type { Log } from "../runtime/log.ts";
 import { tooOpen } from "../runtime/private-files.ts";
-import type { Role } from "../runtime/roles.ts";
 import { missingKey, parseSecretKeys, type SecretBox, SecretFault, secretBox } from "../runtime/secrets.ts";
-import type { Settings } from "../runtime/settings.ts";
-import type { WriteMark } from "../runtime/write-mark.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Rules } from "./command-table.ts";
 import { type Engine, localStore } from "./group.ts";
 import type { LaneBounds } from "./lanes.ts";

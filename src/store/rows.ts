@@ -1,5 +1,5 @@
 /** The shapes that are made from rows, and what is asked of them. Integers beyond 2^53 are read as text. */
-import { CARRIED_NAMES } from "../message/carried.ts";
+import { CARRIED_NAMES } from "../message/fields.ts";
 import type { PartsTaken, QueuedMessage, ReportFacts } from "../message/message.ts";
 import { compiled } from "../runtime/compiled.ts";
 import type { Encoding } from "../sms/text.ts";
@@ -15,29 +15,6 @@ export function parseEncoding(text: string): QueuedMessage["encoding"] {
   const [, dataCoding, esmClass] = /^octets (\d+) (\d+)$/.exec(text) ?? [];
   if (dataCoding === undefined) return text as Encoding;
   return { dataCoding: Number(dataCoding), esmClass: Number(esmClass) };
-}
-
-export function queuedMessage(row: MessageRow): QueuedMessage {
-  return {
-    key: row.key,
-    accountId: row.account_id,
-    carrierId: row.carrier_id,
-    from: row.sender,
-    to: row.recipient,
-    text: row.secret_body ?? row.body,
-    encoding: parseEncoding(row.encoding),
-    partCount: row.part_count,
-    flash: row.flash === 1,
-    intermediateReport: row.intermediate === 1,
-    window: row.delivery_window === null ? null : JSON.parse(row.delivery_window),
-    dueAtMs: row.due_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    slotUntilMs: row.slot_until_ms,
-    unknownCount: row.unknown_count,
-    taken: takenOf(row),
-    regional: row.regional === null ? null : JSON.parse(row.regional),
-    reference: row.reference,
-  };
 }
 
 export function takenOf({ taken }: Pick<MessageRow, "taken">): PartsTaken | null {

@@ -4,7 +4,7 @@
  * request, or of a commit, are alike. So of each only what differs from the one before it is written, behind a number that has a bit for each such
  * field: 0.8 µs a queued message with the way there, instead of 2.0 with all its values, and 2.5 as an object.
  */
-import { CARRIED_NAMES } from "../message/carried.ts";
+import { CARRIED_NAMES, USED_NAMES } from "../message/fields.ts";
 import { compiled } from "../runtime/compiled.ts";
 import type { Feed } from "../store/port/delivery.ts";
 import type { Acceptance, AcceptanceOutcome } from "../store/port/messages.ts";
@@ -164,7 +164,6 @@ const QUEUED = record<Queued>()([
   "text",
   "encoding",
   "partCount",
-  "flash",
   "intermediateReport",
   "window",
   "dueAtMs",
@@ -174,6 +173,7 @@ const QUEUED = record<Queued>()([
   "taken",
   "regional",
   "reference",
+  ...USED_NAMES,
 ]);
 
 const REPORT = record<Report>()([
@@ -198,7 +198,6 @@ const CONTENT = record<Content>()([
   "shownText",
   "encoding",
   "partCount",
-  "flash",
   "notifyUrl",
   "reportForm",
   "intermediateReport",
@@ -207,6 +206,7 @@ const CONTENT = record<Content>()([
   "window",
   "expiresAtMs",
   "regional",
+  ...USED_NAMES,
   ...CARRIED_NAMES,
 ]);
 

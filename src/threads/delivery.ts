@@ -3,22 +3,22 @@
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { CalledBack } from "../carriers/http/callbacks.ts";
 import { Delivery } from "../delivery.ts";
+import { LiveTap } from "../events/live.ts";
+import { Lease } from "../node/lease.ts";
+import { WriteMark } from "../node/write-mark.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { keepCompiled } from "../runtime/compiled-code.ts";
 import { HeapRest } from "../runtime/heap-rest.ts";
-import { Lease } from "../runtime/lease.ts";
-import { LiveTap } from "../runtime/live-events.ts";
 import { createLog } from "../runtime/log.ts";
 import { Phases } from "../runtime/phases.ts";
-import { ThreadMetrics } from "../runtime/process-metrics.ts";
 import { systemRandom } from "../runtime/random.ts";
-import type { Settings } from "../runtime/settings.ts";
 import { outsideOf, TravelClock } from "../runtime/travel-clock.ts";
-import { WriteMark } from "../runtime/write-mark.ts";
+import type { Settings } from "../settings/settings.ts";
 import { storeOver } from "../store/group.ts";
 import type { LaneName } from "../store/port/delivery.ts";
 import type { CommandName } from "../store/port/store.ts";
 import { type PackedFeed, packInput, unpackFeed } from "./codec.ts";
+import { ThreadMetrics } from "./process-metrics.ts";
 import { serveCalls, ThreadCaller } from "./rpc.ts";
 
 export interface DeliveryThreadData {

@@ -22,7 +22,7 @@ interface Failure {
 type Envelope = { calls: CallEnvelope[] } | { answers: AnswerEnvelope[] };
 
 /** The answering end of a port. */
-export interface Serving {
+export interface ServedPort {
   /** Something that happened, told without an answer. Arrives in order with the answers. */
   tell(event: unknown): void;
 }
@@ -61,7 +61,7 @@ class Gathering<Item> {
 }
 
 /** Answers the calls that come over a port. */
-export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): Serving {
+export function serveCalls(port: MessagePort, handle: (name: string, input: unknown) => Promise<unknown>): ServedPort {
   const answers = new Gathering<AnswerEnvelope>((items) => port.postMessage({ answers: items } satisfies Envelope));
   port.on("message", (envelope: Envelope) => {
     if (!("calls" in envelope)) return;

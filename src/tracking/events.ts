@@ -1,14 +1,15 @@
 /**
  * A message's life as a list of what happened, in the order of time: from its row, its postings and its reports, and where they were noted from its
- * steps (runtime/trace.ts). What the row says is told in any case; a step tells the same with more detail, and then stands in its place.
+ * steps (events/trace.ts). What the row says is told in any case; a step tells the same with more detail, and then stands in its place.
  */
+
+import { SUBJECT, type TraceDetails, type TraceKind } from "../events/trace.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { bodyOf } from "../reports/rendering/report-body.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
-import { SUBJECT, type TraceDetails, type TraceKind } from "../runtime/trace.ts";
 import { findError } from "../sms/errors.ts";
 import { statusById } from "../sms/statuses.ts";
-import type { LivePosting, LiveReport, MessageLife } from "../store/port/message-life.ts";
+import type { LivePosting, MessageLife, UntakenReport } from "../store/port/message-life.ts";
 import { plannedMs, waitsForEnd } from "./due.ts";
 import { type Routes, routeOf } from "./route.ts";
 import { numberedTries } from "./tries.ts";
@@ -345,7 +346,7 @@ function reports(life: MessageLife, steps: readonly Step<"attempt">[]): Told[] {
     const report = life.reports.find(({ id }) => SUBJECT.report(id) === subject);
     return triesOf(some, report === undefined ? null : bodyShown(report));
   });
-  const isNoted = ({ id }: LiveReport): boolean => steps.some(({ subject }) => subject === SUBJECT.report(id));
+  const isNoted = ({ id }: UntakenReport): boolean => steps.some(({ subject }) => subject === SUBJECT.report(id));
   return [
     ...noted,
     ...life.reports.flatMap((report) => (isNoted(report) ? [] : historyOf(report))),
@@ -354,7 +355,7 @@ function reports(life: MessageLife, steps: readonly Step<"attempt">[]): Told[] {
 }
 
 /** A dead letter that somebody had sent again, and that has not been tried since. */
-function isReplayedUntried({ attempts, history, deadAtMs }: LiveReport): boolean {
+function isReplayedUntried({ attempts, history, deadAtMs }: UntakenReport): boolean {
   return deadAtMs === null && attempts === 0 && history.length > 0;
 }
 
@@ -389,11 +390,11 @@ function triesOf(steps: readonly Step<"attempt">[], body: string | null): Told[]
   });
 }
 
-function bodyShown({ batch }: LiveReport): string {
+function bodyShown({ batch }: UntakenReport): string {
   return bodyOf(batch).slice(0, MAX_BODY_LENGTH).toWellFormed();
 }
 
-function historyOf(report: LiveReport): Told[] {
+function historyOf(report: UntakenReport): Told[] {
   const { batch, history, deadAtMs, dueAtMs } = report;
   return history.map(({ atMs, status, durationMs, reason, excerpt }, index) => ({
     atMs,

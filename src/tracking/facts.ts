@@ -2,11 +2,11 @@
 
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { kindOf } from "../catalogue/carrier-kinds.ts";
+import type { TraceDetails } from "../events/trace.ts";
 import { type AddressPolicy, urlRefusal } from "../http/guard.ts";
-import { carriedOf } from "../message/carried.ts";
+import { carriedOf } from "../message/fields.ts";
 import { formatMicros } from "../money/amounts.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
-import type { TraceDetails } from "../runtime/trace.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
 import { expiry } from "../schedule/sending-time.ts";
 import type { DeliveryWindow } from "../schedule/window.ts";

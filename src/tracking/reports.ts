@@ -2,11 +2,12 @@
  * The reports of a message, with each try to push them. A try is known from the trace; of a report that still waits or was given up, also from its row. One that its
  * receiver took at the first try has left no mark, unless every step is noted.
  */
+
+import { SUBJECT, type TraceDetails } from "../events/trace.ts";
 import type { ReportAttempt } from "../message/callback.ts";
 import { shownUrl } from "../runtime/shown-url.ts";
-import { SUBJECT, type TraceDetails } from "../runtime/trace.ts";
 import { formatDateTime } from "../schedule/date-time.ts";
-import type { LiveReport, MessageLife } from "../store/port/message-life.ts";
+import type { MessageLife, UntakenReport } from "../store/port/message-life.ts";
 import { type NumberedTry, numberedTries } from "./tries.ts";
 
 export interface TrackedAttempt {
@@ -69,7 +70,7 @@ function goneOf(subject: string, tries: readonly Tried[]): TrackedReport {
   };
 }
 
-function keptOf(report: LiveReport, tries: readonly Tried[]): TrackedReport {
+function keptOf(report: UntakenReport, tries: readonly Tried[]): TrackedReport {
   const { id, batch, deadAtMs, dueAtMs, reason, history, attempts: count } = report;
   const isWaiting = deadAtMs === null;
   // Steps leave with their age, and the row has the last tries for as long as it is there.
@@ -119,7 +120,7 @@ function historyOf(
   { atMs, status, durationMs, reason, excerpt }: ReportAttempt,
   index: number,
   total: number,
-  { history, deadAtMs, dueAtMs }: LiveReport,
+  { history, deadAtMs, dueAtMs }: UntakenReport,
 ): TrackedAttempt {
   const isLast = index === history.length - 1;
   return {

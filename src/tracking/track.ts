@@ -1,9 +1,9 @@
 /** Where is my message? What the store knows of the messages of a name, joined. */
 import type { NodeCarrierState } from "../admin/carriers.ts";
 import { messagesNamed } from "../admin/messages.ts";
+import type { TraceDetails } from "../events/trace.ts";
 import { pushRules } from "../reports/pushing/push-settings.ts";
-import type { Settings } from "../runtime/settings.ts";
-import type { TraceDetails } from "../runtime/trace.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { MessageLife } from "../store/port/message-life.ts";
 import type { Store } from "../store/port/store.ts";
 import { type TrackedMessage, trackedMessage } from "./facts.ts";

@@ -1,7 +1,7 @@
 /** What a reseller gets of its clients, and what not: their messages, keys and passwords as the settings say, names and limits of its own. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { PartialSettings } from "../../src/runtime/settings.ts";
+import type { PartialSettings } from "../../src/settings/settings.ts";
 import { addAccount, changeAccounts } from "../support/accounts.ts";
 import { addOtherReseller, good, OPERATOR, operating, RESELLER, refusal } from "../support/operator.ts";
 import { basic, startTestService, type TestService, temporaryDirectory } from "../support/service.ts";

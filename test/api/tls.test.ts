@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type ConnectionOptions, connect } from "node:tls";
 import { Certificate, CertificateFault } from "../../src/api/certificate.ts";
-import { type PartialSettings, readSettings } from "../../src/runtime/settings.ts";
+import { type PartialSettings, readSettings } from "../../src/settings/settings.ts";
 import { CERTIFICATE, OTHER_CERTIFICATE } from "../support/certificate.ts";
 import { DEMO, eventually, startTestService, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { WARNINGS_HEADER } from "../../src/api/near-misses.ts";
-import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
+import { PRIVATE_CALLBACKS } from "../../src/http/guard.ts";
 import { commandsOn } from "../cli/in-process.ts";
 import { examination } from "../support/doctor.ts";
 import { ADVANCED, SINGLE } from "../support/sending.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Catalogue } from "../../src/catalogue/catalogue.ts";
+import { WriteMark } from "../../src/node/write-mark.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { WriteMark } from "../../src/runtime/write-mark.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 /** A store that counts the questions. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PasswordChecker } from "../../src/auth/passwords.ts";
 import { withStore } from "../../src/cli/support.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { newService } from "./in-process.ts";
 

@@ -6,7 +6,7 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { CommandFault, withStore } from "../../src/cli/support.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { openData } from "../support/accounts.ts";
 import { type Ended, runProgram, startChild } from "../support/child.ts";
 import { callService, temporaryDirectory } from "../support/service.ts";

@@ -12,10 +12,10 @@ import { BY_DAY, COPIED, COUNTER, SOURCE_ONLY, TARGET_ONLY } from "../../src/cop
 import { type CopyOptions, copyStore } from "../../src/copy/copy.ts";
 import { CopySource, fingerprints } from "../../src/copy/copy-source.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { readSettings, SettingsFault } from "../../src/runtime/settings.ts";
+import { readSettings, SettingsFault } from "../../src/settings/settings.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { CARRIER, HOUR } from "../store/harness.ts";

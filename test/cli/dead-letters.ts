@@ -2,7 +2,7 @@
 
 import type { TestContext } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf, usedOf } from "../../src/message/fields.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -50,7 +50,7 @@ export async function withDeadLetters(
             text: "Hello",
             encoding: "gsm7",
             partCount: 1,
-            flash: false,
+            ...usedOf({}),
             notifyUrl,
             reportForm: "application/json",
             regional: null,

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { SandboxLife } from "../../src/cli/sandbox-life.ts";
-import { LiveHub } from "../../src/runtime/live-events.ts";
+import { LiveHub } from "../../src/events/live.ts";
 import { type Child, runProgram, startChild, startProgram } from "../support/child.ts";
 import { callService, eventually, temporaryDirectory } from "../support/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed, LaneName } from "../../src/store/port/delivery.ts";

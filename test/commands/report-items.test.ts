@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOf, serializeItems } from "../../src/commands/report-items.ts";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf } from "../../src/message/fields.ts";
 import type { ReportFacts } from "../../src/message/message.ts";
 import type { ReportRow } from "../../src/store/schema/report.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import type { BulkChange, BulkStatus } from "../../src/store/port/bulks.ts";
+import type { BulkChangeOutcome, BulkStatus } from "../../src/store/port/bulks.ts";
 import { HOUR, NOW } from "../store/harness.ts";
 import { type CarrierQueue, numbered, settle, startDispatch, URL_A } from "./setup.ts";
 
@@ -18,7 +18,7 @@ async function plan({ bench }: CarrierQueue, bulkId: string, count: number, dueA
   await bench.accept(numbered(bench, count), { ...times, notifyUrl: URL_A }, { bulkId });
 }
 
-function setStatus({ bench }: CarrierQueue, bulkId: string, status: BulkStatus): Promise<BulkChange> {
+function setStatus({ bench }: CarrierQueue, bulkId: string, status: BulkStatus): Promise<BulkChangeOutcome> {
   return bench.store.setBulkStatus({ accountId: bench.accountId, bulkId, status });
 }
 

@@ -5,7 +5,7 @@ import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher } from "../../src/dispatch/dispatcher.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
 import type { IncomingPart, NumberRule } from "../../src/message/incoming.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";

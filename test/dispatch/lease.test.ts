@@ -1,7 +1,7 @@
 /** A node whose lease does not hold hands nothing to a carrier, and goes on by itself when it holds again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import { HOUR } from "../store/harness.ts";
 import { ScriptedCarrier } from "./scripted-carrier.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CarrierCounts } from "../../src/dispatch/carrier-counts.ts";
-import type { Trace } from "../../src/runtime/trace.ts";
+import type { Trace } from "../../src/events/trace.ts";
 import { NOW } from "../store/harness.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { numbered, settle, startDispatch, URL_A } from "./setup.ts";

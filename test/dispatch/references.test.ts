@@ -8,9 +8,10 @@ import type { SmppProfile } from "../../src/carriers/smpp/profile.ts";
 import { readSar } from "../../src/carriers/smpp/sar.ts";
 import { PutOffs } from "../../src/dispatch/put-off.ts";
 import { Submitting, type Verdict } from "../../src/dispatch/submitting.ts";
+import { usedOf } from "../../src/message/fields.ts";
 import type { QueuedMessage } from "../../src/message/message.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { IdSource } from "../../src/runtime/ids.ts";
-import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { decodeUserData, prepareText } from "../../src/sms/text.ts";
@@ -44,7 +45,7 @@ function queued(key: string, to: string, text: string): QueuedMessage {
     accountId: 1,
     carrierId: "smpp",
     from: "Sender",
-    flash: false,
+    ...usedOf({}),
     intermediateReport: false,
     taken: null,
     regional: null,

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
 import { Dispatcher, type DispatchParts } from "../../src/dispatch/dispatcher.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";

@@ -10,9 +10,13 @@ const PAGES = [
   ...globSync("docs/{architecture,durability,performance,security}.md", { cwd: ROOT }),
 ].concat(globSync("docs/{decisions,internals}/*.md", { cwd: ROOT }));
 
-/** What stands in backticks and looks like a path: with a slash, of lower case, and with nothing to be filled in. */
+/** What stands in backticks and looks like a path (with a slash, of lower case, and with nothing to be filled in), and each source file of a picture. */
 function pathsIn(text: string): string[] {
-  return [...text.matchAll(/`([a-z][\w.-]*\/[\w./-]*)`/g)].map(([, path]) => path!);
+  const named = [...text.matchAll(/`([a-z][\w.-]*\/[\w./-]*)`/g)];
+  const drawn = [...text.matchAll(/^```\n[\s\S]*?^```$/gm)].flatMap(([picture]) => [
+    ...picture.matchAll(/(?<![\w./-])([a-z][\w-]*\/[\w/-]+\.ts)\b/g),
+  ]);
+  return [...named, ...drawn].map(([, path]) => path!);
 }
 
 /** Pages speak of files as one sees them from the root, from src, or, where the page is about a folder, from there. */

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { choresOf, type MaintenanceSettings, type MaintenanceStore } from "../../src/maintenance/chores.ts";
 import { Maintenance } from "../../src/maintenance/maintenance.ts";
+import { WriteMark } from "../../src/node/write-mark.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { WriteMark } from "../../src/runtime/write-mark.ts";
 import { PURGE_START, SWEEP_START } from "../../src/store/port/delivery.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

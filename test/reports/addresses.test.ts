@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
 import { guardedLookup, resolveName } from "../../src/http/connector.ts";
-import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
+import { PRIVATE_CALLBACKS } from "../../src/http/guard.ts";
 import { CERTIFICATE } from "../support/certificate.ts";
 import { until } from "../support/patience.ts";
 import { batchFor, startPush, startReceiver } from "./fixtures.ts";

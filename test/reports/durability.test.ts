@@ -1,9 +1,9 @@
 /** What happens to reports when the store fails, and when this process stops or starts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Lease } from "../../src/node/lease.ts";
 import { Push } from "../../src/reports/pushing/push.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
-import { Lease } from "../../src/runtime/lease.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
 import { MAX_SET_ASIDE } from "../../src/runtime/outcome-recorder.ts";
 import { seededRandom } from "../../src/runtime/random.ts";

@@ -1,11 +1,11 @@
 /** Reports to push, and a Push with everything around it, taken down when the test ends. */
 
 import type { TestContext } from "node:test";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf } from "../../src/message/fields.ts";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { Push, type PushOptions } from "../../src/reports/pushing/push.ts";
 import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/pushing/push-settings.ts";
-import { Lease } from "../../src/runtime/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";

@@ -1,8 +1,7 @@
 /** Which addresses a report may be sent to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusal, urlRefusal } from "../../src/http/guard.ts";
-import { PRIVATE_CALLBACKS } from "../../src/runtime/refused-address.ts";
+import { PRIVATE_CALLBACKS, refusal, urlRefusal } from "../../src/http/guard.ts";
 
 const strict = { allowLoopback: false, allowPrivate: false };
 const sandbox = { allowLoopback: true, allowPrivate: false };

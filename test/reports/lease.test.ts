@@ -1,7 +1,7 @@
 /** A node whose lease does not hold begins no report request, and goes on by itself when it holds again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { until } from "../support/patience.ts";
 import { batchesFor, batchFor, startPush, startReceiver } from "./fixtures.ts";
 

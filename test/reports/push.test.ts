@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { WriteMark } from "../../src/node/write-mark.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
-import { WriteMark } from "../../src/runtime/write-mark.ts";
 import { until } from "../support/patience.ts";
 import {
   closeInBody,

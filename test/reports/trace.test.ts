@@ -1,8 +1,8 @@
 /** What is noted of reports for people: in an outage no more than a short line for each try of a batch. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../../src/events/trace.ts";
 import { ReportTrace } from "../../src/reports/pushing/report-trace.ts";
-import { SUBJECT, type Trace, type TraceDetails, type TraceKind } from "../../src/runtime/trace.ts";
 import { until } from "../support/patience.ts";
 import { status } from "../support/report-receiver.ts";
 import { batchFor, factsOf, startPush, startReceiver } from "./fixtures.ts";

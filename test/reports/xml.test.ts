@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DOMParser, type Element } from "@xmldom/xmldom";
-import { CARRIED_NAMES, type CarriedName } from "../../src/message/carried.ts";
+import { CARRIED_NAMES, type CarriedName } from "../../src/message/fields.ts";
 import type { ReportFacts } from "../../src/message/message.ts";
 import { xmlBody } from "../../src/reports/rendering/report-body.ts";
 import { type ReportItem, reportItem } from "../../src/reports/rendering/report-item.ts";

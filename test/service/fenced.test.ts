@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { type TestContext, test } from "node:test";
 import { endedBy } from "../../src/cli/run.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { Fenced, watchStoreThread } from "../../src/service.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

@@ -12,7 +12,7 @@ import { openStore } from "../../src/commands/open.ts";
 import { MAX_NAMED_CARRIERS } from "../../src/dispatch/dispatch-metrics.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { addAccount } from "../support/accounts.ts";

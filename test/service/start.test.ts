@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { buildServer } from "../../src/api/server.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { fillWithMessages } from "../support/many-messages.ts";
 import { basic, callService, eventually, temporaryDirectory } from "../support/service.ts";

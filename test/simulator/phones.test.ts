@@ -21,7 +21,7 @@ function partsOf(to: string, text: string, options: Partial<OutgoingMessage> = {
     key: `key of ${text.slice(0, 20)}`,
     ...options,
   };
-  return encodeBody(message, { flash: message.flash, reference: message.reference ?? 0 }).map((userData) => ({
+  return encodeBody(message, { flash: message.flash ?? false, reference: message.reference ?? 0 }).map((userData) => ({
     message,
     userData,
     place: null,

@@ -1,7 +1,7 @@
 /** What every engine of the store must do for whoever looks for messages and asks what happened to one. Each case has a database of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { SUBJECT, type TraceNote } from "../../src/runtime/trace.ts";
+import { SUBJECT, type TraceNote } from "../../src/events/trace.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { MessageFilter, MessagePage, MessageSearch } from "../../src/store/port/message-search.ts";
 import { Bench, HOUR, type MakeDatabase, NOW } from "./harness.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { searchLogs } from "../../src/admin/log-search.ts";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf } from "../../src/message/fields.ts";
 import { nthId } from "../../src/runtime/ids.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import type { ReportFetch } from "../../src/store/port/reports.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FinishedCounts } from "../../src/commands/finished.ts";
 import { rulesHeard } from "../../src/commands/table.ts";
-import { LiveTap } from "../../src/runtime/live-events.ts";
+import { LiveTap } from "../../src/events/live.ts";
 import { expose } from "../../src/runtime/metrics.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";

@@ -1,7 +1,7 @@
 /** What an engine must bring so that the store's contract can be tried on it, and the makings of the cases. */
 
 import type { TestContext } from "node:test";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf, usedOf } from "../../src/message/fields.ts";
 import type {
   AlertBatch,
   ClickBatch,
@@ -165,7 +165,7 @@ export class Bench {
       text: "Hello",
       encoding: "gsm7",
       partCount: 1,
-      flash: false,
+      ...usedOf({}),
       notifyUrl: null,
       reportForm: "application/json",
       regional: null,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";

@@ -5,7 +5,7 @@ import { RULES } from "../../src/commands/table.ts";
 import { CarrierNotes } from "../../src/dispatch/carrier-notes.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { LaneBounds } from "../../src/store/lanes.ts";

@@ -11,7 +11,7 @@ import { CopySource } from "../../src/copy/copy-source.ts";
 import { Findings } from "../../src/doctor/finding.ts";
 import { hasRoom } from "../../src/drivers/sqlite/disk-room.ts";
 import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";

@@ -8,7 +8,7 @@ import { MAX_PARKED_REPEATS, MAX_SETTLED_NAMES, MAX_SETTLED_ROWS } from "../../s
 import { RULES } from "../../src/commands/table.ts";
 import { DataDirectoryInUse, isRefusal, lockDirectory, openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { readSettings } from "../../src/runtime/settings.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
 import { MigrationRefused, StoreUnavailable } from "../../src/store/port/errors.ts";

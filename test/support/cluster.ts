@@ -10,7 +10,7 @@ import { openStore } from "../../src/commands/open.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import type { Random } from "../../src/runtime/random.ts";
-import { type PartialSettings, readSettings } from "../../src/runtime/settings.ts";
+import { type PartialSettings, readSettings } from "../../src/settings/settings.ts";
 import type { PartRecord } from "../../src/smsc/part.ts";
 import type { Smsc, SmscSettings } from "../../src/smsc/smsc.ts";
 import { localStore } from "../../src/store/group.ts";

@@ -1,6 +1,6 @@
 /** Lets the nodes of a test's database be taken for dead at once: tests do not wait for leases to run out. */
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { Nodes } from "../../src/store/postgres/nodes.ts";
 import { freePage, goneNodes } from "../../src/store/postgres/takeover.ts";

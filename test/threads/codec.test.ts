@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { carriedOf } from "../../src/message/carried.ts";
+import { carriedOf, usedOf } from "../../src/message/fields.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
 import type { Feed } from "../../src/store/port/delivery.ts";
 import type { AcceptanceOutcome } from "../../src/store/port/messages.ts";
@@ -29,7 +29,7 @@ const CONTENT = {
   shownText: "*****",
   encoding: "gsm7",
   partCount: 1,
-  flash: true,
+  ...usedOf({ flash: true }),
   notifyUrl: "https://example.com",
   reportForm: "application/json",
   regional: { southKorea: { title: "News" } },
@@ -116,12 +116,12 @@ test("a command without a form crosses as it is, also without an input", () => {
 });
 
 test("a feed, with messages and reports of every kind", () => {
-  const { from, text, partCount, flash, intermediateReport, window, expiresAtMs, regional } = CONTENT;
+  const { from, text, partCount, intermediateReport, window, expiresAtMs, regional } = CONTENT;
   const shared = {
     from,
     text,
     partCount,
-    flash,
+    ...usedOf(CONTENT),
     intermediateReport,
     window,
     dueAtMs: 5,

@@ -8,9 +8,9 @@ import type { CalledBack } from "../../carriers/http/callbacks.ts";
 import type { Examined } from "../../doctor/checks.ts";
 import { CheckWatch } from "../../doctor/watch.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
+import { History } from "../../runtime/history.ts";
 import type { Log } from "../../runtime/log.ts";
-import { Samples } from "../../runtime/samples.ts";
-import { RecentTimes } from "../../runtime/times.ts";
+import { RecentTimes } from "../../runtime/recent-times.ts";
 import type { Backlog, ClusterFacts } from "../../store/port/nodes.ts";
 import type { Store } from "../../store/port/store.ts";
 import { Kept } from "./kept.ts";
@@ -60,8 +60,8 @@ interface Totals {
 export class ServiceHealth {
   readonly #parts: HealthParts;
   readonly checks: CheckWatch;
-  readonly samples = new Samples(KEPT_SAMPLES, SERIES);
-  readonly #partsSent = new Map<string, Samples<"parts">>();
+  readonly samples = new History(KEPT_SAMPLES, SERIES);
+  readonly #partsSent = new Map<string, History<"parts">>();
   readonly #answerTimes = new RecentTimes();
   readonly #facts: Kept<readonly CarrierFacts[]>;
   readonly #reportsInMemory: Kept<number>;
@@ -182,10 +182,10 @@ export class ServiceHealth {
     for (const id of this.#partsSent.keys()) if (!now.carriers.has(id)) this.#partsSent.delete(id);
   }
 
-  #partsOf(carrierId: string): Samples<"parts"> | undefined {
+  #partsOf(carrierId: string): History<"parts"> | undefined {
     const known = this.#partsSent.get(carrierId);
     if (known !== undefined || this.#partsSent.size >= MAX_CARRIERS) return known;
-    const made = new Samples(KEPT_SAMPLES, ["parts"]);
+    const made = new History(KEPT_SAMPLES, ["parts"]);
     this.#partsSent.set(carrierId, made);
     return made;
   }

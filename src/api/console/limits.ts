@@ -1,8 +1,8 @@
 /** What an account may do at most: its own limits where it has some, else the service's. Bounds that everybody has stand in docs/limits.md. */
 
 import { MAX_KEYS } from "../../admin/api-keys.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { Type } from "../../runtime/type.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { AccountLimits } from "../../store/port/accounts.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { View } from "./view.ts";

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { type MemoryBudget, Share } from "../budget.ts";
-import type { News, Watch } from "./shared-views.ts";
+import type { News, Viewer } from "./shared-views.ts";
 
 const RETRY_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
@@ -26,7 +26,7 @@ export interface LiveStreamParts {
 
 export class LiveStream extends Readable {
   readonly accountId: number;
-  readonly watches: (Watch | null)[] = [];
+  readonly watches: (Viewer | null)[] = [];
   readonly #parts: LiveStreamParts;
   readonly #share: Share;
   readonly #startedMs: number;

@@ -6,14 +6,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import { AUTHENTICATION, type AuthParts, checkAddress, checkScope, DEMANDS, readToken } from "../auth.ts";
 import { MemoryBudget } from "../budget.ts";
 import { ApiError, badField, tooMany, unavailable } from "../errors.ts";
 import { type Api, accountOf } from "../operation.ts";
 import { LiveStream } from "./live-stream.ts";
-import { problemNews, type Question, type Serialize, SharedViews, type Watch } from "./shared-views.ts";
+import { problemNews, type Question, type Serialize, SharedViews, type Viewer } from "./shared-views.ts";
 import { VIEW_ROOT, type View } from "./view.ts";
 
 const MAX_VIEWS = 8;
@@ -74,7 +74,7 @@ export class Live {
   }
 
   /** A stream of what is told once and for all, which `watch` begins. */
-  openFeed(account: Account, find: () => Promise<Account | null>, watch: (stream: LiveStream) => Watch): LiveStream {
+  openFeed(account: Account, find: () => Promise<Account | null>, watch: (stream: LiveStream) => Viewer): LiveStream {
     const stream = this.#begin(account, find, (watching, now) => watching.watches[0]?.renew(now));
     stream.watches[0] = watch(stream);
     return stream;

@@ -1,6 +1,6 @@
 /** Where one message stands: as a search says it (commands/message-search.ts), and with what its steps and its carrier tell beyond its row. */
 import type { CarrierFacts } from "../../carriers/facts.ts";
-import type { TraceDetails } from "../../runtime/trace.ts";
+import type { TraceDetails } from "../../events/trace.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
 import { waitsForEnd } from "../../tracking/due.ts";

@@ -2,13 +2,13 @@
 
 import type { CarrierFacts } from "../../carriers/facts.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { SUBJECT, type TraceDetails } from "../../events/trace.ts";
 import { formatMicros } from "../../money/amounts.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
-import { SUBJECT, type TraceDetails } from "../../runtime/trace.ts";
 import { Type } from "../../runtime/type.ts";
 import { expiry } from "../../schedule/sending-time.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import type { MessageLife } from "../../store/port/message-life.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -1,8 +1,8 @@
 /** The list of messages: searched, newest first, a bounded number of rows at a time, and how many of the newest went wrong. */
 
 import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { Type } from "../../runtime/type.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { findError } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { Account } from "../../store/port/accounts.ts";

@@ -7,7 +7,7 @@ import type { Store } from "../../store/port/store.ts";
 import { fieldsOf, readText } from "../query.ts";
 import { readNumber, type SandboxPort, viewerOf } from "../sandbox.ts";
 import { seenBy } from "../sandbox-clock.ts";
-import { Network, PhoneStateWord } from "../sandbox-schemas.ts";
+import { NetworkSwitches, PhoneStateWord } from "../sandbox-schemas.ts";
 import { orNull } from "../schemas.ts";
 import type { View } from "./view.ts";
 
@@ -58,7 +58,7 @@ const PhoneAnswer = Type.Object({
 });
 
 const SandboxAnswer = Type.Object({
-  network: Network,
+  network: NetworkSwitches,
   numbers: Type.Array(Type.String(), { description: "Numbers of this account, to which phones can write." }),
   clock: orNull(
     Type.Object({

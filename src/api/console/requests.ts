@@ -1,16 +1,15 @@
 /** The page "Requests": what an account has asked of this node lately, also what was refused, and why. */
 
 import { boundedCache } from "../../runtime/cache.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { type Static, Type } from "../../runtime/type.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { statusById } from "../../sms/statuses.ts";
 import type { Account } from "../../store/port/accounts.ts";
 import type { Store } from "../../store/port/store.ts";
 import { notBeyond, seesAll } from "../beyond.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, ERROR_KINDS } from "../errors.ts";
 import type { Rejections } from "../operation.ts";
 import { fieldsOf, readText, readWord } from "../query.ts";
-import { ADVICE, REASONS } from "./advice.ts";
 import { maskAddress, maskBody } from "./masks.ts";
 import { BODY_OCTETS, MAX_OWN, type RequestLog, type RequestRecord } from "./request-log.ts";
 import type { View } from "./view.ts";
@@ -105,8 +104,7 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
       by: await byOf(record, account),
       from,
       rejected: rejections?.rejected ?? 0,
-      reason:
-        refusal === null ? rejectionOf(rejections) : (refusal.description ?? REASONS[refusal.kindName] ?? refusal.text),
+      reason: refusal === null ? rejectionOf(rejections) : (refusal.description ?? ERROR_KINDS[refusal.kindName].when),
       fields: [...(refusal?.variables ?? [])],
     };
   };
@@ -117,7 +115,7 @@ export function requestViews({ store, settings, requestLog }: RequestParts): Vie
     return {
       ...(await itemOf(record, account)),
       error: refusal?.messageId ?? null,
-      advice: refusal === null ? (rejections === null ? null : REJECTED_ADVICE) : ADVICE[refusal.kindName],
+      advice: refusal === null ? (rejections === null ? null : REJECTED_ADVICE) : ERROR_KINDS[refusal.kindName].remedy,
       body:
         bodyOctets === 0
           ? null

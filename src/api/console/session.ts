@@ -4,7 +4,7 @@ import { DEMO_ACCOUNTS } from "../../auth/demo-accounts.ts";
 import { Type } from "../../runtime/type.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { ApiError } from "../errors.ts";
-import { type Login, type LoginParts, openSession, readCode } from "../login.ts";
+import { type LoginInput, type LoginParts, openSession, readCode } from "../login.ts";
 import { type Api, operation } from "../operation.ts";
 import { LOGIN_OCTETS } from "../session.ts";
 import { isOwnPage, setCookie, tokensOf } from "./cookie.ts";
@@ -47,7 +47,7 @@ export function consoleSessionOperations(api: Api, parts: ConsoleSessionParts): 
   const endSessions = async (request: FastifyRequest): Promise<void> => {
     for (const token of tokensOf(request)) await parts.sessions.end(token);
   };
-  const signIn = async (request: FastifyRequest, reply: FastifyReply, login: Login) => {
+  const signIn = async (request: FastifyRequest, reply: FastifyReply, login: LoginInput) => {
     const { account, user, token } = await openSession(parts, login, request.ip);
     // The browser forgets the session that it had; nobody else is to find it.
     await endSessions(request);

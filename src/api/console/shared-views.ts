@@ -44,7 +44,7 @@ export interface Question {
 }
 
 /** One who watches. */
-export interface Watch {
+export interface Viewer {
   /** It is to be read as soon as may be. */
   touch(): void;
   /** Who asks, as it is now. */
@@ -72,7 +72,7 @@ export class SharedViews {
     return this.#views.size;
   }
 
-  watch(question: Question, caller: Account, listener: (news: News) => void): Watch {
+  watch(question: Question, caller: Account, listener: (news: News) => void): Viewer {
     const key = keyOf(question, caller);
     const shared = this.#views.get(key) ?? this.#begin(key, question, caller);
     shared.listeners.add(listener);

@@ -4,7 +4,15 @@
  */
 import { HEEDS_KEY } from "../idempotency.ts";
 import { WARNINGS_HEADER } from "../near-misses.ts";
-import type { Described, Header, Media, OpenApiDocument, OperationExamples, Parameter, Schema } from "./document.ts";
+import type {
+  HeaderObject,
+  Media,
+  OpenApiDocument,
+  OperationExamples,
+  OperationObject,
+  Parameter,
+  Schema,
+} from "./document.ts";
 import { capital, ErrorAnswers } from "./errors.ts";
 import { operationExamples } from "./operation-examples.ts";
 import { exampleOf } from "./schema-examples.ts";
@@ -39,7 +47,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: 255 } as Schema,
 };
 
-const WARNINGS: Header = {
+const WARNINGS: HeaderObject = {
   description:
     "There where the request has fields that nobody knows here and that look like one that is known: notifyURL is not known here; did you mean notifyUrl? Such fields are left aside. Also where reports go to an address that is not called, or a number looks like one without its country code. Several warnings are separated by commas.",
   schema: { type: "string", maxLength: 1_000 } as Schema,
@@ -86,7 +94,7 @@ class Description {
     };
   }
 
-  #operation(path: string, described: Described): Described {
+  #operation(path: string, described: OperationObject): OperationObject {
     const { operationId: id = "", requestBody, parameters = [], responses } = described;
     const examples = this.#examples[id] ?? {};
     const name = capital(id);
@@ -114,7 +122,7 @@ class Description {
     return { ...parameter, schema: this.#shared.share(schema), ...(made === undefined ? {} : { example: made }) };
   }
 
-  #body(body: NonNullable<Described["requestBody"]>, { body: example, bodies }: OperationExamples, name: string) {
+  #body(body: NonNullable<OperationObject["requestBody"]>, { body: example, bodies }: OperationExamples, name: string) {
     const written = Object.entries(body.content).map(([type, { schema }]): [string, Media] => [
       type,
       {
@@ -126,7 +134,7 @@ class Description {
   }
 
   #answers(
-    responses: Described["responses"],
+    responses: OperationObject["responses"],
     { answer: example }: OperationExamples,
     name: string,
     hasWarnings: boolean,
@@ -144,12 +152,12 @@ class Description {
       const description = answer.description === "Default Response" ? "Done." : answer.description;
       return [status, { ...answer, description, content: Object.fromEntries(content) }];
     });
-    return Object.fromEntries(written) as Described["responses"];
+    return Object.fromEntries(written) as OperationObject["responses"];
   }
 }
 
 /** Whether it takes fields, with which those of a request are compared. */
-function isComparable({ requestBody, parameters = [] }: Described): boolean {
+function isComparable({ requestBody, parameters = [] }: OperationObject): boolean {
   return requestBody !== undefined || parameters.some((parameter) => "in" in parameter && parameter.in === "query");
 }
 

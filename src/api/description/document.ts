@@ -22,9 +22,9 @@ export interface Media {
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
-export type Content = Record<string, Media>;
+export type MediaTypes = Record<string, Media>;
 
-export interface Header {
+export interface HeaderObject {
   readonly description: string;
   readonly schema: Schema;
 }
@@ -42,33 +42,33 @@ export interface Reference {
   readonly $ref: string;
 }
 
-export interface Answer {
+export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Header | Reference>>;
-  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, HeaderObject | Reference>>;
+  readonly content?: MediaTypes;
 }
 
-export interface Described {
+export interface OperationObject {
   operationId?: string;
   readonly tags?: readonly string[];
   readonly summary?: string;
   description?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   parameters?: (Parameter | Reference)[];
-  requestBody?: { readonly description?: string; required?: boolean; readonly content: Content };
-  responses: Record<string, Answer | Reference>;
+  requestBody?: { readonly description?: string; required?: boolean; readonly content: MediaTypes };
+  responses: Record<string, ResponseObject | Reference>;
 }
 
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly paths: Record<string, Record<string, Described>>;
-  webhooks?: Record<string, { readonly post: Described }>;
+  readonly paths: Record<string, Record<string, OperationObject>>;
+  webhooks?: Record<string, { readonly post: OperationObject }>;
   tags?: readonly { readonly name: string; readonly description: string }[];
   readonly components: {
     schemas?: Record<string, Schema>;
-    responses?: Record<string, Answer>;
+    responses?: Record<string, ResponseObject>;
     parameters?: Record<string, Parameter>;
-    headers?: Record<string, Header>;
+    headers?: Record<string, HeaderObject>;
     readonly securitySchemes?: unknown;
   };
 }

@@ -5,9 +5,9 @@
 import { WRONG_KEY, WRONG_PASSWORD } from "../auth-reasons.ts";
 import { errorAnswer } from "../error-forms.ts";
 import { ErrorResponse } from "../error-schemas.ts";
-import { ApiError, type ErrorDetails, type ErrorName } from "../errors.ts";
+import { ApiError, ERROR_KINDS, type ErrorDetails, type ErrorName } from "../errors.ts";
 import { HEEDS_KEY } from "../idempotency.ts";
-import type { Answer, Described, Header, Reference, Schema } from "./document.ts";
+import type { HeaderObject, OperationObject, Reference, ResponseObject, Schema } from "./document.ts";
 import type { SharedSchemas } from "./shared-schemas.ts";
 
 /** What an operation gives beside what follows from its shape, by its id or the beginning of it. */
@@ -28,54 +28,30 @@ const MORE: readonly (readonly [ids: RegExp, errors: readonly ErrorName[]])[] = 
   [/^get(Health|Readiness|Metrics|Status)$/, ["badRequest", "headersTooLarge"]],
 ];
 
-/** What an example of each says, where it says more than the name. */
-const SAYS: { readonly [Name in ErrorName]?: { readonly when: string; readonly details?: ErrorDetails } } = {
-  badRequest: {
-    when: "Something in the request is wrong: nothing of it was done, and nothing was charged.",
-    details: { variables: ["messages[0].text"], description: "messages[0].text must not be empty." },
-  },
-  unauthorized: { when: "There are no credentials, or wrong ones.", details: { description: WRONG_KEY } },
-  loginError: { when: "The username or the password is wrong.", details: { description: WRONG_PASSWORD } },
-  noResellerRights: {
-    when: "The session is not a reseller's.",
-    details: { description: "The account has no reseller rights." },
-  },
-  forbidden: {
-    when: "The caller is known, and may not do this: the account is suspended, the address is not allowed, or the API key lacks the scope.",
-    details: { description: "The API key is good for track; this needs the scope send." },
-  },
-  notFound: { when: "What the path names is not there, or is not the caller's." },
-  accountNotFound: { when: "There is no such account, or it is not the caller's." },
-  bulkNotFound: { when: "There is no such bulk in the account." },
-  conflict: {
-    when: "It cannot be done to what is there now; or the Idempotency-Key came before with another body.",
-    details: { description: "The bulk is CANCELED: only one that is PENDING or PAUSED can be changed." },
-  },
-  requestTooLarge: { when: "The body is larger than this operation takes." },
-  unsupportedMediaType: {
-    when: "The body has another Content-Type than those of this operation.",
-    details: { description: "Content-Type must be application/json." },
-  },
-  tooManyRequests: {
-    when: "The account, or the address, asks too often.",
-    details: { description: "Too many requests from this address are in progress." },
-  },
-  headersTooLarge: { when: "The headers are larger than 16 KiB." },
-  general: { when: "Something went wrong inside the service." },
-  unavailable: {
-    when: "The service starts, stops, or cannot reach its store. The same request may work later.",
-    details: { description: "The service is stopping." },
-  },
+/** What an example of each says beside its text. */
+const SAYS: { readonly [Name in ErrorName]?: ErrorDetails } = {
+  badRequest: { variables: ["messages[0].text"], description: "messages[0].text must not be empty." },
+  unauthorized: { description: WRONG_KEY },
+  loginError: { description: WRONG_PASSWORD },
+  noResellerRights: { description: "The account has no reseller rights." },
+  forbidden: { description: "The API key is good for track; this needs the scope send." },
+  conflict: { description: "The bulk is CANCELED: only one that is PENDING or PAUSED can be changed." },
+  unsupportedMediaType: { description: "Content-Type must be application/json." },
+  tooManyRequests: { description: "Too many requests from this address are in progress." },
+  unavailable: { description: "The service is stopping." },
 };
 
-const RETRY_AFTER: Header = { description: "Seconds to wait before the next try.", schema: { type: "integer" } };
-const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
+const RETRY_AFTER: HeaderObject = { description: "Seconds to wait before the next try.", schema: { type: "integer" } };
+const HEADERS: Readonly<Record<number, Readonly<Record<string, HeaderObject>>>> = {
   401: { "WWW-Authenticate": { description: "How to show who one is.", schema: { type: "string" } } },
   429: { "Retry-After": RETRY_AFTER },
   503: { "Retry-After": RETRY_AFTER },
 };
 
-function errorsOf(path: string, { operationId = "", tags, security = [], parameters = [], requestBody }: Described) {
+function errorsOf(
+  path: string,
+  { operationId = "", tags, security = [], parameters = [], requestBody }: OperationObject,
+) {
   const isGuarded = security.length > 0;
   const isWatched = tags?.includes("Health") === true;
   const hasQuery = parameters.some((parameter) => "in" in parameter && parameter.in === "query");
@@ -102,14 +78,14 @@ export const capital = (word: string): string => `${word.slice(0, 1).toUpperCase
 /** Gathers the answers that errors are told in, each once. */
 export class ErrorAnswers {
   readonly #shared: SharedSchemas;
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new Map<string, ResponseObject>();
 
   constructor(shared: SharedSchemas) {
     this.#shared = shared;
   }
 
   /** The errors of an operation, by status. They have the body that the operation says for all of them; the contract's where it says none. */
-  of(path: string, described: Described): Record<string, Reference> {
+  of(path: string, described: OperationObject): Record<string, Reference> {
     const said = described.responses["4XX"];
     const own = said !== undefined && "content" in said ? Object.values(said.content ?? {})[0]?.schema : undefined;
     const schema = own === undefined ? CONTRACT : { title: `${capital(described.operationId ?? "")}Error`, ...own };
@@ -124,7 +100,7 @@ export class ErrorAnswers {
     );
   }
 
-  all(): Record<string, Answer> {
+  all(): Record<string, ResponseObject> {
     return Object.fromEntries([...this.#answers].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 
@@ -135,14 +111,14 @@ export class ErrorAnswers {
     return { $ref: `#/components/responses/${key}` };
   }
 
-  #answer(path: string, schema: Schema, status: number, names: readonly ErrorName[]): Answer {
+  #answer(path: string, schema: Schema, status: number, names: readonly ErrorName[]): ResponseObject {
     const headers = HEADERS[status];
     const [contentType = ""] = errorAnswer(new ApiError(names[0]!), path).contentType.split(";");
     const isJson = contentType === "application/json";
     const examples = names.map((name) => {
-      const { body } = errorAnswer(new ApiError(name, SAYS[name]?.details), path);
+      const { body } = errorAnswer(new ApiError(name, SAYS[name]), path);
       const value = isJson ? JSON.parse(body) : body;
-      return [name, { summary: SAYS[name]?.when ?? new ApiError(name).kind.text, value }] as const;
+      return [name, { summary: ERROR_KINDS[name].when, value }] as const;
     });
     return {
       description: examples.map(([, { summary }]) => summary).join(" "),

@@ -8,7 +8,7 @@ import { type TSchema, Type } from "../../runtime/type.ts";
 import { InboxResponse } from "../incoming-schemas.ts";
 import { ReportResponse } from "../tracking-schemas.ts";
 import { ReportResponse as ReportResponseV3 } from "../v3/tracking-schemas.ts";
-import type { Content, Described, Schema } from "./document.ts";
+import type { MediaTypes, OperationObject, Schema } from "./document.ts";
 import type { SharedSchemas } from "./shared-schemas.ts";
 
 type Kind = Parameters<typeof sampleBody>[0];
@@ -157,7 +157,7 @@ const HEADERS = [
   ),
 ];
 
-function contentOf({ kind, forms, schema }: Push, shared: SharedSchemas): Content {
+function contentOf({ kind, forms, schema }: Push, shared: SharedSchemas): MediaTypes {
   const media = (contentType: string, form: Form) => {
     const body = sampleBody(kind, form);
     if (contentType !== "application/json") return { schema: { type: "string" }, example: body };
@@ -168,10 +168,10 @@ function contentOf({ kind, forms, schema }: Push, shared: SharedSchemas): Conten
   );
 }
 
-export function webhooks(shared: SharedSchemas): Record<string, { readonly post: Described }> {
+export function webhooks(shared: SharedSchemas): Record<string, { readonly post: OperationObject }> {
   return Object.fromEntries(
     PUSHES.map((push) => {
-      const post: Described = {
+      const post: OperationObject = {
         operationId: push.name,
         tags: ["Pushes"],
         summary: push.summary,

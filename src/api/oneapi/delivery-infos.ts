@@ -1,7 +1,7 @@
 /** What became of messages, by the OneAPI: the state of a request, as often as one likes, and reports that are given out once. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { deliveryInfo, deliveryReport } from "../../reports/rendering/oneapi-item.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { LoggedMessage } from "../../store/port/tracking.ts";
 import { compareKeys } from "../../store/rows.ts";
 import { ApiError } from "../errors.ts";

@@ -9,7 +9,7 @@ import type {
   SubscriptionWish,
 } from "../../message/subscription.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { isSender } from "../../sms/addresses.ts";
 import type { Store } from "../../store/port/store.ts";
 import { checkScope } from "../auth.ts";

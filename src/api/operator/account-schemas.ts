@@ -2,8 +2,8 @@
 
 import { MAX_REASON } from "../../admin/account-funds.ts";
 import {
+  MAX_ACCOUNT_LIMIT,
   MAX_ENTRIES,
-  MAX_LIMIT,
   MAX_NETWORK_LENGTH,
   MAX_RETRIES,
   MAX_RETRY_MINUTES,
@@ -27,7 +27,7 @@ const strict = { additionalProperties: false };
 
 const Kind = (description: string) => Type.Unsafe<AccountKind>({ type: "string", enum: KINDS, description });
 const Rate = (name: keyof typeof MIN_LIMITS, description: string) =>
-  Type.Optional(Type.Integer({ minimum: MIN_LIMITS[name], maximum: MAX_LIMIT, description }));
+  Type.Optional(Type.Integer({ minimum: MIN_LIMITS[name], maximum: MAX_ACCOUNT_LIMIT, description }));
 const Limits = Type.Object(
   {
     requestsPerSecond: Rate("requestsPerSecond", "Requests a second."),

@@ -5,9 +5,9 @@
 
 import { type FailureReason, failuresOf, MAX_EXAMINED, reasonWords } from "../../admin/failures.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { Type } from "../../runtime/type.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { countryOf } from "../../sms/countries.ts";
 import { findError } from "../../sms/errors.ts";
 import { statusById } from "../../sms/statuses.ts";

@@ -1,7 +1,7 @@
 /** A request of version 3 becomes what intake takes: the same fields under other names, and a few that only this version has. */
 
 import type {
-  Conversion,
+  ConversionWish,
   LinkWish,
   MessageFields,
   Problem,
@@ -25,7 +25,7 @@ export interface ReadRequest {
   readonly messages: RequestedMessage[];
   readonly speedLimit: SpeedLimit | null;
   readonly links: LinkWish | null;
-  readonly conversion: Conversion | null;
+  readonly conversion: ConversionWish | null;
 }
 
 /** The narrowest window that version 3 takes. */

@@ -4,7 +4,7 @@ import { unknownId } from "../../message/receipt.ts";
 import { errorByName, errorRows } from "../../sms/errors.ts";
 import type { OutgoingMessage, Submission } from "../port.ts";
 import { isUsableId } from "../usable-id.ts";
-import type { Rule, SendDescription } from "./description.ts";
+import type { AnswerRule, SendDescription } from "./description.ts";
 import { fulfils, listAt, textAt } from "./paths.ts";
 
 /** An answer that came to its end. `data` is its JSON, or its text where it is none. */
@@ -26,7 +26,7 @@ const MAX_PAUSE_MS = 3_600_000;
 const MAX_IDS = 255;
 const MAX_WORD = 100;
 
-const USUAL: readonly Rule[] = [
+const USUAL: readonly AnswerRule[] = [
   { status: "2xx", is: "accepted" },
   { status: "429", is: "later" },
   { status: "503", is: "later" },
@@ -36,7 +36,7 @@ const USUAL: readonly Rule[] = [
   { status: "5xx", is: "not now" },
 ];
 
-function fits({ status, where }: Rule, answer: ReadAnswer, item: unknown): boolean {
+function fits({ status, where }: AnswerRule, answer: ReadAnswer, item: unknown): boolean {
   const written = String(answer.status);
   const isStatus = status === undefined || (status.endsWith("xx") ? written[0] === status[0] : written === status);
   return isStatus && fulfils(item, where);
@@ -54,7 +54,7 @@ export function readSubmission(
 ): Submission {
   const { rules = [], errors = {} } = description;
   if (isUnreadable(description, answer)) return { kind: "unknown" };
-  const isRule = (each: Rule): boolean => fits(each, answer, item);
+  const isRule = (each: AnswerRule): boolean => fits(each, answer, item);
   const rule = rules.find(isRule) ?? USUAL.find(isRule);
   if (rule?.is === "accepted") return { kind: "accepted", ...idsOf(description, item, key, to) };
   const code = textAt(item, description.code)?.slice(0, MAX_WORD);

@@ -7,7 +7,7 @@ import type { IncomingPart } from "../../message/incoming.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { Networks, parseNetworks } from "../../runtime/networks.ts";
 import { readData } from "./calls.ts";
-import type { Check, Description } from "./description.ts";
+import type { CallbackCheck, Description } from "./description.ts";
 import { describe } from "./presets.ts";
 import type { HttpProfile } from "./profile.ts";
 import { readIncoming, readReceipts } from "./reading.ts";
@@ -145,7 +145,7 @@ function spellingsOf(url: string): readonly string[] {
 }
 
 /** The signature as it came: in a header, or as a parameter. */
-function shownIn({ name = "authorization" }: Check, callback: Callback): string | undefined {
+function shownIn({ name = "authorization" }: CallbackCheck, callback: Callback): string | undefined {
   if (!name.startsWith("?")) return headerOf(callback, name);
   const fields = fieldsIn(callback) as Readonly<Record<string, unknown>>;
   const shown = Object.hasOwn(fields, name.slice(1)) ? fields[name.slice(1)] : undefined;
@@ -158,7 +158,7 @@ function headerOf({ headers }: Callback, name: string): string | undefined {
 }
 
 /** What a signature is over: values in places, as in any template. */
-function signedText({ over = "{body}", name = "" }: Check, callback: Callback): string {
+function signedText({ over = "{body}", name = "" }: CallbackCheck, callback: Callback): string {
   const { url, body, headers } = callback;
   const isForm = String(headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
   const pairs = () =>

@@ -140,7 +140,7 @@ export class HttpCarrier implements Carrier {
 
   /** One part that is the whole message where the provider cuts it. */
   partsOf(message: OutgoingMessage): readonly PartToSubmit[] {
-    const { flash, reference } = message;
+    const { flash = false, reference } = message;
     const isWhole = this.#description.cutBy !== "us" && !isOctets(message.encoding);
     const parts = encodeBody(message, { reference: reference ?? 0, flash, unpacked: false });
     if (parts.length === 1) return [{ message, userData: parts[0]!, place: null }];

@@ -54,7 +54,7 @@ const request = {
 };
 
 /** What an answer means: the first rule that fits. Without one: 2xx is accepted, 429 and 503 later, other 5xx not now, and the rest refused. */
-const Rule = Type.Object(
+const AnswerRule = Type.Object(
   {
     /** "201", "2xx"; any unless given. */
     status: Type.Optional(Type.String({ pattern: "^[1-5]([0-9][0-9]|xx)$" })),
@@ -66,10 +66,10 @@ const Rule = Type.Object(
   },
   strict,
 );
-export type Rule = Static<typeof Rule>;
+export type AnswerRule = Static<typeof AnswerRule>;
 
 const answer = {
-  rules: Type.Optional(Type.Array(Rule, { maxItems: 200 })),
+  rules: Type.Optional(Type.Array(AnswerRule, { maxItems: 200 })),
   /** The path of the provider's id, or of a list of them, one for each part. Left out: the id is our own key. */
   id: Type.Optional(Path),
   /** Its own code of an error, and what that means here by name. */
@@ -99,7 +99,7 @@ const Send = Type.Object(
 );
 
 /** How we know that a callback is the provider's, beside the secret in its address. */
-const Check = Type.Object(
+const CallbackCheck = Type.Object(
   {
     kind: OneOf(["hmac", "basic", "header"]),
     /** The header that has the signature, or the word; for a parameter of the body or the query, "?name". */
@@ -113,7 +113,7 @@ const Check = Type.Object(
   },
   strict,
 );
-export type Check = Static<typeof Check>;
+export type CallbackCheck = Static<typeof CallbackCheck>;
 
 const Poll = Type.Object(
   {
@@ -204,7 +204,7 @@ export const describing = {
   lookup: Type.Optional(Type.Object({ ...request, ...answer }, strict)),
   receipts: Type.Optional(Receipts),
   incoming: Type.Optional(Incoming),
-  check: Type.Optional(Check),
+  check: Type.Optional(CallbackCheck),
   reply: Type.Optional(Reply),
   /** The least and the most that the provider takes of a value, such as validSeconds. */
   bounds: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),

@@ -25,17 +25,17 @@ function presetOf(name: PresetName): Preset {
   return preset;
 }
 
-export interface Described {
+export interface DescribedProvider {
   readonly url: string;
   readonly description: Description;
   readonly partsPerSecond: number | undefined;
 }
 
 /** A profile is never changed in place: what is made of it is kept with it, for every callback asks for it. */
-const described = new WeakMap<HttpProfile, Described>();
+const described = new WeakMap<HttpProfile, DescribedProvider>();
 
 /** Everything that is needed to speak with the provider of a profile. */
-export function describe(profile: HttpProfile): Described {
+export function describe(profile: HttpProfile): DescribedProvider {
   const known = described.get(profile);
   if (known !== undefined) return known;
   const made = descriptionOf(profile);
@@ -43,7 +43,7 @@ export function describe(profile: HttpProfile): Described {
   return made;
 }
 
-function descriptionOf(profile: HttpProfile): Described {
+function descriptionOf(profile: HttpProfile): DescribedProvider {
   const preset: Preset = profile.preset === undefined ? {} : presetOf(profile.preset);
   const names = Object.keys(describing) as (keyof Description)[];
   const own = Object.fromEntries(

@@ -6,10 +6,10 @@
 
 import { boundedCache } from "../../runtime/cache.ts";
 
-export type Value = string | number | boolean;
+export type TemplateValue = string | number | boolean;
 
 /** What may be put into places: a name without a value is left out. */
-export type Values = Readonly<Record<string, Value | undefined>>;
+export type Values = Readonly<Record<string, TemplateValue | undefined>>;
 
 /** A template of JSON: texts in it are templates, everything else stands as it is. */
 export type JsonTemplate =
@@ -65,7 +65,11 @@ export function namesIn(template: JsonTemplate): string[] {
   return Object.values(template).flatMap(namesIn);
 }
 
-function chosen(value: Value | undefined, one: string | undefined, other: string | undefined): Value | undefined {
+function chosen(
+  value: TemplateValue | undefined,
+  one: string | undefined,
+  other: string | undefined,
+): TemplateValue | undefined {
   if (one === undefined) return value;
   return (value === true ? one : other) || undefined;
 }

@@ -4,7 +4,7 @@ import { isOctets } from "../../sms/body.ts";
 import type { PartToSubmit } from "../port.ts";
 import type { Description } from "./description.ts";
 import type { HttpProfile } from "./profile.ts";
-import { type JsonTemplate, namesIn, type Value, type Values } from "./template.ts";
+import { type JsonTemplate, namesIn, type TemplateValue, type Values } from "./template.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -32,7 +32,7 @@ function hexOf({ userData: { octets } }: PartToSubmit, from: number, to = octets
 const leftMs = ({ message: { expiresAtMs } }: PartToSubmit, nowMs: number): number => Math.max(expiresAtMs - nowMs, 0);
 
 /** What a message has for each name. */
-const OF_MESSAGE: Readonly<Record<string, (part: PartToSubmit, nowMs: number) => Value | undefined>> = {
+const OF_MESSAGE: Readonly<Record<string, (part: PartToSubmit, nowMs: number) => TemplateValue | undefined>> = {
   key: ({ message }) => message.key,
   from: ({ message }) => message.from,
   to: ({ message }) => message.to,
@@ -74,7 +74,7 @@ export class MessageValues {
   }
 
   of(part: PartToSubmit, nowMs: number): Values {
-    const values: Record<string, Value | undefined> = { ...this.#callbacks };
+    const values: Record<string, TemplateValue | undefined> = { ...this.#callbacks };
     for (const name of this.#names) {
       const value = OF_MESSAGE[name]!(part, nowMs);
       const bounds = this.#bounds?.[name];

@@ -17,15 +17,15 @@ const OLD_BIND_MS = 60_000;
 const REST_OF_HOST = 0.4;
 
 /** What went wrong, as a sentence, and when by the machine's time. */
-export interface Problem {
+export interface LinkProblem {
   readonly says: string;
   readonly atMs: number;
 }
 
-export interface Refusal {
+export interface BindRefusal {
   readonly host: string;
   readonly status: number;
-  readonly problem: Problem;
+  readonly problem: LinkProblem;
   /** On the monotonic clock. */
   readonly heardMs: number;
   /** Since the connection was lost. */
@@ -35,7 +35,7 @@ export interface Refusal {
 export class BindRefusals {
   readonly #wrongLoginMs = new Map<string, number>();
   #isRefused = false;
-  #wrongLogin: Problem | null = null;
+  #wrongLogin: LinkProblem | null = null;
   #inRow = 0;
   #counted = 0;
 
@@ -45,7 +45,7 @@ export class BindRefusals {
   }
 
   /** A host said so since the last bind. */
-  get wrongLogin(): Problem | null {
+  get wrongLogin(): LinkProblem | null {
     return this.#wrongLogin;
   }
 
@@ -59,7 +59,7 @@ export class BindRefusals {
     return this.#counted;
   }
 
-  note({ host, status, problem, heardMs, awayMs }: Refusal): void {
+  note({ host, status, problem, heardMs, awayMs }: BindRefusal): void {
     this.#isRefused = true;
     if (status === ALREADY_BOUND && awayMs < OLD_BIND_MS) return;
     this.#inRow++;

@@ -8,13 +8,13 @@
  * Nothing is begun without the lease: another node may have the connection by then.
  */
 import type { Socket } from "node:net";
+import type { Lease } from "../../node/lease.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Lease } from "../../runtime/lease.ts";
 import type { Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { LinkFacts } from "../facts.ts";
 import { tlsOf } from "./authority.ts";
-import { BindRefusals, type Problem } from "./bind-refusals.ts";
+import { BindRefusals, type LinkProblem } from "./bind-refusals.ts";
 import { BindTries } from "./bind-tries.ts";
 import type { Pdu, PduDraft } from "./codec/pdu.ts";
 import { statusName } from "./codec/statuses.ts";
@@ -72,7 +72,7 @@ export class CarrierLink {
   #hostIndex = 0;
   #isBound = false;
   #sinceMs: number;
-  #problem: Problem | null = null;
+  #problem: LinkProblem | null = null;
   readonly #refusals = new BindRefusals();
   #nextTryMs: number | null = null;
   /** On the monotonic clock: since when it is not there. */

@@ -6,8 +6,8 @@
 
 import type { IncomingPart } from "../../message/incoming.ts";
 import { type Receipt, unknownId } from "../../message/receipt.ts";
+import type { Lease } from "../../node/lease.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
-import type { Lease } from "../../runtime/lease.ts";
 import { type Log, LogLimiter } from "../../runtime/log.ts";
 import type { Random } from "../../runtime/random.ts";
 import { errorByName } from "../../sms/errors.ts";

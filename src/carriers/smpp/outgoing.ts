@@ -31,7 +31,7 @@ export function partsOf(message: OutgoingMessage, profile: SmppProfile): PartToS
 /** Octets go as the client gave them, whatever the carrier's alphabet. Where it wants long messages without a header of ours, ours is taken off. */
 function octetParts(message: OutgoingMessage, { dataCoding }: OctetEncoding, profile: SmppProfile): PartToSubmit[] {
   const method = profile.longMessages ?? "udh";
-  const { flash, reference } = message;
+  const { flash = false, reference } = message;
   const options = { flash, reference: reference ?? 0 };
   const parts = withHeaders(message, options, method === "udh" ? profile.referenceBits : 8);
   const total = parts.length;
@@ -56,7 +56,7 @@ function textParts(message: OutgoingMessage, profile: SmppProfile): PartToSubmit
   const body = bodyFor(message, profile) as TextBody;
   const method = profile.longMessages ?? "udh";
   const byCharacter = body.encoding === "gsm7" && !takesGsm(profile);
-  const { reference, flash } = message;
+  const { reference, flash = false } = message;
   const options = { reference: reference ?? 0, flash, unpacked: profile.alphabet !== "gsm packed", padded: true };
   if (method === "udh") {
     const parts = withHeaders(body, options, profile.referenceBits);

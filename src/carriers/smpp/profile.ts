@@ -34,7 +34,7 @@ const RegionalTags = Type.Object(
 );
 export type RegionalField = keyof Static<typeof RegionalTags>;
 
-export const SmppCarrier = Type.Object(
+export const SmppCarrierProfile = Type.Object(
   {
     id: Type.String({ pattern: "^[A-Za-z0-9_.-]{1,64}$" }),
     kind: Type.Literal("smpp"),
@@ -117,7 +117,7 @@ export const SmppCarrier = Type.Object(
   { additionalProperties: false },
 );
 
-export type SmppProfile = Static<typeof SmppCarrier>;
+export type SmppProfile = Static<typeof SmppCarrierProfile>;
 
 /** A tag that two fields have, so that the carrier could not tell them apart; or null. */
 export function tagOfTwo({ tlvs = {} }: SmppProfile): number | null {

@@ -9,7 +9,7 @@ import type { Finding } from "../../doctor/finding.ts";
 import { systemClock, type Timer } from "../../runtime/clock.ts";
 import type { ExamineOptions } from "./examine.ts";
 import { died, unended } from "./steps.ts";
-import type { Told } from "./told.ts";
+import type { Progress } from "./told.ts";
 
 const EXAMINER = new URL("./examiner.ts", import.meta.url);
 /** Of what it complains of, the end is told. */
@@ -51,7 +51,7 @@ export function examineApart(options: ExamineOptions, timeoutMs: number): Promis
       complaint = (complaint + piece).slice(-MAX_COMPLAINT);
     });
     child.on("message", (message) => {
-      const told = message as Told;
+      const told = message as Progress;
       if (told.kind === "step") begin(told.step);
       else if (told.kind === "found") findings.push(...told.findings);
       else end(null);

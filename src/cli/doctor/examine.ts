@@ -4,7 +4,7 @@ import { type Finding, Findings } from "../../doctor/finding.ts";
 import { lookAtPostgres } from "../../doctor/postgres.ts";
 import { lookAtSecretFiles } from "../../doctor/secrets.ts";
 import { storeTrouble } from "../../drivers/store-trouble.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { CommandFault, type CommonOptions, withStore } from "../support.ts";
 import { lookAtService } from "./service.ts";
 import { lookAtSettings } from "./settings.ts";
@@ -15,13 +15,13 @@ export interface ExamineOptions extends CommonOptions {
   readonly connect: boolean;
 }
 
-export interface Listener {
+export interface ExamineListener {
   /** From now on this is looked at. */
   begin(step: string): void;
   found(findings: readonly Finding[]): void;
 }
 
-export async function examine(options: ExamineOptions, listener: Listener): Promise<void> {
+export async function examine(options: ExamineOptions, listener: ExamineListener): Promise<void> {
   listener.begin("settings");
   const { settings, findings } = await lookAtSettings(options);
   listener.found(findings);
@@ -39,7 +39,11 @@ export async function examine(options: ExamineOptions, listener: Listener): Prom
 type Told = Required<Pick<Examined, "connect" | "answers">>;
 
 /** Before it is opened. */
-async function lookAtStore(settings: Settings, config: string | undefined, listener: Listener): Promise<SqliteLook> {
+async function lookAtStore(
+  settings: Settings,
+  config: string | undefined,
+  listener: ExamineListener,
+): Promise<SqliteLook> {
   const found = new Findings("store");
   const isEmbedded = settings.store.url === "";
   listener.begin(isEmbedded ? "files" : "database");
@@ -52,7 +56,7 @@ async function lookAtStore(settings: Settings, config: string | undefined, liste
 }
 
 /** What cannot be opened to be worked on may still be looked at. */
-async function lookInside(settings: Settings, look: SqliteLook, told: Told, listener: Listener): Promise<void> {
+async function lookInside(settings: Settings, look: SqliteLook, told: Told, listener: ExamineListener): Promise<void> {
   const isWork = look.way === "work";
   try {
     await withStore(

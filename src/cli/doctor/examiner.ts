@@ -1,8 +1,8 @@
 /** The process that looks (apart.ts starts it): it is told what to look at, tells what it finds, and ends. */
 import { type ExamineOptions, examine } from "./examine.ts";
-import type { Told } from "./told.ts";
+import type { Progress } from "./told.ts";
 
-const tell = (told: Told): void => {
+const tell = (told: Progress): void => {
   process.send!(told);
 };
 
@@ -14,5 +14,5 @@ process.once("message", async (options: unknown) => {
     begin: (step) => tell({ kind: "step", step }),
     found: (findings) => tell({ kind: "found", findings }),
   });
-  process.send!({ kind: "done" } satisfies Told, () => process.disconnect());
+  process.send!({ kind: "done" } satisfies Progress, () => process.disconnect());
 });

@@ -4,9 +4,9 @@ import { get as getTls } from "node:https";
 import { createServer } from "node:net";
 import { isEncrypted } from "../../doctor/exposure.ts";
 import { AREAS, type Finding, Findings } from "../../doctor/finding.ts";
+import { storeMark } from "../../doctor/store-mark.ts";
 import { isServed } from "../../drivers/sqlite/database.ts";
-import type { Settings } from "../../runtime/settings.ts";
-import { storeMark } from "../../runtime/store-mark.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { storeName } from "../../store/open.ts";
 
 const ANSWER_TIMEOUT_MS = 3_000;

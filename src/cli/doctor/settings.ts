@@ -2,7 +2,7 @@
 import { lookAtCertificate, lookAtExposure } from "../../doctor/exposure.ts";
 import { type Finding, Findings } from "../../doctor/finding.ts";
 import { readTrouble } from "../../drivers/store-trouble.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { type CommonOptions, settingsOf } from "../support.ts";
 
 /** Null for settings that cannot be read: then there is nothing else to look at. */

@@ -12,9 +12,9 @@ import { type Db, isBusy, openToOthers, openToRead } from "../../drivers/sqlite/
 import { directoryTrouble, heldTrouble, missingData, ownerTrouble, storeTrouble } from "../../drivers/store-trouble.ts";
 import type { Trouble, TroubleKind } from "../../drivers/trouble.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { Settings } from "../../runtime/settings.ts";
 import { keptOffsetMs } from "../../runtime/time-travel.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { JOURNAL_VERSION, JournalOfNewer } from "../../store/sqlite/journal.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../store/sqlite/migrations");

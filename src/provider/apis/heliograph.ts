@@ -1,11 +1,11 @@
 /** Another Heliograph, or a service of the same API family, as far as the preset speaks with it: advanced sending, reports pushed and fetched, messages from phones. */
 import {
-  type Call,
-  type Fate,
   type Known,
   NOT_FOUND,
   type Outcome,
   type ProviderApi,
+  type ProviderOutcome,
+  type ProviderRequest,
   type TakenMessage,
 } from "../port.ts";
 import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
@@ -27,7 +27,7 @@ interface Sent {
 }
 
 /** What a request of many messages asks for, a destination each. */
-function sentIn(call: Call): Sent[] {
+function sentIn(call: ProviderRequest): Sent[] {
   const { messages } = jsonOf(call) as { messages?: readonly Json[] };
   return (messages ?? []).flatMap((json) =>
     ((json.destinations as readonly Json[] | undefined) ?? []).map(({ to, messageId }) => ({
@@ -45,7 +45,7 @@ const said = ({ to, id }: Sent, groupName: string, name: string) => ({
   status: { groupName, name },
 });
 
-function report({ id, to, from }: TakenMessage, { outcome, code }: Fate): object {
+function report({ id, to, from }: TakenMessage, { outcome, code }: ProviderOutcome): object {
   const [groupName, name, error] = GROUPS[outcome];
   return { messageId: id, to, from, smsCount: 1, status: { groupName, name }, error: { name: code ?? error } };
 }

@@ -1,5 +1,5 @@
 /** Plivo's Message API: messages, one by its id, status callbacks and messages from phones. */
-import { type Fate, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
 import { signPlivo } from "../signing.ts";
 import { FORM_TYPE, isBasic, isPhone, jsonOf, plain, replied, textOf } from "./shared.ts";
 
@@ -11,7 +11,7 @@ const PLIVO_STATES: Readonly<Record<Outcome, readonly [status: string, code: str
   expired: ["undelivered", "80"],
 };
 
-function stateOf({ outcome, code }: Fate): readonly [status: string, code: string] {
+function stateOf({ outcome, code }: ProviderOutcome): readonly [status: string, code: string] {
   const [status, usual] = PLIVO_STATES[outcome];
   return [status, code ?? usual];
 }

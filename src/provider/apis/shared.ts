@@ -1,5 +1,5 @@
 /** What the APIs of several providers have in common. */
-import type { Call, ProviderSettings, Reply } from "../port.ts";
+import type { ProviderReply, ProviderRequest, ProviderSettings } from "../port.ts";
 
 export const JSON_TYPE = { "content-type": "application/json" };
 export const FORM_TYPE = { "content-type": "application/x-www-form-urlencoded" };
@@ -8,7 +8,7 @@ export const plain = (phone: string): string => phone.replace(/^\+/, "");
 export const isPhone = (phone: string): boolean => /^\+?[1-9]\d{6,14}$/.test(phone);
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export function jsonOf(call: Call): Record<string, unknown> {
+export function jsonOf(call: ProviderRequest): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(call.body);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
@@ -17,11 +17,11 @@ export function jsonOf(call: Call): Record<string, unknown> {
   }
 }
 
-export function isBasic({ headers }: Call, { username, password }: ProviderSettings): boolean {
+export function isBasic({ headers }: ProviderRequest, { username, password }: ProviderSettings): boolean {
   return headers.authorization === `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 /** An answer, and no message taken. */
-export function replied(status: number, json: unknown): { kind: "reply"; reply: Reply } {
+export function replied(status: number, json: unknown): { kind: "reply"; reply: ProviderReply } {
   return { kind: "reply", reply: { status, json } };
 }

@@ -1,5 +1,5 @@
 /** Sinch's SMS REST API: batches of one number, found by our reference, their delivery reports, and messages from phones. */
-import { type Fate, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
 import { hmac } from "../signing.ts";
 import { isPhone, JSON_TYPE, jsonOf, plain, replied, textOf } from "./shared.ts";
 
@@ -11,12 +11,12 @@ const SINCH_STATES: Readonly<Record<Outcome, readonly [status: string, code: num
   expired: ["Expired", 406],
 };
 
-function stateOf({ outcome, code }: Fate): { readonly status: string; readonly code: number } {
+function stateOf({ outcome, code }: ProviderOutcome): { readonly status: string; readonly code: number } {
   const [status, usual] = SINCH_STATES[outcome];
   return { status, code: code === null ? usual : Number(code) };
 }
 
-function sinchReport({ id, to, reference }: TakenMessage, fate: Fate): object {
+function sinchReport({ id, to, reference }: TakenMessage, fate: ProviderOutcome): object {
   return {
     type: "recipient_delivery_report_sms",
     batch_id: id,

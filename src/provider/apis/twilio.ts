@@ -1,5 +1,5 @@
 /** Twilio's Programmable Messaging: messages, one by its id, status callbacks and messages from phones. */
-import { type Fate, NOT_FOUND, type Outcome, type ProviderApi, type TakenMessage } from "../port.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderOutcome, type TakenMessage } from "../port.ts";
 import { signTwilio } from "../signing.ts";
 import { FORM_TYPE, isBasic, isPhone, plain, replied } from "./shared.ts";
 
@@ -11,7 +11,7 @@ const TWILIO_STATES: Readonly<Record<Outcome, readonly [status: string, code: st
   expired: ["undelivered", "30036"],
 };
 
-function stateOf({ outcome, code }: Fate): readonly [status: string, code: string] {
+function stateOf({ outcome, code }: ProviderOutcome): readonly [status: string, code: string] {
   const [status, usual] = TWILIO_STATES[outcome];
   return [status, code ?? usual];
 }

@@ -1,5 +1,5 @@
 /** Vonage's SMS API: messages, delivery receipts and messages from phones. It has no way to ask for a message. */
-import { NOT_FOUND, type Outcome, type ProviderApi, type Reply } from "../port.ts";
+import { NOT_FOUND, type Outcome, type ProviderApi, type ProviderReply } from "../port.ts";
 import { signVonage } from "../signing.ts";
 import { FORM_TYPE, isPhone } from "./shared.ts";
 
@@ -11,7 +11,7 @@ const VONAGE_STATES: Readonly<Record<Outcome, readonly [status: string, code: st
   expired: ["expired", "3"],
 };
 
-const vonageReply = (messages: readonly object[]): Reply => ({
+const vonageReply = (messages: readonly object[]): ProviderReply => ({
   status: 200,
   json: { "message-count": String(messages.length), messages },
 });

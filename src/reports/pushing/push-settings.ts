@@ -2,7 +2,7 @@
 
 import type { AddressPolicy } from "../../http/guard.ts";
 import type { TransportSettings } from "../../http/transport.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import type { RetryRules } from "./retry.ts";
 
 export interface PushSettings extends TransportSettings, RetryRules {

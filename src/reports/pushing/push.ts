@@ -13,19 +13,19 @@
  * store finds first.
  */
 
+import { AccountNames } from "../../events/account-names.ts";
+import type { LiveTap } from "../../events/live.ts";
+import type { Trace } from "../../events/trace.ts";
 import type { Resolve } from "../../http/connector.ts";
 import type { AddressPolicy } from "../../http/guard.ts";
 import { HttpTransport, type Transport } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import { AccountNames } from "../../runtime/account-names.ts";
+import type { Lease } from "../../node/lease.ts";
+import { SeenWrites, type WriteMark } from "../../node/write-mark.ts";
 import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Lease } from "../../runtime/lease.ts";
-import type { LiveTap } from "../../runtime/live-events.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Metric } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
-import type { Trace } from "../../runtime/trace.ts";
-import { SeenWrites, type WriteMark } from "../../runtime/write-mark.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
 import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";

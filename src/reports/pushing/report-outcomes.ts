@@ -2,8 +2,9 @@
  * What became of batches of reports, on its way to the store (runtime/outcome-recorder.ts). One write waits for the other, so under load a call
  * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
+
+import type { AccountNames } from "../../events/account-names.ts";
 import type { ReportFailure } from "../../message/callback.ts";
-import type { AccountNames } from "../../runtime/account-names.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { OutcomeRecorder } from "../../runtime/outcome-recorder.ts";

@@ -3,18 +3,18 @@
  * a batch goes to the store (report-outcomes.ts), and nothing is tried again from here.
  */
 
+import type { AccountNames } from "../../events/account-names.ts";
+import type { LiveTap } from "../../events/live.ts";
+import type { Trace } from "../../events/trace.ts";
 import type { Answer, Transport } from "../../http/transport.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import type { AccountNames } from "../../runtime/account-names.ts";
+import type { Lease } from "../../node/lease.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Lease } from "../../runtime/lease.ts";
-import type { LiveTap } from "../../runtime/live-events.ts";
 import { isDebugging, type Log, LogLimiter } from "../../runtime/log.ts";
 import { ANSWER_SECONDS, Histogram } from "../../runtime/metrics.ts";
 import type { Random } from "../../runtime/random.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
-import type { Trace } from "../../runtime/trace.ts";
 import { hostOf } from "../../runtime/urls.ts";
 import { CallbackPolicies, type OpenedPolicy } from "./callback-policies.ts";
 import { countAnswer, type PushCounters } from "./counters.ts";

@@ -1,11 +1,12 @@
 /**
- * What is noted of tries to push reports, for people (runtime/trace.ts). A try is noted once for its batch, and in short: most tries fail when a
+ * What is noted of tries to push reports, for people (events/trace.ts). A try is noted once for its batch, and in short: most tries fail when a
  * receiver is away for long, and then the store has enough to do. What is sent stays in the report's row until its receiver has it, and so does
  * which messages it is about. Only then, when the row goes, it is noted which report they were in.
  */
+
+import { NO_TRACE, SUBJECT, type Trace } from "../../events/trace.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { DeliveryBatch, ReportBatch } from "../../message/message.ts";
-import { NO_TRACE, SUBJECT, type Trace } from "../../runtime/trace.ts";
 import { bodyOf } from "../rendering/report-body.ts";
 
 const MAX_BODY_LENGTH = 2_000;

@@ -2,7 +2,7 @@
  * Reports that are given up before the schedule by which they were kept has ended: their account's schedule was made shorter meanwhile, and they have been
  * tried more often than it has tries. The log has a line for each report that is given up; here many of one account become one line that says why.
  */
-import type { AccountNames } from "../../runtime/account-names.ts";
+import type { AccountNames } from "../../events/account-names.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 

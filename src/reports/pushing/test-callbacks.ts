@@ -5,12 +5,12 @@
 
 import { type AnswerHeaders, HttpTransport } from "../../http/transport.ts";
 import type { CallbackPolicy } from "../../message/callback.ts";
-import { carriedOf } from "../../message/carried.ts";
+import { carriedOf } from "../../message/fields.ts";
 import type { DeliveryBatch } from "../../message/message.ts";
 import type { NotifyContentType } from "../../message/report-form.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { publicId } from "../../runtime/random.ts";
-import type { Settings } from "../../runtime/settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 import { STATUS } from "../../sms/statuses.ts";
 import { pushRules } from "./push-settings.ts";
 import { readTarget, requestFor, signingKey } from "./report-request.ts";

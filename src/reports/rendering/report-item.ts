@@ -1,5 +1,5 @@
 /** One item of a report, and of the logs, as the client reads it: the same in a push, in JSON and in XML. */
-import { TOLD_CARRIED, type ToldCarried } from "../../message/carried.ts";
+import { TOLD_CARRIED, type ToldCarried } from "../../message/fields.ts";
 import type { ReportFacts } from "../../message/message.ts";
 import { compiled } from "../../runtime/compiled.ts";
 import { formatDateTime } from "../../schedule/date-time.ts";

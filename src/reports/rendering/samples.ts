@@ -1,5 +1,5 @@
 /** Pushes that never were, rendered as real ones are: what the API's description shows of them. */
-import { carriedOf } from "../../message/carried.ts";
+import { carriedOf } from "../../message/fields.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import type { PushedForm } from "../../message/report-form.ts";
 import { STATUS } from "../../sms/statuses.ts";

@@ -15,7 +15,7 @@ export interface Bulk {
   readonly status: BulkStatus | null;
 }
 
-export type BulkChange =
+export type BulkChangeOutcome =
   | { kind: "changed" }
   | { kind: "unknown" }
   /** None of its messages waits for its time, or ever did. */

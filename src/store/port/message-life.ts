@@ -15,7 +15,7 @@ export interface LivePosting {
 }
 
 /** A report that waits to be taken, or was given up. */
-export interface LiveReport {
+export interface UntakenReport {
   readonly id: string;
   /** What is sent, and where. */
   readonly batch: ReportBatch;
@@ -26,7 +26,7 @@ export interface LiveReport {
   readonly history: readonly ReportAttempt[];
 }
 
-/** A step that was noted (runtime/trace.ts); its detail is JSON. */
+/** A step that was noted (events/trace.ts); its detail is JSON. */
 export interface TraceStep {
   readonly subject: string;
   readonly atMs: number;
@@ -76,7 +76,7 @@ export interface MessageLife {
   readonly carried: Readonly<Record<string, string>>;
   readonly bulk: { readonly state: "open" | "paused" | "canceled"; readonly sendAtMs: number } | null;
   readonly postings: readonly LivePosting[];
-  readonly reports: readonly LiveReport[];
+  readonly reports: readonly UntakenReport[];
   readonly parts: readonly PartName[];
   readonly later: readonly LaterReceipt[];
   readonly links: readonly LinkClicks[];

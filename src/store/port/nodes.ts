@@ -1,5 +1,5 @@
 /** The nodes that share a store, and the connections to carriers that they share out. */
-import type { Role } from "../../runtime/roles.ts";
+import type { Role } from "../../node/roles.ts";
 
 /** The nodes that share this store, as they are now. */
 export interface Cluster {

@@ -4,6 +4,7 @@
  * SQLite is behind it on one machine; the contract test (test/store/contract.ts) says what any engine must do.
  */
 
+import type { TraceNote } from "../../events/trace.ts";
 import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
@@ -25,7 +26,6 @@ import type {
   TurnoverStep,
 } from "../../money/postings.ts";
 import type { PinStore } from "../../pins/commands.ts";
-import type { TraceNote } from "../../runtime/trace.ts";
 import type {
   Account,
   AccountChange,
@@ -39,7 +39,7 @@ import type {
   NewAccount,
   Tenant,
 } from "./accounts.ts";
-import type { Bulk, BulkChange, BulkCount, BulkName, BulkPosition, BulkStatus, ListedBulk } from "./bulks.ts";
+import type { Bulk, BulkChangeOutcome, BulkCount, BulkName, BulkPosition, BulkStatus, ListedBulk } from "./bulks.ts";
 import type { CarrierStore } from "./carriers.ts";
 import type { CatalogueItem, Purpose } from "./catalogue.ts";
 import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, NewSession, SecondFactor } from "./credentials.ts";
@@ -142,9 +142,9 @@ export interface Store extends CarrierStore, PinStore {
   /** What became of a page of a bulk's messages, from behind a key on. What happened in the last seconds may be missing. */
   countBulk(input: BulkName & { afterKey: MessageKey; limit: number }): Promise<BulkCount>;
   /** Messages that still wait go at another time, and their validity counts from then. They follow in pages, with `claimDue`. */
-  moveBulk(input: BulkName & { sendAtMs: number; nowMs: number }): Promise<BulkChange>;
+  moveBulk(input: BulkName & { sendAtMs: number; nowMs: number }): Promise<BulkChangeOutcome>;
   /** Pauses, resumes or calls off what still waits. Nothing goes against it from this commit on; refunds follow in pages, with `claimDue`. */
-  setBulkStatus(input: BulkName & { status: BulkStatus }): Promise<BulkChange>;
+  setBulkStatus(input: BulkName & { status: BulkStatus }): Promise<BulkChangeOutcome>;
 
   /** Keeps what phones sent, part by part; what is whole with it becomes a message of the number's account. */
   incoming(input: { carrierId: string; parts: readonly IncomingPart[]; nowMs: number }): Promise<IncomingOutcome>;

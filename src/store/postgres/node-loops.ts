@@ -1,8 +1,8 @@
 /** What a node does all the time, whatever is asked of it: it looks at the others, takes over from the dead, and renews its lease. */
 import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.ts";
 import { PostgresConnection } from "../../drivers/postgres/connection.ts";
+import { ROLES, type Role } from "../../node/roles.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { ROLES, type Role } from "../../runtime/roles.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { TakeOver } from "./takeover.ts";
 import { Watch, type WatchParts } from "./watch.ts";

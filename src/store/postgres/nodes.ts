@@ -10,9 +10,9 @@
  * lease: after an outage everyone's lease is over, and whoever comes first must not take the others for dead.
  */
 import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
+import { Lease } from "../../node/lease.ts";
+import { ROLES, type Role } from "../../node/roles.ts";
 import { TOOL_NODE } from "../../runtime/ids.ts";
-import { Lease } from "../../runtime/lease.ts";
-import { ROLES, type Role } from "../../runtime/roles.ts";
 import { EVERY_NODE, farAhead, restoredMark } from "../id-mark.ts";
 import type { BindClaim, BindShare, Cluster, ClusterFacts } from "../port/nodes.ts";
 import { raiseIdMark } from "./id-marks.ts";

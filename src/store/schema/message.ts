@@ -1,5 +1,5 @@
 /** A message, from its acceptance to its end, and the parts of it that a carrier holds. */
-import { CARRIED } from "../../message/carried.ts";
+import { MESSAGE_FIELDS } from "../../message/fields.ts";
 import type { State } from "../../message/life.ts";
 import type { ReportForm } from "../../message/report-form.ts";
 import { digits, int, long, type NewRow, oneOf, type Row, type RowChange, Table, text } from "./table.ts";
@@ -11,11 +11,16 @@ export const STATE_NUMBER: Readonly<Record<Exclude<State, "submitting">, number>
   done: 4,
 };
 
-type CarriedColumns = { readonly [Name in keyof typeof CARRIED]: ReturnType<typeof carried> };
-const carried = (column: string, seldom: string) => text({ column, null: true, seldom });
-const CARRIED_COLUMNS = Object.fromEntries(
-  Object.entries(CARRIED).map(([name, { column, seldom }]) => [name, carried(column, seldom)]),
-) as CarriedColumns;
+const FIELD_COLUMN = {
+  text: (column: string, seldom: string) => text({ column, null: true, seldom }),
+  number: (column: string, seldom: string) => int({ column, null: true, seldom }),
+  switch: (column: string, seldom: string) => int({ column, default: 0, seldom }),
+};
+type Fields = typeof MESSAGE_FIELDS;
+type FieldColumns = { readonly [Name in keyof Fields]: ReturnType<(typeof FIELD_COLUMN)[Fields[Name]["is"]]> };
+const FIELD_COLUMNS = Object.fromEntries(
+  Object.entries(MESSAGE_FIELDS).map(([name, { is, column, seldom }]) => [name, FIELD_COLUMN[is](column, seldom)]),
+) as FieldColumns;
 
 export const MESSAGE = new Table("message", ["key"], {
   key: digits(),
@@ -50,7 +55,6 @@ export const MESSAGE = new Table("message", ["key"], {
   slot_until_ms: long({ null: true, changes: "route", seldom: "schedule" }),
   pull: int({ null: true, changes: "pull", seldom: "pull" }),
   pull_at_ms: long({ null: true, changes: "pull", seldom: "pull" }),
-  flash: int({ default: 0, seldom: "other" }),
   intermediate: int({ default: 0, seldom: "other" }),
   error_id: int({ default: 0, changes: true, seldom: "other" }),
   owner: long({ null: true, changes: true, seldom: "owner" }),
@@ -66,7 +70,7 @@ export const MESSAGE = new Table("message", ["key"], {
   regional: text({ null: true, seldom: "carried" }),
   /** KeptConversion as JSON. */
   conversion: text({ null: true, changes: "conversion", seldom: "carried" }),
-  ...CARRIED_COLUMNS,
+  ...FIELD_COLUMNS,
 });
 
 export type MessageRow = Row<typeof MESSAGE>;

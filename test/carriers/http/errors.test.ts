@@ -1,7 +1,7 @@
 /** Every code that a preset knows, through the whole service: refusals, words that say "later", reasons of receipts; and each preset where the provider cannot call us. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Rule } from "../../../src/carriers/http/description.ts";
+import type { AnswerRule } from "../../../src/carriers/http/description.ts";
 import { describe } from "../../../src/carriers/http/presets.ts";
 import { PRESETS, type PresetName } from "../../../src/carriers/http/profile.ts";
 import { type Rig, startRig } from "./rig.ts";
@@ -22,7 +22,7 @@ async function chargeOf({ service }: Rig, work: () => Promise<void>): Promise<st
 }
 
 /** The codes with which an answer of the provider's refusing form is not a refusal. */
-function codesOf(preset: PresetName, meaning: Rule["is"]): string[] {
+function codesOf(preset: PresetName, meaning: AnswerRule["is"]): string[] {
   const { rules = [] } = descriptionOf(preset).send!;
   return rules.filter(({ is }) => is === meaning).flatMap(({ where = {} }) => Object.values(where).flat());
 }

@@ -6,8 +6,8 @@ import { SmppCarrier, type SmppCounts } from "../../../src/carriers/smpp/carrier
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import type { IncomingPart } from "../../../src/message/incoming.ts";
 import type { Receipt } from "../../../src/message/receipt.ts";
+import { Lease } from "../../../src/node/lease.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
-import { Lease } from "../../../src/runtime/lease.ts";
 import type { Log } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { prepareText } from "../../../src/sms/text.ts";

@@ -1,7 +1,7 @@
 /** PDUs of every command with any values that fit, for fast-check. */
 
 import { COMMANDS, type PduName } from "../../../src/carriers/smpp/codec/commands.ts";
-import type { Field, PduDestination, UnsuccessfulDestination } from "../../../src/carriers/smpp/codec/fields.ts";
+import type { FieldCodec, PduDestination, UnsuccessfulDestination } from "../../../src/carriers/smpp/codec/fields.ts";
 import type { Pdu } from "../../../src/carriers/smpp/codec/pdu.ts";
 import type { Tlv } from "../../../src/carriers/smpp/codec/tlvs.ts";
 import fc from "../../support/chance.ts";
@@ -35,7 +35,7 @@ interface Range {
 }
 const LATIN_1: Range = { min: 1, max: 0xff };
 
-function valuesOf(name: string, field: Field<unknown>, { min, max }: Range): fc.Arbitrary<unknown> {
+function valuesOf(name: string, field: FieldCodec<unknown>, { min, max }: Range): fc.Arbitrary<unknown> {
   const address = { ton: octet, npi: octet, address: characters(min, max, 20) };
   const destination: fc.Arbitrary<PduDestination> = fc.oneof(
     fc.record({ kind: fc.constant("address" as const), ...address }, PLAIN),
@@ -51,7 +51,7 @@ function valuesOf(name: string, field: Field<unknown>, { min, max }: Range): fc.
 
 export function pduOf(command: PduName, range: Range = LATIN_1): fc.Arbitrary<Pdu> {
   const { fields } = COMMANDS[command];
-  const body = Object.entries<Field<unknown>>(fields).map(([name, field]) => [name, valuesOf(name, field, range)]);
+  const body = Object.entries<FieldCodec<unknown>>(fields).map(([name, field]) => [name, valuesOf(name, field, range)]);
   const record = {
     command: fc.constant(command),
     status: command.endsWith("_resp") ? fc.oneof(fc.constant(0), uint32) : fc.constant(0),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SmppCarrier } from "../../../src/carriers/smpp/carrier.ts";
-import { Lease } from "../../../src/runtime/lease.ts";
+import { Lease } from "../../../src/node/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { eventually } from "../../support/service.ts";

@@ -6,7 +6,7 @@ import { type CommandStatus, statusCode } from "../../../src/carriers/smpp/codec
 import type { SmppProfile } from "../../../src/carriers/smpp/profile.ts";
 import { LASTING_MS } from "../../../src/carriers/smpp/retry-wait.ts";
 import { carrierState } from "../../../src/carriers/state.ts";
-import { Lease } from "../../../src/runtime/lease.ts";
+import { Lease } from "../../../src/node/lease.ts";
 import { silentLog } from "../../../src/runtime/log.ts";
 import { seededRandom } from "../../../src/runtime/random.ts";
 import { closedPort } from "../../support/ports.ts";

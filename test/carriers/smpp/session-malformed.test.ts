@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodePdu } from "../../../src/carriers/smpp/codec/encode.ts";
 import { statusCode } from "../../../src/carriers/smpp/codec/statuses.ts";
-import type { RequestHead, Unreadable } from "../../../src/carriers/smpp/session/contract.ts";
+import type { AnsweredRequest, Unreadable } from "../../../src/carriers/smpp/session/contract.ts";
 import { until } from "../../support/patience.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { octets } from "./codec-octets.ts";
@@ -74,7 +74,7 @@ test("nothing that cannot be read is kept from a peer that is not bound", async 
 });
 
 test("a request that is wrong by an octet is answered, counted and told of", async (t) => {
-  const told: [RequestHead, string][] = [];
+  const told: [AnsweredRequest, string][] = [];
   const { session, peer } = await esmeAgainstPeer(t, {
     onRequest: ({ command }) => ({ command: `${command}_resp` as "deliver_sm_resp" }),
     onMended: (request, how) => told.push([request, how]),

@@ -48,24 +48,23 @@ import { looksLikeReceipt, readDate, readReceipt } from "../../../src/carriers/s
 import { otherTexts, receiptText } from "../../../src/carriers/smpp/receipt-text.ts";
 import { isUsableId } from "../../../src/carriers/usable-id.ts";
 import { examineCatalogueFile, readCatalogueFile } from "../../../src/catalogue/file.ts";
+import { liveText } from "../../../src/events/live.ts";
 import { refusal, urlRefusal } from "../../../src/http/guard.ts";
 import { clipAddress, prepareContent } from "../../../src/intake/content.ts";
 import { findLinks } from "../../../src/intake/links.ts";
-import { carriedOf } from "../../../src/message/carried.ts";
+import { carriedOf } from "../../../src/message/fields.ts";
 import { firstWord, inCapitals, joinParts, readKeyword, withoutKeyword } from "../../../src/message/incoming.ts";
 import type { ReportFacts } from "../../../src/message/message.ts";
 import { isNational, phoneOf, samePhone } from "../../../src/message/phones.ts";
 import { isReservedId, unknownId } from "../../../src/message/receipt.ts";
 import { parseMicros } from "../../../src/money/amounts.ts";
+import { parseRoles } from "../../../src/node/roles.ts";
 import { maskOf } from "../../../src/pins/pin.ts";
 import { parseRate, parseSpan } from "../../../src/pins/rate.ts";
 import { filledIn, textFault, valuesFault } from "../../../src/pins/text.ts";
 import { readTarget, signingKey } from "../../../src/reports/pushing/report-request.ts";
 import { readRetryAfterMs } from "../../../src/reports/pushing/retry.ts";
 import { dlrPath, isDlrUrl } from "../../../src/reports/rendering/dlr-url.ts";
-import { parseHostNames } from "../../../src/runtime/host-names.ts";
-import { parseLinkDomains } from "../../../src/runtime/link-domains.ts";
-import { liveText } from "../../../src/runtime/live-events.ts";
 import { didYouMean } from "../../../src/runtime/near.ts";
 import {
   networkOf,
@@ -75,7 +74,6 @@ import {
   siteOf,
   storedNetwork,
 } from "../../../src/runtime/networks.ts";
-import { parseRoles } from "../../../src/runtime/roles.ts";
 import { parseSecretKeys, sealedBy } from "../../../src/runtime/secrets.ts";
 import { decoded, looksSecret, shownUrl } from "../../../src/runtime/shown-url.ts";
 import { boundedText, shellWord, textProblem } from "../../../src/runtime/text.ts";
@@ -83,6 +81,7 @@ import { readToml, TomlPlaces } from "../../../src/runtime/toml.ts";
 import { hostOf, MAX_URL_LENGTH, parseHttpUrl, urlProblem } from "../../../src/runtime/urls.ts";
 import { visible, visibleLine } from "../../../src/runtime/visible.ts";
 import { parseDateTime, parseDayOrMoment } from "../../../src/schedule/date-time.ts";
+import { parseHostNames, parseLinkDomains } from "../../../src/settings/lists.ts";
 import { handsetOf, isErrorName } from "../../../src/simulator/handsets.ts";
 import { isDestination, isSender, plainPhone, plainSender, senderType } from "../../../src/sms/addresses.ts";
 import { DEFAULT_ALPHABET, isGsm, septetLength, septetsOf, textOfSeptets } from "../../../src/sms/alphabets.ts";
@@ -273,7 +272,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/api/spelling.ts folded": folded,
   "src/api/spelling.ts isNearly": (text) => [isNearly(text, `${text}a`), isNearly(text, `b${text}`)],
   "src/api/near-misses.ts nearMisses": (text) => nearMisses(KNOWN, { [text]: text }, { [text]: text }),
-  "src/runtime/live-events.ts liveText": liveText,
+  "src/events/live.ts liveText": liveText,
   "src/runtime/text.ts boundedText": (text) => [boundedText(text), boundedText(text, 10)],
   "src/runtime/text.ts shellWord": shellWord,
   "src/runtime/text.ts textProblem": textProblem,
@@ -339,8 +338,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
     findLinks(`http://( ${text}`.repeat(2)),
   ],
   "src/api/devices.ts deviceOf": (text) => [deviceOf(text), deviceOf(`Android 13; ${text}`)],
-  "src/runtime/host-names.ts parseHostNames": (text) => parseHostNames(text),
-  "src/runtime/link-domains.ts parseLinkDomains": (text) => parseLinkDomains(text),
+  "src/settings/lists.ts parseHostNames": (text) => parseHostNames(text),
+  "src/settings/lists.ts parseLinkDomains": (text) => parseLinkDomains(text),
   "src/intake/content.ts clipAddress": clipAddress,
   "src/intake/content.ts prepareContent": (text) => {
     const fields = { from: text, text, sendAt: text, notifyUrl: `http://${text}`, callbackData: text };
@@ -388,7 +387,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "src/runtime/networks.ts storedNetwork": (text) => [storedNetwork(text), storedNetwork(`${text}/1`)],
   "src/runtime/networks.ts networkOf": networkOf,
   "src/runtime/networks.ts siteOf": siteOf,
-  "src/runtime/roles.ts parseRoles": parseRoles,
+  "src/node/roles.ts parseRoles": parseRoles,
   "src/runtime/urls.ts hostOf": (text) => hostOf(`http://${text}`.slice(0, MAX_URL_LENGTH)),
   "src/api/console/masks.ts maskAddress": (text) => [maskAddress(text, true), maskAddress(`/x?${text}`, false)],
   "src/api/console/masks.ts maskBody": (text) => [
@@ -497,9 +496,8 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   "src/money/currencies.ts currencySymbol": "takes the currency of an account",
   "src/auth/passwords.ts hashPassword": "takes long on purpose, and no more than 256 characters (passwordFrom)",
   "src/runtime/own-files.ts besides": "takes the places of our own files",
-  "src/runtime/refused-address.ts refusedAddress": OWN_WORDS,
-  "src/runtime/refused-address.ts isRefusedAddress": OWN_WORDS,
-  "src/runtime/refused-address.ts isAllowable": OWN_WORDS,
+  "src/http/guard.ts isRefusedAddress": OWN_WORDS,
+  "src/http/guard.ts isAllowable": OWN_WORDS,
   "src/admin/refusal.ts invalid": OWN_WORDS,
   "src/admin/refusal.ts unknown": OWN_WORDS,
   "src/admin/refusal.ts unknownAccount": OWN_WORDS,

@@ -2,7 +2,7 @@
  * The commands of SMPP 3.4 §4 and the fields of each in the order of the wire. One table: PDU types, decoding and encoding follow
  * from it. Field names are the standard's, in camel case.
  */
-import { cString, destinations, type Field, shortMessage, uint8, unsuccessful } from "./fields.ts";
+import { cString, destinations, type FieldCodec, shortMessage, uint8, unsuccessful } from "./fields.ts";
 
 const ADDRESS = cString(21);
 /** An address that may be longer: those of data_sm and alert_notification. */
@@ -112,7 +112,10 @@ export const COMMANDS = {
     },
   },
   data_sm_resp: { id: 0x80000103, fields: { messageId: MESSAGE_ID } },
-} as const satisfies Record<string, { readonly id: number; readonly fields: Readonly<Record<string, Field<unknown>>> }>;
+} as const satisfies Record<
+  string,
+  { readonly id: number; readonly fields: Readonly<Record<string, FieldCodec<unknown>>> }
+>;
 
 export type PduName = keyof typeof COMMANDS;
 /** A request that is answered; outbind and alert_notification are not. */

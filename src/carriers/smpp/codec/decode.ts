@@ -15,7 +15,7 @@
  * run past its end by more than one octet, or of which nobody can tell where its message ends. It is malformed, and comes with its octets.
  */
 import { COMMANDS, commandOf, isRequest, type PduName, RESPONSE_BIT, responseTo } from "./commands.ts";
-import type { Field } from "./fields.ts";
+import type { FieldCodec } from "./fields.ts";
 import { HOT, type ReadBody } from "./hot.ts";
 import { type Mended, type Mending, mend } from "./mend.ts";
 import { Reader } from "./octets.ts";
@@ -53,7 +53,7 @@ interface Plan {
   readonly lenient: boolean;
   readonly hasFields: boolean;
   /** Its fields but for the short message, which is the last of those that have one. */
-  readonly fixed: readonly Field<unknown>[];
+  readonly fixed: readonly FieldCodec<unknown>[];
   readonly hasMessage: boolean;
 }
 
@@ -61,7 +61,7 @@ const PLANS = new Map<number, Plan>(
   Object.entries(COMMANDS).map(([name, { id, fields }]) => {
     const command = name as PduName;
     const read = HOT[command]?.read ?? readByTable(command);
-    const all: Readonly<Record<string, Field<unknown>>> = fields;
+    const all: Readonly<Record<string, FieldCodec<unknown>>> = fields;
     const { shortMessage, ...fixed } = all;
     return [
       id,
@@ -114,7 +114,7 @@ function withoutBody(octets: Buffer): Mended {
 
 /** How to read any command, from its fields in the table. */
 export function readByTable(command: PduName): ReadBody {
-  const entries = Object.entries<Field<unknown>>(COMMANDS[command].fields);
+  const entries = Object.entries<FieldCodec<unknown>>(COMMANDS[command].fields);
   const names = entries.map(([name]) => name);
   const fields = entries.map(([, field]) => field);
   const body = Object.fromEntries(entries.map(([name, field]) => [name, field.blank]));

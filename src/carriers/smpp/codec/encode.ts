@@ -4,7 +4,7 @@
  */
 import { COMMANDS, type PduName, RESPONSE_BIT } from "./commands.ts";
 import { HEADER_OCTETS } from "./decode.ts";
-import type { Field } from "./fields.ts";
+import type { FieldCodec } from "./fields.ts";
 import { HOT, type WriteBody } from "./hot.ts";
 import { Writer } from "./octets.ts";
 import type { PduDraft } from "./pdu.ts";
@@ -81,8 +81,8 @@ function culprit(draft: PduDraft): string {
   return status === status >>> 0 ? "tlvs" : "status";
 }
 
-function fieldsOf(command: PduName): [string, Field<unknown>][] {
-  return Object.entries<Field<unknown>>(COMMANDS[command].fields);
+function fieldsOf(command: PduName): [string, FieldCodec<unknown>][] {
+  return Object.entries<FieldCodec<unknown>>(COMMANDS[command].fields);
 }
 
 /** A PDU alone in a buffer of its own size. */

@@ -4,7 +4,7 @@
  */
 import { NO_OCTETS, type Reader, SHORT_MESSAGE_MAX, type Writer } from "./octets.ts";
 
-export interface Field<Value> {
+export interface FieldCodec<Value> {
   /** The value where nothing was said or sent. */
   readonly blank: Value;
   /** At most so many octets when written: what a writer must have room for. */
@@ -13,7 +13,7 @@ export interface Field<Value> {
   write(writer: Writer, value: Value): void;
 }
 
-export const uint8: Field<number> = {
+export const uint8: FieldCodec<number> = {
   blank: 0,
   maxOctets: 1,
   read: (reader) => reader.uint8(),
@@ -21,7 +21,7 @@ export const uint8: Field<number> = {
 };
 
 /** A string that ends with a NUL; `maxOctets` counts it, as the standard does. Its characters are octets (Latin-1). */
-export function cString(maxOctets: number): Field<string> {
+export function cString(maxOctets: number): FieldCodec<string> {
   return {
     blank: "",
     maxOctets,
@@ -31,7 +31,7 @@ export function cString(maxOctets: number): Field<string> {
 }
 
 /** sm_length and short_message. In a received PDU a view into what was received: copy it (`Buffer.from`) to keep it. */
-export const shortMessage: Field<Uint8Array> = {
+export const shortMessage: FieldCodec<Uint8Array> = {
   blank: NO_OCTETS,
   maxOctets: 1 + SHORT_MESSAGE_MAX,
   read: (reader) => reader.shortMessage(),
@@ -50,7 +50,7 @@ export type PduDestination =
 const DEST_FLAG = { address: 1, list: 2 } as const;
 
 /** number_of_dests and dest_address(es) of submit_multi. */
-export const destinations: Field<readonly PduDestination[]> = {
+export const destinations: FieldCodec<readonly PduDestination[]> = {
   blank: [],
   maxOctets: 1 + DESTINATIONS_MAX * (3 + ADDRESS_OCTETS),
   read: (reader) => readMany(reader, readDestination),
@@ -85,7 +85,7 @@ export interface UnsuccessfulDestination {
 }
 
 /** no_unsuccess and unsuccess_sme(s) of submit_multi_resp. */
-export const unsuccessful: Field<readonly UnsuccessfulDestination[]> = {
+export const unsuccessful: FieldCodec<readonly UnsuccessfulDestination[]> = {
   blank: [],
   maxOctets: 1 + DESTINATIONS_MAX * (6 + ADDRESS_OCTETS),
   read: (reader) =>

@@ -3,14 +3,14 @@
  * parameters. `Pdu` is any of them, `Pdu<"submit_sm">` that one; `pdu.command` tells them apart.
  */
 import type { COMMANDS, PduName, RequestName } from "./commands.ts";
-import type { Field } from "./fields.ts";
+import type { FieldCodec } from "./fields.ts";
 import type { Tlv } from "./tlvs.ts";
 
 type Fields<Name extends PduName> = (typeof COMMANDS)[Name]["fields"];
 
 /** The mandatory fields of a command. */
 export type PduBody<Name extends PduName> = {
-  readonly [Key in keyof Fields<Name>]: Fields<Name>[Key] extends Field<infer Value> ? Value : never;
+  readonly [Key in keyof Fields<Name>]: Fields<Name>[Key] extends FieldCodec<infer Value> ? Value : never;
 };
 
 interface Header<Name extends PduName> {

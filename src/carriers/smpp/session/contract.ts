@@ -57,13 +57,13 @@ export interface Closed {
 }
 
 /** What an answer needs to know of its request. */
-export interface RequestHead {
+export interface AnsweredRequest {
   readonly command: RequestName;
   readonly sequence: number;
 }
 
 /** A message or a receipt of which nothing but its header can be read. */
-export interface Unreadable extends RequestHead {
+export interface Unreadable extends AnsweredRequest {
   readonly command: "deliver_sm" | "data_sm";
   /** All of it: a view into what was received. */
   readonly octets: Buffer;
@@ -73,7 +73,7 @@ export interface Unreadable extends RequestHead {
 export type SessionProblem =
   | { readonly kind: "malformed"; readonly malformed: Malformed }
   /** `onRequest` or `onBind` threw, or what it returned cannot be encoded: the peer was told ESME_RSYSERR. */
-  | { readonly kind: "handler"; readonly request: RequestHead; readonly error: unknown }
+  | { readonly kind: "handler"; readonly request: AnsweredRequest; readonly error: unknown }
   | { readonly kind: "unencodable"; readonly draft: PduDraft; readonly error: unknown };
 
 export interface SessionSettings {
@@ -118,7 +118,7 @@ export interface SessionHandlers {
    */
   onUnreadable?(request: Unreadable): Reply | Promise<Reply>;
   /** The peer's request was wrong by an octet, and has been read as it was meant. */
-  onMended?(request: RequestHead, how: Mending): void;
+  onMended?(request: AnsweredRequest, how: Mending): void;
   /** The SMSC's. Without it nobody may bind. */
   onBind?(pdu: Pdu<BindName>): BindDecision | Promise<BindDecision>;
   /** Now bound, at either end. */

@@ -6,7 +6,7 @@
 import { responseTo } from "../codec/commands.ts";
 import type { PduDraft } from "../codec/pdu.ts";
 import { statusCode } from "../codec/statuses.ts";
-import type { Reply, RequestHead, SessionProblem } from "./contract.ts";
+import type { AnsweredRequest, Reply, SessionProblem } from "./contract.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface HandlingOptions {
@@ -50,20 +50,23 @@ export class Handling {
   }
 
   /** What the handler gives is the answer. */
-  answer<Request extends RequestHead>(request: Request, handler: (request: Request) => Reply | Promise<Reply>): void {
+  answer<Request extends AnsweredRequest>(
+    request: Request,
+    handler: (request: Request) => Reply | Promise<Reply>,
+  ): void {
     this.run(request, handler, this.#reply);
   }
 
   /** One for all requests. */
-  readonly #reply = (reply: Reply, head: RequestHead): void => {
+  readonly #reply = (reply: Reply, head: AnsweredRequest): void => {
     this.reply(head, reply);
   };
 
   /** The handler's result goes to `finish`; if it fails, the peer learns of a system error. */
-  run<Request extends RequestHead, Result>(
+  run<Request extends AnsweredRequest, Result>(
     request: Request,
     handler: (request: Request) => Result | Promise<Result>,
-    finish: (result: Result, head: RequestHead) => void,
+    finish: (result: Result, head: AnsweredRequest) => void,
   ): void {
     let result: Result | Promise<Result>;
     try {
@@ -78,7 +81,7 @@ export class Handling {
     }
     this.#withHandlers++;
     // The rest of it need not be kept for the answer: under load a thousand receipts wait for the store.
-    const head: RequestHead = { command: request.command, sequence: request.sequence };
+    const head: AnsweredRequest = { command: request.command, sequence: request.sequence };
     result.then(
       (value) => {
         this.#withHandlers--;
@@ -95,7 +98,7 @@ export class Handling {
   }
 
   /** Answers a request with what its handler gave. False when that cannot be encoded: the peer learns of a system error. */
-  reply(request: RequestHead, reply: Reply): boolean {
+  reply(request: AnsweredRequest, reply: Reply): boolean {
     if (reply === null) return true;
     try {
       this.send(reply, request.sequence);
@@ -123,7 +126,7 @@ export class Handling {
     this.#closed = true;
   }
 
-  #failed(request: RequestHead, error: unknown): void {
+  #failed(request: AnsweredRequest, error: unknown): void {
     this.#options.onProblem({ kind: "handler", request, error });
     this.send({ command: responseTo(request.command), status: statusCode("ESME_RSYSERR") }, request.sequence);
   }

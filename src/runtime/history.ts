@@ -1,6 +1,6 @@
 /** Numbers that were looked at again and again, the newest so many of them: a history that takes the same room however long it is. Pure. */
 
-export class Samples<Name extends string> {
+export class History<Name extends string> {
   readonly #capacity: number;
   readonly #names: readonly Name[];
   readonly #times: Float64Array;

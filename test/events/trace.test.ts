@@ -1,8 +1,8 @@
 /** Steps that are noted for people: together, within a bound, and never at the cost of what they are about. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SUBJECT, type TraceLevel, type TraceNote, TraceRecorder } from "../../src/events/trace.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { SUBJECT, type TraceLevel, type TraceNote, TraceRecorder } from "../../src/runtime/trace.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 function recorder(level: TraceLevel, write?: (notes: readonly TraceNote[]) => Promise<unknown>) {

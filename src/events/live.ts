@@ -6,7 +6,7 @@
  *
  * Most of the time nobody watches. One word of shared memory says so to all threads, and as long as it does nothing is made.
  */
-import { type Clock, systemClock, type Timer } from "./clock.ts";
+import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
 
 export const LIVE_KINDS = [
   "accepted",
@@ -35,14 +35,14 @@ export interface LiveEvent {
   readonly carrier?: string;
   /** When a message is to go that does not go now. */
   readonly dueAtMs?: number;
-  readonly report?: LiveReport;
+  readonly report?: LiveTry;
   /** Of a warning: the operation, and what is odd about the request. */
   readonly request?: string;
   readonly warnings?: readonly string[];
 }
 
 /** A try to push a report. */
-export interface LiveReport {
+export interface LiveTry {
   readonly url: string;
   readonly items: number;
   readonly try: number;

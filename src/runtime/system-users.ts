@@ -6,11 +6,11 @@ const USERS = "/etc/passwd";
 
 /** "heliograph", or "the user 1001" where it has no name here. */
 export function userName(uid: number): string {
-  return nameOf(uid) ?? `the user ${uid}`;
+  return knownUserName(uid) ?? `the user ${uid}`;
 }
 
 /** Null where it has none here. */
-export function nameOf(uid: number): string | null {
+export function knownUserName(uid: number): string | null {
   try {
     const own = userInfo();
     if (own.uid === uid) return own.username;

@@ -1,5 +1,5 @@
 /** The keys of accounts for the log: a line names an account as people know it, and not by the number of its row. */
-import { boundedCache } from "./cache.ts";
+import { boundedCache } from "../runtime/cache.ts";
 
 const MAX_NAMES = 10_000;
 

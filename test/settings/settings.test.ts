@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
 import { makeSecretKey } from "../../src/runtime/secrets.ts";
+import { SettingsSchema } from "../../src/settings/schema.ts";
 import {
   factorPolicyOf,
   readSettings,
   rolesOf,
   SettingsFault,
   type SettingsSources,
-} from "../../src/runtime/settings.ts";
-import { SettingsSchema } from "../../src/runtime/settings-schema.ts";
+} from "../../src/settings/settings.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");

@@ -1,7 +1,7 @@
 /** The mark by which threads know that nothing was written. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SeenWrites, WriteMark } from "../../src/runtime/write-mark.ts";
+import { SeenWrites, WriteMark } from "../../src/node/write-mark.ts";
 
 test("nothing is new after a question, until something is written, on whichever thread", async () => {
   const mark = new WriteMark();

@@ -3,14 +3,13 @@
  * default, stand in heliograph.default.toml.
  */
 
-import { parseHostNames } from "./host-names.ts";
-import { parseLinkDomains } from "./link-domains.ts";
-import { parseNetworks } from "./networks.ts";
-import { parseRoles, ROLES } from "./roles.ts";
-import { parseSecretKeys } from "./secrets.ts";
-import { TRACE_LEVELS } from "./trace.ts";
-import { type Static, type TSchema, Type } from "./type.ts";
-import { urlProblem } from "./urls.ts";
+import { TRACE_LEVELS } from "../events/trace.ts";
+import { parseRoles, ROLES } from "../node/roles.ts";
+import { parseNetworks } from "../runtime/networks.ts";
+import { parseSecretKeys } from "../runtime/secrets.ts";
+import { type Static, type TSchema, Type } from "../runtime/type.ts";
+import { urlProblem } from "../runtime/urls.ts";
+import { parseHostNames, parseLinkDomains } from "./lists.ts";
 
 /** Whom a second factor may be required of. */
 const FACTOR_POLICIES = ["optional", "operators", "managers"] as const;

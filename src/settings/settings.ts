@@ -1,21 +1,21 @@
 /**
  * Settings, read in one place: heliograph.default.toml, then the operator's file, then the environment, then the command line.
- * What there is stands in settings-schema.ts: a name that it does not have, or a value of another type, is an error that says so.
+ * What there is stands in schema.ts: a name that it does not have, or a value of another type, is an error that says so.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPlainlyRight, refusalOf, faultsIn as valueFaults } from "./check.ts";
-import { FileFault, readGivenFile } from "./files.ts";
-import { didYouMean } from "./near.ts";
-import { Networks, parseNetworks } from "./networks.ts";
-import { readSecretFile } from "./private-files.ts";
-import { parseRoles, ROLES, type Role } from "./roles.ts";
-import { type FactorPolicy, type Settings, SettingsSchema } from "./settings-schema.ts";
-import { readToml, shownPlace, TomlFault, TomlPlaces } from "./toml.ts";
-import type { TraceLevel } from "./trace.ts";
-import type { TSchema } from "./type.ts";
+import type { TraceLevel } from "../events/trace.ts";
+import { parseRoles, ROLES, type Role } from "../node/roles.ts";
+import { isPlainlyRight, refusalOf, faultsIn as valueFaults } from "../runtime/check.ts";
+import { FileFault, readGivenFile } from "../runtime/files.ts";
+import { didYouMean } from "../runtime/near.ts";
+import { Networks, parseNetworks } from "../runtime/networks.ts";
+import { readSecretFile } from "../runtime/private-files.ts";
+import { readToml, shownPlace, TomlFault, TomlPlaces } from "../runtime/toml.ts";
+import type { TSchema } from "../runtime/type.ts";
+import { type FactorPolicy, type Settings, SettingsSchema } from "./schema.ts";
 
-export type { FactorPolicy, Settings } from "./settings-schema.ts";
+export type { FactorPolicy, Settings } from "./schema.ts";
 
 /** What is wrong with a setting, in a sentence for whoever wrote it. */
 export class SettingsFault extends Error {}

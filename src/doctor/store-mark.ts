@@ -3,7 +3,7 @@
  * port for that of the one it looks at. A directory has its number in the file system, which is the same from within a container; its name is not.
  */
 import { statSync } from "node:fs";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** Empty where there is no such directory. */
 export function storeMark({ url, data }: Settings["store"]): string {

@@ -5,9 +5,9 @@
  *
  * "trouble" notes what does not go smoothly: refusals, retries, errors, reports that fail. "all" notes every step.
  */
-import type { Clock, Timer } from "./clock.ts";
-import { type Log, LogLimiter } from "./log.ts";
-import { counter, type Metric } from "./metrics.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import { counter, type Metric } from "../runtime/metrics.ts";
 
 export const TRACE_LEVELS = ["all", "trouble", "off"] as const;
 export type TraceLevel = (typeof TRACE_LEVELS)[number];

@@ -1,7 +1,7 @@
 /** How long a node may act on what it owns without asking. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lease } from "../../src/runtime/lease.ts";
+import { Lease } from "../../src/node/lease.ts";
 
 test("a renewal whose answer was overtaken by a later one's does not shorten the lease", () => {
   const lease = new Lease();

@@ -3,6 +3,8 @@
  * clock; here it runs out no later, because it counts from before the renewal was sent. The time is in shared memory, so that every
  * thread sees it, and counts on while the process is stopped: one that wakes up too late knows it at its first look.
  */
+import { machineNs } from "../runtime/clock.ts";
+
 export class Lease {
   readonly #untilNs: BigInt64Array;
 
@@ -28,12 +30,12 @@ export class Lease {
   }
 
   holds(): boolean {
-    return process.hrtime.bigint() < Atomics.load(this.#untilNs, 0);
+    return machineNs() < Atomics.load(this.#untilNs, 0);
   }
 
   /** A moment to renew from: taken before the renewal is asked for. */
   static moment(): bigint {
-    return process.hrtime.bigint();
+    return machineNs();
   }
 
   /** The later of two counts: an answer that was long on its way says less than one that overtook it. */

@@ -1,7 +1,7 @@
 /** Live events: what is too much is dropped, counted for whose it was, and keeps nobody else from being heard. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type LiveBatch, LiveHub, LiveTap, missedIn } from "../../src/runtime/live-events.ts";
+import { type LiveBatch, LiveHub, LiveTap, missedIn } from "../../src/events/live.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 const event = (accountId: number) => ({ kind: "delivered", accountId, to: "41793026727", messageId: "1" }) as const;

@@ -5,10 +5,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { PerformanceObserver, performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { LoopLag } from "./loop-lag.ts";
-import { counter, gauge, Histogram, histogram, type Metric } from "./metrics.ts";
-import { maxOpenFiles } from "./open-files.ts";
-import { VERSION } from "./version.ts";
+import { LoopLag } from "../runtime/loop-lag.ts";
+import { counter, gauge, Histogram, histogram, type Metric } from "../runtime/metrics.ts";
+import { maxOpenFiles } from "../runtime/open-files.ts";
+import { VERSION } from "../runtime/version.ts";
 
 const GC_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 const GC_KINDS: Readonly<Record<number, string>> = { 1: "minor", 4: "major", 8: "incremental", 16: "weakcb" };

@@ -1,0 +1,52 @@
+/** A message as delivery gets it, made from its row: of one that was just accepted, and of one that was claimed. */
+import { USED_OF_ROW } from "../message/fields.ts";
+import type { QueuedMessage } from "../message/message.ts";
+import { compiled } from "../runtime/compiled.ts";
+import { parseEncoding } from "../store/rows.ts";
+import type { MessageRow, NewMessageRow } from "../store/schema/message.ts";
+
+/** The messages of a bulk are alike: what was just read is not read again, and crosses to the other thread once. */
+function lastKept<Value>(read: (text: string) => Value): (text: string | null | undefined) => Value | null {
+  let last: string | null = null;
+  let value: Value | null = null;
+  return (text) => {
+    if (text === null || text === undefined) return null;
+    if (text !== last) {
+      value = read(text);
+      last = text;
+    }
+    return value;
+  };
+}
+
+const scope = {
+  encodingOf: lastKept(parseEncoding),
+  windowOf: lastKept(JSON.parse),
+  regionalOf: lastKept(JSON.parse),
+};
+
+/** A new row has no columns yet that only change later. */
+export const queuedMessage = compiled<(row: MessageRow | NewMessageRow) => QueuedMessage>(
+  "row",
+  `({
+    key: row.key,
+    accountId: row.account_id,
+    carrierId: row.carrier_id,
+    from: row.sender,
+    to: row.recipient,
+    text: row.secret_body ?? row.body,
+    encoding: encodingOf(row.encoding),
+    partCount: row.part_count,
+    intermediateReport: row.intermediate === 1,
+    window: windowOf(row.delivery_window),
+    dueAtMs: row.due_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    slotUntilMs: row.slot_until_ms,
+    unknownCount: row.unknown_count ?? 0,
+    taken: row.taken ? JSON.parse(row.taken) : null,
+    regional: regionalOf(row.regional),
+    reference: row.reference,
+    ${USED_OF_ROW},
+  })`,
+  scope,
+);
