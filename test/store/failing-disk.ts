@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import { RULES } from "../../src/commands/table.ts";
-import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
+import { readLogEnd } from "../../src/drivers/sqlite/log-over.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { storeDirectory } from "../support/service.ts";

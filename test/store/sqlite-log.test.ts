@@ -10,7 +10,7 @@ import { RULES } from "../../src/commands/table.ts";
 import { CopySource } from "../../src/copy/copy-source.ts";
 import { Findings } from "../../src/doctor/finding.ts";
 import { hasRoom } from "../../src/drivers/sqlite/disk-room.ts";
-import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
+import { readLogEnd } from "../../src/drivers/sqlite/log-over.ts";
 import { readSettings } from "../../src/runtime/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
@@ -79,7 +79,7 @@ test("frames that were lost never come into the database file: the process ends,
     await bench.clock.advance(1_000);
   }
   assert.equal(lost.length, 1);
-  assert.match(lost[0]!, /of \d+ pages in the log 1 were lost/);
+  assert.match(lost[0]!, /some of the log was lost/);
   engine.close();
   assert.equal(integrity(fileAlone(directory)), "ok");
   assert.deepEqual(await recipients(directory, bench.accountId), ["41790000001"]);
