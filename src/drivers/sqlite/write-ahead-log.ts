@@ -78,7 +78,6 @@ export class WriteAheadLog {
   #distrust: Distrust | null = null;
   /** The thread that does most of the checkpoints; null where there is none. */
   #turn: CheckpointTurn | null = null;
-  #knownFaults = 0;
   #onLost: (reason: string) => void;
 
   constructor(options: WriteAheadLogOptions) {
@@ -96,10 +95,7 @@ export class WriteAheadLog {
   }
 
   #watchThread(): void {
-    const faults = this.#turn?.faults ?? this.#knownFaults;
-    if (faults === this.#knownFaults) return;
-    this.#knownFaults = faults;
-    this.distrust(new Error("the thread for checkpoints met an error"));
+    if (this.#turn?.hasFailed) this.distrust(new Error("the thread for checkpoints met an error"));
   }
 
   /** What whoever wants to write is told while the log is not trusted. */
@@ -178,9 +174,9 @@ export class WriteAheadLog {
       this.#failed(distrust, error, nowMs);
       return false;
     } finally {
-      this.#turn?.release();
       this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
+    this.#turn?.release();
     this.#distrust = null;
     this.#options.onTrust?.();
     return true;
@@ -202,7 +198,6 @@ export class WriteAheadLog {
   /** How large the database or its log may have to be. What a disk that fails does not tell counts as 0. */
   #largestFile(): number {
     const sizes = [
-      () => statSync(this.#db.name).size,
       () => statSync(logFileOf(this.#options.directory)).size,
       () => this.#pageBytes * (this.#db.pragma("page_count", { simple: true }) as number),
     ];
@@ -269,7 +264,6 @@ export class WriteAheadLog {
   leaveCheckpoints(turn: CheckpointTurn | null): void {
     this.#watchThread();
     this.#turn = turn;
-    this.#knownFaults = turn?.faults ?? 0;
   }
 
   onLost(tell: (reason: string) => void): void {
