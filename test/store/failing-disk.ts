@@ -113,6 +113,16 @@ export function overwrite(file: string, octets: Buffer, at: number): void {
   closeSync(handle);
 }
 
+/** As if the system had dropped the last so many frames of the log from its memory before they were on the disk. */
+export function dropFrames(directory: string, count: number): void {
+  const { frames } = readLogEnd(directory);
+  overwrite(
+    join(directory, `${FILE}-wal`),
+    Buffer.alloc(FRAME_BYTES * count),
+    LOG_HEADER_BYTES + (frames - count) * FRAME_BYTES,
+  );
+}
+
 /** A store whose commits can be made to fail as SQLite's do: what was written is in the log's file, and the transaction is rolled back. */
 export async function start(t: TestContext): Promise<Embedded> {
   const directory = await storeDirectory(t);

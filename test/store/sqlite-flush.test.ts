@@ -16,6 +16,7 @@ import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import {
+  dropFrames,
   FILE,
   failCheckpoints,
   IO_ERROR,
@@ -160,6 +161,54 @@ test("a checkpoint of ours that fails is heard of, and what is acknowledged afte
   assert.equal(checkpoints, 1);
   await bench.accept([bench.message({ to: "41790009999" })], { text });
   assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), [...sent, "41790009999"]);
+});
+
+test("a checkpoint that fails after it has begun the log anew is made up for by the next one", async (t) => {
+  const { bench, directory, failing, lost, disk } = await start(t);
+  await bench.accept([bench.message({ to: "41790000001" })]);
+  const pragma = Database.prototype.pragma;
+  let failed = 0;
+  t.mock.method(Database.prototype, "pragma", function (this: Database.Database, sql: string, options: object) {
+    const result = pragma.call(this, sql, options);
+    if (sql !== "wal_checkpoint(TRUNCATE)" || !this.name.startsWith(directory) || failed++ > 0) return result;
+    throw IO_ERROR("SQLITE_IOERR_TRUNCATE");
+  });
+  failing.push("SQLITE_IOERR_FSYNC");
+  for (let tries = 0; tries < 2; tries++)
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+  assert.equal(failed, 1);
+  await bench.clock.advance(1_000);
+  // Now there is nothing in the log.
+  await bench.accept([bench.message({ to: "41790000003" })]);
+  assert.deepEqual(lost, []);
+  assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), ["41790000001", "41790000003"]);
+});
+
+test("a read of the log that fails leaves it to the next one to see what is lost", async (t) => {
+  for (const isGone of [false, true]) {
+    const embedded = await start(t);
+    const { bench, directory, failing, lost } = embedded;
+    await bench.accept([bench.message({ to: "41790000001" })]);
+    await writeBehind(embedded);
+    const pragma = Database.prototype.pragma;
+    let failed = 0;
+    t.mock.method(Database.prototype, "pragma", function (this: Database.Database, sql: string, options: object) {
+      if (sql === "user_version" && this.name.startsWith(directory) && failed++ === 0)
+        throw IO_ERROR("SQLITE_IOERR_READ");
+      return pragma.call(this, sql, options);
+    });
+    failing.push("SQLITE_IOERR_FSYNC");
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+    if (isGone) dropFrames(directory, 1);
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+    assert.equal(failed, 1);
+    await bench.clock.advance(1_000);
+    const next = bench.accept([bench.message({ to: "41790000003" })]);
+    await (isGone ? assert.rejects(next, StoreUnavailable) : next);
+    assert.equal(lost.length, isGone ? 1 : 0);
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
 });
 
 test("the other thread is woken when the log is long enough, and sleeps until then", async (t) => {

@@ -18,7 +18,7 @@ const INDEX_HEAD_BYTES = 48;
 /** Where the log ends, by the index. */
 export interface LogEnd {
   readonly frames: number;
-  /** The same only for the same frames: it has their number, the checksum over all of them, and the salts of the log. */
+  /** The same only for the same frames: it has their number, the checksum over all of them, and the salts of the log. Empty if there are none. */
   readonly mark: string;
 }
 
@@ -43,7 +43,8 @@ export function readLogEnd(directory: string): LogEnd {
   // Its words are as this machine has them.
   const words = new Uint32Array(INDEX_HEAD_BYTES / Uint32Array.BYTES_PER_ELEMENT);
   readSync(indexOf(directory), words, 0, INDEX_HEAD_BYTES, 0);
-  return { frames: words[4]!, mark: words.subarray(4, 10).join() };
+  const frames = words[4]!;
+  return { frames, mark: frames === 0 ? "" : words.subarray(4, 10).join() };
 }
 
 /** Returns the mark of where the log ends. A commit that failed is behind that, perhaps whole: it is cut off, or it would count from now on. */

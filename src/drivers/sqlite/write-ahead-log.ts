@@ -63,7 +63,7 @@ interface Distrust {
   /** Since when every try met an I/O error; null while there was none. */
   failingSinceMs: number | null;
   nextTryMs: number;
-  /** Where the log ended before SQLite read it anew, and ends after that if nothing is lost. */
+  /** Where the log ended when SQLite was to read it anew, until it has. */
   end: string | null;
   /** Some of the log is lost: this process commits nothing more. */
   isFinal: boolean;
@@ -164,8 +164,9 @@ export class WriteAheadLog {
       distrust.end ??= end;
       // Any read has SQLite look at the log.
       this.#db.pragma("user_version");
-      if (readLogEnd(this.#options.directory).mark !== distrust.end) {
-        distrust.isFinal = true;
+      distrust.isFinal = readLogEnd(this.#options.directory).mark !== distrust.end;
+      distrust.end = null;
+      if (distrust.isFinal) {
         this.#onLost("some of the log was lost after an I/O error: see to the disk and the system's log");
         return false;
       }
