@@ -175,7 +175,7 @@ export class WriteAheadLog {
       this.#failed(distrust, error, nowMs);
       return false;
     } finally {
-      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      if (this.#db.open) this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
     this.#turn?.release();
     this.#distrust = null;
@@ -191,6 +191,9 @@ export class WriteAheadLog {
     }
     distrust.failingSinceMs ??= nowMs;
     if (nowMs - distrust.failingSinceMs < MAX_FAILING_MS) return;
+    distrust.isFinal = true;
+    // The driver closes what is open as the process ends, and would have the log brought over.
+    this.close();
     this.#onLost(
       `the disk has failed at every try for ${MAX_FAILING_MS / 1_000} seconds (${(error as Error).message}): see to the disk and the system's log`,
     );

@@ -285,7 +285,7 @@ export class SqliteEngine implements Engine {
     const answered = calls.flatMap((call, index) =>
       ANSWERED_UNKEPT.has(COMMAND_MODES[call.command]) ? [{ call, index }] : [],
     );
-    if (answered.length === 0) return { outcomes, feed: null };
+    if (answered.length === 0 || !this.#db.open) return { outcomes, feed: null };
     this.#unit = new Unit();
     try {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
