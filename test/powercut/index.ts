@@ -7,7 +7,6 @@
  * It needs Linux and a C compiler, and ends by itself. The exit code is 1 if anything is wrong, and then the traces are kept and can
  * be replayed; it is 2 where it cannot run.
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -17,6 +16,7 @@ import { seededRandom } from "../../src/runtime/random.ts";
 import { check, FAULTS, type Findings } from "./check.ts";
 import { cutsOf, hasFailed } from "./cuts.ts";
 import { Disk } from "./disk.ts";
+import { compileRecorder, whyNoRecorder } from "./recorder.ts";
 import { type Failure, type Run, record, type Told, TRACE } from "./run.ts";
 import { type Entry, type FlushKind, readTrace } from "./trace.ts";
 
@@ -72,11 +72,16 @@ function wholeNumber(name: "seed" | "messages" | "cuts" | "failures", most: numb
 }
 
 async function recordAll(): Promise<void> {
+  const why = whyNoRecorder();
+  if (why !== false) {
+    console.error(`Power cuts are replayed on Linux, with a C compiler, and ${why}.`);
+    process.exitCode = EXIT.usage;
+    return;
+  }
   const directory = mkdtempSync(join(tmpdir(), "heliograph-powercut-"));
-  const recorder = compile(directory);
   let keeps = values.keep;
   try {
-    if (recorder === null) return;
+    const recorder = compileRecorder(directory);
     const runs = join(directory, "runs");
     mkdirSync(runs);
     const plain = await recordOne(runs, recorder, 0, null);
@@ -86,23 +91,6 @@ async function recordAll(): Promise<void> {
       console.log(`The traces are in ${runs}: npm run powercut -- --replay ${runs} --seed ${seed} --cuts ${cuts}`);
   } finally {
     if (!keeps) rmSync(directory, { recursive: true });
-  }
-}
-
-/** The recorder, ready to be preloaded; null where that cannot be. */
-function compile(directory: string): string | null {
-  const recorder = join(directory, "recorder.so");
-  try {
-    if (process.platform !== "linux") throw new Error("this is not Linux");
-    const source = join(import.meta.dirname, "recorder.c");
-    execFileSync("cc", ["-O2", "-shared", "-fPIC", "-pthread", "-o", recorder, source], { stdio: "pipe" });
-    return recorder;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no C compiler (cc)" : message;
-    console.error(`Power cuts are replayed on Linux, with a C compiler, and ${why}.`);
-    process.exitCode = EXIT.usage;
-    return null;
   }
 }
 

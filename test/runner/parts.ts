@@ -175,7 +175,7 @@ export const PARTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/cli/": ["backup", "docs", "doctor", "starts"],
   "src/commands/": ["cluster", "kills", "postgres"],
   "src/dispatch/": ["cluster", "faults", "kills", "linear", "sent-twice"],
-  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut"],
+  "src/drivers/": ["backup", "cluster", "full-disk", "kills", "postgres", "powercut", "sent-twice"],
   "src/intake/": ["attacks", "linear", "postgres"],
   "src/reports/": ["cluster", "kills"],
   "src/service.ts": ["cluster", "full-disk", "kills", "sent-twice", "starts"],

@@ -13,6 +13,7 @@ import { silentLog } from "../../src/runtime/log.ts";
 import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { compileRecorder, whyNoRecorder } from "../powercut/recorder.ts";
 import { addAccount } from "../support/accounts.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { smppCatalogue, startWatchedSmsc, type WatchedSmsc } from "../support/cluster.ts";
@@ -36,16 +37,28 @@ const NOT_WRITTEN = 74;
 const OFTEN = 6;
 const STORE_FAILS = /the store did not take what carriers said/;
 
+/** What is wrong with the disk of a service: it is full beyond so much, or one flush of it fails (test/powercut/recorder.c). */
+interface IllDisk {
+  readonly largestFileKb?: number;
+  readonly flush?: string;
+}
+
 interface Run {
   readonly t: TestContext;
   readonly network: WatchedSmsc;
-  /** A service on the store; with a disk that is full beyond so much, if that is given. */
-  start(largestFileKb?: number): Promise<Child>;
+  /** A service on the store. */
+  start(disk?: IllDisk): Promise<Child>;
   /** Where SQLite's data are. */
   readonly data: string;
   /** The database's server. */
   readonly server: PostgresServer | null;
 }
+
+const ILL_DISKS: Readonly<Record<string, IllDisk>> = {
+  "disk full, stopped, space freed": { largestFileKb: FULL_KB },
+  // One among the load.
+  "a flush fails": { flush: "commit:40" },
+};
 
 /** What a fault does: gives the service that goes on after it, and how many messages were said to be in doubt. */
 type Fault = (run: Run, child: Child) => Promise<{ child: Child; inDoubt: number | null }>;
@@ -95,6 +108,10 @@ const FAULTS: Readonly<Record<"SQLite" | "PostgreSQL", Readonly<Record<string, F
       const inDoubt = await stopped(child);
       return { child: await start(), inDoubt };
     },
+    "a flush fails": async (_run, child) => {
+      await eventually(async () => child.output().includes("the store's log is whole again"));
+      return { child, inDoubt: null };
+    },
     stopped: stoppedInOrder,
     killed,
   },
@@ -118,7 +135,12 @@ const FAULTS: Readonly<Record<"SQLite" | "PostgreSQL", Readonly<Record<string, F
 };
 
 /** What a service that was only kept from its store sent twice: nothing. */
-const NOTHING_TWICE = new Set(["another holds the database for a while", "database away for a while", "stopped"]);
+const NOTHING_TWICE = new Set([
+  "another holds the database for a while",
+  "a flush fails",
+  "database away for a while",
+  "stopped",
+]);
 
 const CLIENT = basic("client", "password");
 
@@ -150,9 +172,22 @@ async function setUp(t: TestContext, engine: string): Promise<Run> {
     HELIOGRAPH_NODE_LEASE_MS: String(LEASE_MS),
     ...(server === null ? {} : { HELIOGRAPH_STORE_URL: server.url }),
   };
-  const start = (largestFileKb?: number): Promise<Child> =>
-    startChild(t, ["serve", "--port", "0", ...args], environment, largestFileKb);
+  const start = async ({ largestFileKb, flush }: IllDisk = {}): Promise<Child> => {
+    const failing = flush === undefined ? {} : await failingFlush(t, data, flush);
+    return startChild(t, ["serve", "--port", "0", ...args], { ...environment, ...failing }, largestFileKb);
+  };
   return { t, network, start, data, server };
+}
+
+/** The environment in which this flush of a service fails, once. */
+async function failingFlush(t: TestContext, data: string, flush: string): Promise<Record<string, string>> {
+  const beside = await temporaryDirectory(t);
+  return {
+    LD_PRELOAD: compileRecorder(beside),
+    POWERCUT_DIRECTORY: data,
+    POWERCUT_TRACE: join(beside, "trace"),
+    POWERCUT_FAIL: flush,
+  };
 }
 
 /** Sends as much as the store takes; gives the phones whose messages were accepted. */
@@ -179,10 +214,11 @@ for (const [engine, faults] of Object.entries(FAULTS)) {
   for (const [name, fault] of Object.entries(faults)) {
     test(`${engine}, ${name}: nothing is lost, and no more is sent twice than the windows hold`, {
       timeout: 600_000,
+      skip: ILL_DISKS[name]?.flush === undefined ? false : whyNoRecorder(),
     }, async (t) => {
       const run = await setUp(t, engine);
       const { parts } = run.network;
-      const first = await run.start(name.startsWith("disk full") ? FULL_KB : undefined);
+      const first = await run.start(ILL_DISKS[name]);
       const accepted = await send(first);
       if (!name.startsWith("disk full")) await eventually(async () => parts.length >= BEFORE_FAULT);
       const { child, inDoubt } = await fault(run, first);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import Database from "better-sqlite3";
 import { RULES } from "../../src/commands/table.ts";
-import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
+import { readLogEnd } from "../../src/drivers/sqlite/log-over.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { storeDirectory } from "../support/service.ts";
@@ -111,6 +111,16 @@ export function overwrite(file: string, octets: Buffer, at: number): void {
   const handle = openSync(file, "r+");
   writeSync(handle, octets, 0, octets.length, at);
   closeSync(handle);
+}
+
+/** As if the system had dropped the last so many frames of the log from its memory before they were on the disk. */
+export function dropFrames(directory: string, count: number): void {
+  const { frames } = readLogEnd(directory);
+  overwrite(
+    join(directory, `${FILE}-wal`),
+    Buffer.alloc(FRAME_BYTES * count),
+    LOG_HEADER_BYTES + (frames - count) * FRAME_BYTES,
+  );
 }
 
 /** A store whose commits can be made to fail as SQLite's do: what was written is in the log's file, and the transaction is rolled back. */

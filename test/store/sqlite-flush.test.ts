@@ -16,6 +16,7 @@ import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import {
+  dropFrames,
   FILE,
   failCheckpoints,
   IO_ERROR,
@@ -123,6 +124,14 @@ test("a disk that fails for a minute at every try ends the process; one without 
     { code: "SQLITE_IOERR_FSYNC", fault: "EFBIG", ends: false },
   ]) {
     const { bench, directory, failing, lost, flushes } = await start(t);
+    const { close } = Database.prototype;
+    let closed = 0;
+    t.mock.method(Database.prototype, "close", function (this: Database.Database) {
+      if (this.name.startsWith(directory)) closed++;
+      return close.call(this);
+    });
+    await bench.accept([bench.message()]);
+    const before = readFileSync(join(directory, FILE));
     failCheckpoints(t, directory, code, () => true);
     flushes.fault = fault;
     failing.push("SQLITE_IOERR_FSYNC");
@@ -132,7 +141,12 @@ test("a disk that fails for a minute at every try ends the process; one without 
       await bench.clock.advance(1_000);
     }
     await assert.rejects(bench.accept([bench.message()]), StoreUnavailable);
-    assert.equal(lost.length > 0, ends, `${code} ${fault}`);
+    assert.equal(lost.length, ends ? 1 : 0, `${code} ${fault}`);
+    assert.equal(closed, ends ? 1 : 0, "before the driver closes it, which would bring the log over");
+    assert.ok(readFileSync(join(directory, FILE)).equals(before));
+    await assert.rejects(bench.accept([bench.message()]), StoreUnavailable);
+    if (ends) await assert.rejects(bench.balance(), StoreUnavailable);
+    else assert.equal(await bench.balance(), 1_000_000_000n - 10_000n);
     assert.ok(!readdirSync(directory).some((name) => name.startsWith("room")));
     t.mock.restoreAll();
     syncBuiltinESMExports();
@@ -160,6 +174,54 @@ test("a checkpoint of ours that fails is heard of, and what is acknowledged afte
   assert.equal(checkpoints, 1);
   await bench.accept([bench.message({ to: "41790009999" })], { text });
   assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), [...sent, "41790009999"]);
+});
+
+test("a checkpoint that fails after it has begun the log anew is made up for by the next one", async (t) => {
+  const { bench, directory, failing, lost, disk } = await start(t);
+  await bench.accept([bench.message({ to: "41790000001" })]);
+  const pragma = Database.prototype.pragma;
+  let failed = 0;
+  t.mock.method(Database.prototype, "pragma", function (this: Database.Database, sql: string, options: object) {
+    const result = pragma.call(this, sql, options);
+    if (sql !== "wal_checkpoint(TRUNCATE)" || !this.name.startsWith(directory) || failed++ > 0) return result;
+    throw IO_ERROR("SQLITE_IOERR_TRUNCATE");
+  });
+  failing.push("SQLITE_IOERR_FSYNC");
+  for (let tries = 0; tries < 2; tries++)
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+  assert.equal(failed, 1);
+  await bench.clock.advance(1_000);
+  // Now there is nothing in the log.
+  await bench.accept([bench.message({ to: "41790000003" })]);
+  assert.deepEqual(lost, []);
+  assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), ["41790000001", "41790000003"]);
+});
+
+test("a read of the log that fails leaves it to the next one to see what is lost", async (t) => {
+  for (const isGone of [false, true]) {
+    const embedded = await start(t);
+    const { bench, directory, failing, lost } = embedded;
+    await bench.accept([bench.message({ to: "41790000001" })]);
+    await writeBehind(embedded);
+    const pragma = Database.prototype.pragma;
+    let failed = 0;
+    t.mock.method(Database.prototype, "pragma", function (this: Database.Database, sql: string, options: object) {
+      if (sql === "user_version" && this.name.startsWith(directory) && failed++ === 0)
+        throw IO_ERROR("SQLITE_IOERR_READ");
+      return pragma.call(this, sql, options);
+    });
+    failing.push("SQLITE_IOERR_FSYNC");
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+    if (isGone) dropFrames(directory, 1);
+    await assert.rejects(bench.accept([bench.message({ to: "41790000002" })]), StoreUnavailable);
+    assert.equal(failed, 1);
+    await bench.clock.advance(1_000);
+    const next = bench.accept([bench.message({ to: "41790000003" })]);
+    await (isGone ? assert.rejects(next, StoreUnavailable) : next);
+    assert.equal(lost.length, isGone ? 1 : 0);
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
 });
 
 test("the other thread is woken when the log is long enough, and sleeps until then", async (t) => {
@@ -198,9 +260,9 @@ test("the other thread is woken when the log is long enough, and sleeps until th
   assert.equal(woken, 2);
 });
 
-test("a checkpoint that fails in the other thread is seen before the next answer", async (t) => {
+test("a checkpoint that fails in the other thread is seen before the next answer, and is its last one until the log is whole", async (t) => {
   const embedded = await start(t);
-  const { bench, engine, disk } = embedded;
+  const { bench, engine, disk, directory } = embedded;
   const turn = new CheckpointTurn();
   engine.leaveCheckpoints(turn);
   await bench.accept([bench.message({ to: "41790000001" })]);
@@ -209,15 +271,22 @@ test("a checkpoint that fails in the other thread is seen before the next answer
     disk.failFlush();
     throw IO_ERROR("SQLITE_IOERR_FSYNC");
   };
+  const mustNot = () => assert.fail("the log is not whole");
   assert.throws(() => turn.work(fail), /disk/);
+  turn.work(mustNot);
+  let ill = true;
+  failCheckpoints(t, directory, "SQLITE_IOERR_FSYNC", () => ill);
+  await assert.rejects(bench.accept([bench.message({ to: "41790000009" })]), StoreUnavailable);
+  turn.work(mustNot);
+  ill = false;
+  await bench.clock.advance(1_000);
   await bench.accept([bench.message({ to: "41790000002" })]);
   assert.deepEqual(await recipients(disk.afterPowerCut(), bench.accountId), ["41790000001", "41790000002"]);
-  const { faults } = turn;
   const full = () => {
     throw new Database.SqliteError("database or disk is full", "SQLITE_FULL");
   };
   assert.throws(() => turn.work(full), /full/);
-  assert.equal(turn.faults, faults, "the thread goes on, and a disk without room has lost nothing");
+  assert.ok(!turn.hasFailed, "the thread goes on, and a disk without room has lost nothing");
 });
 
 test("pages that were brought over and not flushed are brought over once more", async (t) => {

@@ -10,7 +10,6 @@ import { RULES } from "../../src/commands/table.ts";
 import { CopySource } from "../../src/copy/copy-source.ts";
 import { Findings } from "../../src/doctor/finding.ts";
 import { hasRoom } from "../../src/drivers/sqlite/disk-room.ts";
-import { readLogEnd } from "../../src/drivers/sqlite/log-index.ts";
 import { readSettings } from "../../src/settings/settings.ts";
 import { localStore } from "../../src/store/group.ts";
 import { migrateStore } from "../../src/store/open.ts";
@@ -18,13 +17,12 @@ import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import {
+  dropFrames,
   type Embedded,
   FILE,
-  FRAME_BYTES,
   failCheckpoints,
   IO_ERROR,
   LANES,
-  overwrite,
   readFrom,
   recipients,
   start,
@@ -34,12 +32,6 @@ import {
 const LOG = `${FILE}-wal`;
 /** The statement of the command "balance". */
 const BALANCE = /AS balance, currency FROM wallet/;
-
-/** As if the system had dropped the last so many frames of the log from its memory before they were on the disk. */
-function dropFrames(directory: string, count: number): void {
-  const { frames } = readLogEnd(directory);
-  overwrite(join(directory, LOG), Buffer.alloc(FRAME_BYTES * count), 32 + (frames - count) * FRAME_BYTES);
-}
 
 /** The file alone, without its log. */
 function fileAlone(directory: string): string {
@@ -79,7 +71,7 @@ test("frames that were lost never come into the database file: the process ends,
     await bench.clock.advance(1_000);
   }
   assert.equal(lost.length, 1);
-  assert.match(lost[0]!, /of \d+ pages in the log 1 were lost/);
+  assert.match(lost[0]!, /some of the log was lost/);
   engine.close();
   assert.equal(integrity(fileAlone(directory)), "ok");
   assert.deepEqual(await recipients(directory, bench.accountId), ["41790000001"]);

@@ -20,6 +20,11 @@ const LOCK = "heliograph.lock";
 /** What SQLite puts beside a database, with the rights of the database. */
 const BESIDE = ["-wal", "-shm", "-journal"];
 
+/** SQLite's log. */
+export function logFileOf(directory: string): string {
+  return join(directory, `${DATABASE}-wal`);
+}
+
 /** The index of SQLite's log, in memory that all who have the database open share. */
 export function indexFileOf(directory: string): string {
   return join(directory, `${DATABASE}-shm`);

@@ -3,8 +3,8 @@
  *
  *   1. What somebody is told is committed with `synchronous = FULL`: the commit flushes the log, and all that was written to it before.
  *   2. What the journal holds anyway, rows on their way to their tables, is committed with `synchronous = NORMAL`: not flushed. The next flush is for it too.
- *   3. After any I/O error nothing is committed, and no page goes from the log to the database file, until the log is *whole*: every frame of it is
- *      looked at, written over itself and flushed, and none of them counts as brought over.
+ *   3. After any I/O error nothing is committed, and no page goes from the log to the database file, until the log is *whole*: all of it is written
+ *      over itself and flushed, and SQLite has read it anew as after a crash (log-over.ts), so that no frame counts as brought over.
  *   4. A process trusts no log that it has found: it begins with making it whole. Whoever closes the database last has SQLite bring the log over, so that
  *      goes for every process that may be alone with it (`openAlone`), and for the end of one.
  *
@@ -16,8 +16,8 @@
  * brought all of it over, as none of it counts as that, and has flushed the database file. If that fails it is an I/O error, and rule 3 begins again.
  *
  * Pages of a failed flush may be gone from memory before they are written again. Then frames are wrong. Those of a failed commit are behind the end of
- * the log, so these are of commits without a flush (2), and the journal has what was in them. They must not come into the database file: the index is
- * made invalid, so that whoever uses it next finds what a power cut would have left, and the process ends, because it knows of more than that.
+ * the log, so these are of commits without a flush (2), and the journal has what was in them. SQLite finds what a power cut would have left, and the
+ * process ends, because it knows of more than that.
  *
  * SQLite does its automatic checkpoints without telling of their errors, so they are off, and are done here.
  */
@@ -26,10 +26,9 @@ import Database from "better-sqlite3";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
-import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, openDatabase } from "./database.ts";
+import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, logFileOf, openDatabase } from "./database.ts";
 import { hasRoom } from "./disk-room.ts";
-import { writeLogOver } from "./log-frames.ts";
-import { bringAllOnceMore, distrustFound, makeIndexAnew, readLogEnd } from "./log-index.ts";
+import { readLogEnd, writeLogOver } from "./log-over.ts";
 
 export interface LogEvents {
   /** From now on nothing is committed. */
@@ -64,12 +63,11 @@ interface Distrust {
   /** Since when every try met an I/O error; null while there was none. */
   failingSinceMs: number | null;
   nextTryMs: number;
+  /** Where the log ended when SQLite was to read it anew, until it has. */
+  end: string | null;
   /** Some of the log is lost: this process commits nothing more. */
   isFinal: boolean;
 }
-
-/** What became of a try to make the log whole: "held" by somebody else who writes or brings it over, or so many frames are right, and no more. */
-type Try = "whole" | "held" | { readonly right: number; readonly frames: number };
 
 export class WriteAheadLog {
   readonly #options: WriteAheadLogOptions;
@@ -80,7 +78,6 @@ export class WriteAheadLog {
   #distrust: Distrust | null = null;
   /** The thread that does most of the checkpoints; null where there is none. */
   #turn: CheckpointTurn | null = null;
-  #knownFaults = 0;
   #onLost: (reason: string) => void;
 
   constructor(options: WriteAheadLogOptions) {
@@ -98,10 +95,7 @@ export class WriteAheadLog {
   }
 
   #watchThread(): void {
-    const faults = this.#turn?.faults ?? this.#knownFaults;
-    if (faults === this.#knownFaults) return;
-    this.#knownFaults = faults;
-    this.distrust(new Error("the thread for checkpoints met an error"));
+    if (this.#turn?.hasFailed) this.distrust(new Error("the thread for checkpoints met an error"));
   }
 
   /** What whoever wants to write is told while the log is not trusted. */
@@ -117,7 +111,7 @@ export class WriteAheadLog {
 
   distrust(reason: unknown): void {
     if (this.#distrust !== null) return;
-    this.#distrust = { reason, failingSinceMs: null, nextTryMs: Number.NEGATIVE_INFINITY, isFinal: false };
+    this.#distrust = { reason, failingSinceMs: null, nextTryMs: Number.NEGATIVE_INFINITY, end: null, isFinal: false };
     this.#options.onDistrust?.(reason);
   }
 
@@ -128,11 +122,8 @@ export class WriteAheadLog {
   begin(mayOnlyRead = false): void {
     try {
       if (this.#size.get()!.log === 0) return;
-      let now = this.#makeWhole();
-      // Somebody else has the database open since before that happened. What is left is taken, as after a power cut.
-      if (typeof now === "object") now = this.#makeWhole();
-      if (typeof now === "object") throw new Error(`only ${now.right} of ${now.frames} frames are right`);
-      if (now === "held") throw new Error("another process is writing");
+      // Of what is lost this process knows nothing: what is left is taken, as after a power cut.
+      if (this.#writeOver() === null) throw new Error("another process is writing");
       this.#bringOver();
     } catch (error) {
       this.distrust(error);
@@ -165,23 +156,28 @@ export class WriteAheadLog {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       this.synchronous("FULL");
       this.#db.pragma(`busy_timeout = ${RETRY_WAIT_MS}`);
-      const now = this.#makeWhole();
-      if (now === "held") distrust.failingSinceMs = null;
-      if (typeof now === "object") {
-        distrust.isFinal = true;
-        this.#onLost(
-          `of ${now.frames} pages in the log ${now.frames - now.right} were lost after an I/O error: see to the disk and the system's log`,
-        );
+      const end = this.#writeOver();
+      if (end === null) {
+        distrust.failingSinceMs = null;
+        return false;
       }
-      if (now !== "whole") return false;
+      distrust.end ??= end;
+      // Any read has SQLite look at the log.
+      this.#db.pragma("user_version");
+      distrust.isFinal = readLogEnd(this.#options.directory).mark !== distrust.end;
+      distrust.end = null;
+      if (distrust.isFinal) {
+        this.#onLost("some of the log was lost after an I/O error: see to the disk and the system's log");
+        return false;
+      }
       this.#bringOver();
     } catch (error) {
       this.#failed(distrust, error, nowMs);
       return false;
     } finally {
-      this.#turn?.release();
-      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      if (this.#db.open) this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
+    this.#turn?.release();
     this.#distrust = null;
     this.#options.onTrust?.();
     return true;
@@ -195,6 +191,9 @@ export class WriteAheadLog {
     }
     distrust.failingSinceMs ??= nowMs;
     if (nowMs - distrust.failingSinceMs < MAX_FAILING_MS) return;
+    distrust.isFinal = true;
+    // The driver closes what is open as the process ends, and would have the log brought over.
+    this.close();
     this.#onLost(
       `the disk has failed at every try for ${MAX_FAILING_MS / 1_000} seconds (${(error as Error).message}): see to the disk and the system's log`,
     );
@@ -203,9 +202,8 @@ export class WriteAheadLog {
   /** How large the database or its log may have to be. What a disk that fails does not tell counts as 0. */
   #largestFile(): number {
     const sizes = [
-      () => statSync(this.#db.name).size,
-      () => statSync(this.#logFile).size,
-      () => readLogEnd(this.#options.directory).databaseBytes,
+      () => statSync(logFileOf(this.#options.directory)).size,
+      () => this.#pageBytes * (this.#db.pragma("page_count", { simple: true }) as number),
     ];
     return sizes.reduce((largest, size) => {
       try {
@@ -216,26 +214,20 @@ export class WriteAheadLog {
     }, 0);
   }
 
-  get #logFile(): string {
-    return `${this.#db.name}-wal`;
+  get #pageBytes(): number {
+    return this.#db.pragma("page_size", { simple: true }) as number;
   }
 
-  /** Whoever reads from the log is not in the way; nobody else may write to it meanwhile. */
-  #makeWhole(): Try {
-    const { directory } = this.#options;
+  /** Returns where the log ends; null where somebody else writes to it, or brings it over. Who only reads from it is not in the way. */
+  #writeOver(): string | null {
     try {
       this.#db.exec("BEGIN IMMEDIATE");
     } catch (error) {
-      if (isBusy(error)) return "held";
+      if (isBusy(error)) return null;
       throw error;
     }
     try {
-      bringAllOnceMore(directory);
-      const end = readLogEnd(directory);
-      const right = writeLogOver(this.#logFile, end);
-      if (right === end.frames) return "whole";
-      makeIndexAnew(directory);
-      return { right, frames: end.frames };
+      return writeLogOver(this.#options.directory, this.#pageBytes);
     } finally {
       this.#db.exec("ROLLBACK");
     }
@@ -276,7 +268,6 @@ export class WriteAheadLog {
   leaveCheckpoints(turn: CheckpointTurn | null): void {
     this.#watchThread();
     this.#turn = turn;
-    this.#knownFaults = turn?.faults ?? 0;
   }
 
   onLost(tell: (reason: string) => void): void {
@@ -297,7 +288,6 @@ export class WriteAheadLog {
 
 /** Opens the database for whoever has the directory to himself and is no engine. He ends it with the log's `close`. */
 export function openAlone(directory: string): { readonly db: Db; readonly log: WriteAheadLog } {
-  distrustFound(directory);
   const db = openDatabase(directory);
   const log = new WriteAheadLog({ db, directory, clock: systemClock, checkpoints: true });
   try {

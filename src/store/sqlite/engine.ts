@@ -13,7 +13,6 @@ import {
   openDatabase,
   openToRead,
 } from "../../drivers/sqlite/database.ts";
-import { distrustFound } from "../../drivers/sqlite/log-index.ts";
 import { type LogEvents, WriteAheadLog } from "../../drivers/sqlite/write-ahead-log.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { IdSource, TOOL_NODE } from "../../runtime/ids.ts";
@@ -93,8 +92,6 @@ export class SqliteEngine implements Engine {
     let db: Db;
     let log: WriteAheadLog | null = null;
     try {
-      // Whoever is alone here trusts nothing that was left in the log.
-      if (unlock !== null) distrustFound(directory);
       db = this.#looks ? openToRead(directory) : openDatabase(directory);
       log = new WriteAheadLog({ ...options, db, checkpoints: unlock !== null });
       if (unlock !== null) log.begin(!this.#delivers);
@@ -288,7 +285,7 @@ export class SqliteEngine implements Engine {
     const answered = calls.flatMap((call, index) =>
       ANSWERED_UNKEPT.has(COMMAND_MODES[call.command]) ? [{ call, index }] : [],
     );
-    if (answered.length === 0) return { outcomes, feed: null };
+    if (answered.length === 0 || !this.#db.open) return { outcomes, feed: null };
     this.#unit = new Unit();
     try {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
