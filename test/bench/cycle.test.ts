@@ -36,6 +36,9 @@ test("a carrier over HTTP is measured, one message a call and many, in turn with
   );
 });
 
+/** The threads that there always are; the one for checkpoints comes with the first that is due. */
+const THREADS = ["delivery", "edge", "other threads", "store"];
+
 test("the service of another checkout is measured in turn, at a low rate", async () => {
   const args = ["--against", ROOT, "--rate", "100", "--count", "50", "--warm-up", "50", "--repeat", "1"];
   const { stdout } = await run(process.execPath, [BENCH, "--json", ...args], { timeout: MAX_RUN_MS });
@@ -50,8 +53,8 @@ test("the service of another checkout is measured in turn, at a low rate", async
     [[here, there]],
   );
   if (process.platform !== "linux") return;
-  const known = Object.keys(results[1]!.wakeUpsPerMessage.gateway).toSorted();
-  assert.deepEqual(known, ["checkpoint", "delivery", "edge", "other threads", "store"]);
+  const known = Object.keys(results[1]!.wakeUpsPerMessage.gateway).filter((name) => name !== "checkpoint");
+  assert.deepEqual(known.toSorted(), THREADS);
   assert.ok(ratios[0]!.rounds.some(({ figure }) => figure === "CPU µs a message, delivery"));
 });
 
@@ -61,7 +64,7 @@ test("a sandbox that nobody uses is watched", { skip: process.platform !== "linu
   const { results } = JSON.parse(stdout) as { results: { name: string; rounds: { corePercent: object }[] }[] };
   assert.deepEqual(
     results.map(({ name, rounds }) => [name, Object.keys(rounds[0]!.corePercent).toSorted()]),
-    [["Sandbox", ["checkpoint", "delivery", "edge", "other threads", "store"]]],
+    [["Sandbox", THREADS]],
   );
 });
 
