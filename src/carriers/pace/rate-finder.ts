@@ -34,8 +34,10 @@ const MIN_BASE = 0.0075;
 const MAX_BASE = 0.1;
 /** So many answers at a rate that works weigh as much as all that is known of the base. */
 const BASE_ANSWERS = 200;
-/** From less nothing is concluded where no rate is known. */
+/** From less nothing is concluded where no rate is known, unless so many answers have come that nearly all are throttled. */
 const MIN_WATCH_MS = 200;
+const FLOOD_ANSWERS = 100;
+const FLOOD_SHARE = 0.9;
 /** A round has so many answers above the rate before it, had it that, and lasts a second; near a limit, so many times that. */
 const SHOWING_ANSWERS = 1.5;
 const LONG_ROUNDS = 3;
@@ -134,7 +136,8 @@ export class RateFinder {
     const elapsedMs = nowMs - this.#sinceMs;
     const perSecond = (this.#answers * SECOND_MS) / Math.max(MIN_WATCH_MS, elapsedMs);
     if (this.#evidence >= ALARM + ALARM_SHARE * perSecond) {
-      if (this.#rate !== FREE || elapsedMs >= MIN_WATCH_MS) this.#alarm(nowMs, perSecond);
+      const isFlood = this.#answers >= FLOOD_ANSWERS && this.#share > FLOOD_SHARE;
+      if (this.#rate !== FREE || elapsedMs >= MIN_WATCH_MS || isFlood) this.#alarm(nowMs, perSecond);
       return;
     }
     const isNearLimit = this.#fails <= this.#works * (1 + NEAR_STEPS * this.#minStep);
@@ -150,7 +153,7 @@ export class RateFinder {
       this.#learn();
       this.#works = this.#rate;
       this.#probe(nowMs);
-    }
+    } else this.#begin(this.#rate, nowMs);
   }
 
   get #share(): number {
