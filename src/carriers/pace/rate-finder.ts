@@ -13,8 +13,7 @@
  * rounds     A rate is judged by a round of answers. Each part is sent with the number of its round, and only answers of the current one
  *            count. A limit looks back over a second, so after a decrease the round begins a second later.
  * decrease   When many are throttled: to a little less than was taken in the last second, and to a tenth at least. "Many" is judged part by
- *            part: each throttled answer adds one, each answer takes off the share that is tolerated, and the sum must reach ALARM (Page's
- *            CUSUM). The tolerated share is twice the *base*, which is what is throttled at rates that work.
+ *            part: so many more than the share that is tolerated, which is twice the *base*, and that is what is throttled at rates that work.
  * increase   When a round was clean: by 3 %, then 6 %, and so on while all goes well, so that a limit that rose is found in seconds. A round
  *            has as many answers as show such a step. Near a limit rounds are longer, so that probes which fail cost little.
  * A rate says something only if it was used: while less is offered nothing is concluded, and what was found is kept for the next burst.
@@ -80,7 +79,6 @@ export class RateFinder {
   #firstAnswerMs = 0;
   #answers = 0;
   #throttled = 0;
-  #evidence = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -116,7 +114,6 @@ export class RateFinder {
     if (this.#answers === 0) this.#firstAnswerMs = nowMs;
     this.#answers++;
     if (isThrottled) this.#throttled++;
-    this.#evidence = Math.max(0, this.#evidence + (isThrottled ? 1 : 0) - 2 * Math.max(this.#base, MIN_BASE));
     if (this.#isProbing) this.#judgeProbe(nowMs);
     else this.#judge(nowMs);
   }
@@ -129,13 +126,13 @@ export class RateFinder {
     this.#sinceMs = nowMs;
     this.#answers = 0;
     this.#throttled = 0;
-    this.#evidence = 0;
   }
 
   #judge(nowMs: number): void {
     const elapsedMs = nowMs - this.#sinceMs;
     const perSecond = (this.#answers * SECOND_MS) / Math.max(MIN_WATCH_MS, elapsedMs);
-    if (this.#evidence >= ALARM + ALARM_SHARE * perSecond) {
+    const evidence = this.#throttled - 2 * Math.max(this.#base, MIN_BASE) * this.#answers;
+    if (evidence >= ALARM + ALARM_SHARE * perSecond) {
       const isFlood = this.#answers >= FLOOD_ANSWERS && this.#share > FLOOD_SHARE;
       if (this.#rate !== FREE || elapsedMs >= MIN_WATCH_MS || isFlood) this.#alarm(nowMs, perSecond);
       return;
