@@ -113,6 +113,28 @@ describe("a carrier with a limit", () => {
   }
 });
 
+test("what was found of a limit is kept between bursts, so that the next one is not thrown at it", () => {
+  for (const [name, limiter] of Object.entries(LIMITERS)) {
+    for (const atOnceOfSeconds of [5, 20]) {
+      const told = SEEDS.map((seed) =>
+        play({ throttle: limiter(() => 200), offered: 100, atOnceOfSeconds, seconds: 120, seed }),
+      );
+      const throttled = mean(told.map((one) => shareThrottled(one, FOUND_S)));
+      assert.ok(throttled < 0.08, `${throttled} is throttled, ${name}, each ${atOnceOfSeconds} s`);
+      for (const { accepted } of told)
+        assert.ok(sum(accepted) >= 0.99 * 100 * (120 - atOnceOfSeconds), `${sum(accepted)}`);
+    }
+  }
+});
+
+test("when a limit is lifted for good, what is offered goes through for as long as it comes", () => {
+  for (const [name, limiter] of Object.entries(LIMITERS)) {
+    const throttle = limiter((nowMs) => (nowMs < 20_000 ? 50 : 1_000_000));
+    const { accepted } = play({ throttle, offered: 100, seconds: 240, seed: 1 });
+    assert.ok(sum(accepted, 60) >= 0.999 * 100 * 180, `${sum(accepted, 60)} after a minute, ${name}`);
+  }
+});
+
 test("a carrier that throttles everything gets about a part a second, and its rate again seconds after that ends", () => {
   for (const offered of [20, 200, 2_000, 5_000]) {
     const throttle = () => (nowMs: number) => nowMs >= 10_000 && nowMs < 30_000;
