@@ -29,7 +29,8 @@ import { systemRandom } from "./runtime/random.ts";
 import { boundedText } from "./runtime/text.ts";
 import { realOf } from "./runtime/travel-clock.ts";
 import { parseLinkDomains } from "./settings/lists.ts";
-import { rolesOf, type Settings, traceLevelOf } from "./settings/settings.ts";
+import type { Settings } from "./settings/settings.ts";
+import { rolesOf, traceLevelOf } from "./settings/words.ts";
 import type { Store } from "./store/port/store.ts";
 import { processMetrics, ThreadMetrics } from "./threads/process-metrics.ts";
 

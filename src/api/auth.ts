@@ -11,7 +11,8 @@ import { type Asker, isTooLong, TooManyLogins } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
 import { boundedCache } from "../runtime/cache.ts";
 import { Networks, networkOf, plainAddress, storedNetwork } from "../runtime/networks.ts";
-import { type FactorPolicy, factorPolicyOf, type Settings } from "../settings/settings.ts";
+import type { FactorPolicy, Settings } from "../settings/settings.ts";
+import { factorPolicyOf } from "../settings/words.ts";
 import type { Account, AccountKind, Scope } from "../store/port/accounts.ts";
 import {
   EXPIRED_KEY,

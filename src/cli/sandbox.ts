@@ -5,6 +5,7 @@ import { storedForm } from "../auth/api-keys.ts";
 import { DEMO_ACCOUNTS, DEMO_SENDER } from "../auth/demo-accounts.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { readCatalogueFile } from "../catalogue/file.ts";
+import { deleteDatabase } from "../drivers/sqlite/store-files.ts";
 import { missingData } from "../drivers/store-trouble.ts";
 import { parseMicros } from "../money/amounts.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -74,7 +75,7 @@ export async function emptySandbox(settings: Settings): Promise<void> {
       `--fresh deletes nothing but a sandbox, and ${data} is none: name another directory with --data`,
     );
   // A start that keeps its data has no use for SQLite on this thread.
-  const { deleteDatabase, lockDirectory } = await import("../drivers/sqlite/database.ts");
+  const { lockDirectory } = await import("../drivers/sqlite/database.ts");
   let unlock: () => void;
   try {
     unlock = lockDirectory(data);

@@ -6,8 +6,8 @@ import { accessSync, constants, readFileSync, type Stats, statSync } from "node:
 import { dirname, join, resolve } from "node:path";
 import { isForeign, knownUserName, ownUser, userName } from "../runtime/system-users.ts";
 import { shellWord } from "../runtime/text.ts";
-import { lockFileOf, storeFiles } from "./sqlite/database.ts";
 import { whyNothingIsWritten } from "./sqlite/disk-room.ts";
+import { lockFileOf, storeFiles } from "./sqlite/store-files.ts";
 import { databaseTrouble, fileTrouble, type Trouble } from "./trouble.ts";
 
 const { R_OK, W_OK, X_OK } = constants;

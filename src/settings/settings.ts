@@ -4,8 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TraceLevel } from "../events/trace.ts";
-import { parseRoles, ROLES, type Role } from "../node/roles.ts";
+import { ROLES } from "../node/roles.ts";
 import { isPlainlyRight, refusalOf, faultsIn as valueFaults } from "../runtime/check.ts";
 import { FileFault, readGivenFile } from "../runtime/files.ts";
 import { didYouMean } from "../runtime/near.ts";
@@ -13,7 +12,8 @@ import { Networks, parseNetworks } from "../runtime/networks.ts";
 import { readSecretFile } from "../runtime/private-files.ts";
 import { readToml, shownPlace, TomlFault, TomlPlaces } from "../runtime/toml.ts";
 import type { TSchema } from "../runtime/type.ts";
-import { type FactorPolicy, type Settings, SettingsSchema } from "./schema.ts";
+import { type Settings, SettingsSchema } from "./schema.ts";
+import { rolesOf } from "./words.ts";
 
 export type { FactorPolicy, Settings } from "./schema.ts";
 
@@ -237,19 +237,4 @@ function checkInForce(settings: Settings, file: Source | null): void {
 /** The networks of a setting that names some. */
 export function networksOf({ server }: Settings, name: "trustedProxies" | "metricsNetworks"): Networks {
   return new Networks(parseNetworks(server[name])!);
-}
-
-/** What this node does. */
-export function rolesOf({ node }: Settings): readonly Role[] {
-  return parseRoles(node.roles)!;
-}
-
-/** Which steps of messages are kept. */
-export function traceLevelOf({ console }: Pick<Settings, "console">): TraceLevel {
-  return console.timeline as TraceLevel;
-}
-
-/** Of whom a second factor is required. */
-export function factorPolicyOf({ access }: Pick<Settings, "access">): FactorPolicy {
-  return access.secondFactor as FactorPolicy;
 }

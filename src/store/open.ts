@@ -198,7 +198,7 @@ async function openSqlite(
     ...told,
   });
   if (deliver !== null) {
-    const { openToOthers } = await import("../drivers/sqlite/database.ts");
+    const { openToOthers } = await import("../drivers/sqlite/store-files.ts");
     for (const says of openToOthers(settings.store.data))
       log.warn({ data: settings.store.data }, `${says}, and it is another user's: have its owner change that`);
   }

@@ -8,13 +8,8 @@ import { after, test } from "node:test";
 import { parse } from "smol-toml";
 import { makeSecretKey } from "../../src/runtime/secrets.ts";
 import { SettingsSchema } from "../../src/settings/schema.ts";
-import {
-  factorPolicyOf,
-  readSettings,
-  rolesOf,
-  SettingsFault,
-  type SettingsSources,
-} from "../../src/settings/settings.ts";
+import { readSettings, SettingsFault, type SettingsSources } from "../../src/settings/settings.ts";
+import { factorPolicyOf, rolesOf } from "../../src/settings/words.ts";
 import { temporaryDirectory } from "../support/service.ts";
 
 const DEFAULT_TEXT = readFileSync(join(import.meta.dirname, "../../heliograph.default.toml"), "utf8");

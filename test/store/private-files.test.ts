@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
 import { backupStore } from "../../src/copy/backup.ts";
-import { openToOthers } from "../../src/drivers/sqlite/database.ts";
+import { openToOthers } from "../../src/drivers/sqlite/store-files.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { localStore } from "../../src/store/group.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
@@ -146,7 +146,8 @@ test("data whose rights cannot be changed is used as it is, and told of", async 
     chmodSync(path, mode);
     chownSync(path, 4_242, 4_242);
   }
-  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
+  const look = `import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
+    import { openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/store-files.ts"))};
     openDatabase(process.argv[1]).close();
     console.log(JSON.stringify(openToOthers(process.argv[1])));`;
   // As root on a network's file system: it may write, and is refused when it changes what is another's.
@@ -164,7 +165,8 @@ test("what belongs to another user and is open to others is told by doctor", asy
   chmodSync(join(service.data, ".."), 0o755);
   chownSync(service.data, 4_242, 4_242);
   chownSync(join(service.data, "heliograph.sqlite"), 4_242, 4_242);
-  const look = `import { openDatabase, openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
+  const look = `import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/database.ts"))};
+    import { openToOthers } from ${JSON.stringify(join(import.meta.dirname, "../../src/drivers/sqlite/store-files.ts"))};
     import Database from "better-sqlite3";
     new Database(":memory:").close(); // Loads its library while this may read it.
     process.setgroups([]); process.setgid(4343); process.setuid(4343);

@@ -4,8 +4,9 @@ import { closeSync, copyFileSync, openSync, readFileSync, readSync, statSync, tr
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type Database from "better-sqlite3";
-import { indexFileOf, logFileOf, openDatabase } from "../../src/drivers/sqlite/database.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
 import { readLogEnd, writeLogOver } from "../../src/drivers/sqlite/log-over.ts";
+import { indexFileOf, logFileOf } from "../../src/drivers/sqlite/store-files.ts";
 import { temporaryDirectory } from "../support/service.ts";
 import { FILE, FRAME_BYTES, overwrite } from "./failing-disk.ts";
 

@@ -5,7 +5,8 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase, storeFiles } from "../../src/drivers/sqlite/database.ts";
+import { openDatabase } from "../../src/drivers/sqlite/database.ts";
+import { storeFiles } from "../../src/drivers/sqlite/store-files.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 
 /** The environment variable that tells the tests of a run of the one they share. */

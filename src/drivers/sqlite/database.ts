@@ -1,8 +1,7 @@
 /** Opens the SQLite database: durable settings, what its errors mean, and the lock that lets one service at a time deliver from it. */
-import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
-import { makePrivateDirectory, makePrivateFile, protectFile, tooOpen } from "../../runtime/private-files.ts";
+import { databaseFileOf, keepPrivate, lockFileOf } from "./store-files.ts";
 
 export type Db = Database.Database;
 
@@ -14,47 +13,6 @@ export class DataDirectoryInUse extends Error {
 
 /** A command looks whether the directory is free, and has it for that moment. */
 const LOCK_WAIT_MS = 500;
-
-const DATABASE = "heliograph.sqlite";
-const LOCK = "heliograph.lock";
-/** What SQLite puts beside a database, with the rights of the database. */
-const BESIDE = ["-wal", "-shm", "-journal"];
-
-/** SQLite's log. */
-export function logFileOf(directory: string): string {
-  return join(directory, `${DATABASE}-wal`);
-}
-
-/** The index of SQLite's log, in memory that all who have the database open share. */
-export function indexFileOf(directory: string): string {
-  return join(directory, `${DATABASE}-shm`);
-}
-
-/** What the service that runs on a directory holds. */
-export function lockFileOf(directory: string): string {
-  return join(directory, LOCK);
-}
-
-/** There are messages and secrets in these files. They are made before SQLite would make them with the rights that the umask leaves. */
-function keepPrivate(directory: string, name: string): string {
-  makePrivateDirectory(directory);
-  const file = join(directory, name);
-  makePrivateFile(file);
-  for (const suffix of BESIDE) protectFile(`${file}${suffix}`);
-  return file;
-}
-
-/** The files of a store that are there or may be, the database first. */
-export function storeFiles(directory: string): string[] {
-  return [DATABASE, LOCK]
-    .flatMap((name) => [name, ...BESIDE.map((suffix) => name + suffix)])
-    .map((name) => join(directory, name));
-}
-
-/** What others can see of a data directory, in words. What belongs to another user cannot be mended from here. */
-export function openToOthers(directory: string): string[] {
-  return [directory, ...storeFiles(directory)].map(tooOpen).filter((says) => says !== null);
-}
 
 /** Busy, full or damaged: whatever is asked, the answer is the same. */
 const FOR_ALL = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY|PROTOCOL|CORRUPT|NOTADB)/;
@@ -100,7 +58,7 @@ export function isRefusal(error: unknown): boolean {
 export const BUSY_TIMEOUT_MS = 5_000;
 
 export function openDatabase(directory: string): Db {
-  const db = new Database(keepPrivate(directory, DATABASE), { timeout: BUSY_TIMEOUT_MS });
+  const db = new Database(keepPrivate(directory, databaseFileOf), { timeout: BUSY_TIMEOUT_MS });
   db.pragma("journal_mode = WAL");
   // FULL flushes the log at every commit: a 200 is sent only for what a power cut leaves behind. write-ahead-log.ts has the rule.
   db.pragma("synchronous = FULL");
@@ -112,7 +70,7 @@ export function openDatabase(directory: string): Db {
 
 /** To look at it and change nothing: who may only read does not bring the log over when he closes. */
 export function openToRead(directory: string): Db {
-  return new Database(join(directory, DATABASE), { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  return new Database(databaseFileOf(directory), { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
 }
 
 /**
@@ -120,7 +78,7 @@ export function openToRead(directory: string): Db {
  * operating system drops it however the process ends.
  */
 export function lockDirectory(directory: string, waitMs = LOCK_WAIT_MS): () => void {
-  const lock = new Database(keepPrivate(directory, LOCK), { timeout: waitMs });
+  const lock = new Database(keepPrivate(directory, lockFileOf), { timeout: waitMs });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -129,11 +87,6 @@ export function lockDirectory(directory: string, waitMs = LOCK_WAIT_MS): () => v
     throw isBusy(error) ? new DataDirectoryInUse(directory) : error;
   }
   return () => lock.close();
-}
-
-/** Deletes the database. For whoever holds the directory: nobody else may have it open. */
-export function deleteDatabase(directory: string): void {
-  for (const suffix of ["", ...BESIDE]) rmSync(join(directory, `${DATABASE}${suffix}`), { force: true });
 }
 
 /** The same for whoever can do without where a service has it: null then. */

@@ -7,7 +7,7 @@
  * The layouts are in https://sqlite.org/walformat.html. Whoever calls this has the writer's place.
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from "node:fs";
-import { indexFileOf, logFileOf } from "./database.ts";
+import { indexFileOf, logFileOf } from "./store-files.ts";
 
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;

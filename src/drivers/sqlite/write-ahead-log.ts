@@ -26,9 +26,10 @@ import Database from "better-sqlite3";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import type { CheckpointTurn } from "./checkpoint-turn.ts";
-import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, logFileOf, openDatabase } from "./database.ts";
+import { BUSY_TIMEOUT_MS, canBeRead, type Db, isBusy, isIoError, openDatabase } from "./database.ts";
 import { hasRoom } from "./disk-room.ts";
 import { readLogEnd, writeLogOver } from "./log-over.ts";
+import { logFileOf } from "./store-files.ts";
 
 export interface LogEvents {
   /** From now on nothing is committed. */
