@@ -262,7 +262,8 @@ test(`${REQUESTS} requests made from the description are answered, and none is t
     });
   if (isLong) {
     assert.deepEqual(poor, [], "operations whose good requests are not good");
-    for (const [name, { all }] of counts) assert.ok(all > 5, `${name} was called ${all} times`);
+    // How often is chance, and some have a small share.
+    for (const [name, { all }] of counts) assert.ok(all > 0, `${name} was never called`);
   }
 
   // The service is what it was before.
