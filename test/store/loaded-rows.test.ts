@@ -71,10 +71,10 @@ test("a receipt that was taken back does not come back under its other name", as
   first.park({ ...parked, to: "41790000001", repeated: 0, why: "unmatched", times: 1 });
   await Promise.all(first.flush(session));
   const receipts = new LoadedReceipts(new Found(() => session));
-  await receipts.load([{ carrierId: "c", carrierMessageId: "unknown:41790000001" }]);
+  await receipts.load([{ carrierId: "c", carrierMessageId: "unknown:41790000001" }], true);
   const [found] = receipts.parkedForPhone("c", "41790000001");
   receipts.unpark(found!);
-  await receipts.load([{ carrierId: "c", carrierMessageId: "id" }]);
+  await receipts.load([{ carrierId: "c", carrierMessageId: "id" }], false);
   assert.deepEqual(receipts.parked({ carrierId: "c", carrierMessageId: "id" }), []);
   assert.equal(receipts.anyParked(), false);
 });
@@ -113,7 +113,7 @@ test("a link that is lost while rows are read fails the read, and nothing beside
   const sleeping = assert.rejects(session.query("SELECT pg_sleep(60)"));
   const reading = [
     new LoadedReports(found).loadFollowers(["1"]),
-    new LoadedReceipts(found).load([{ carrierId: "c", carrierMessageId: "unknown:1" }]),
+    new LoadedReceipts(found).load([{ carrierId: "c", carrierMessageId: "unknown:1" }], true),
   ].map((read) => assert.rejects(read));
   // An answer that nobody waited for would end the process here.
   await eventually(async () => {

@@ -323,6 +323,45 @@ test("a part's receipt that comes to two nodes at the same moment counts once", 
   assert.deepEqual(await logged(), [STATUS.DELIVERED_TO_HANDSET.id]);
 });
 
+test("two nodes that each want what the other has locked go on at once, without a deadlock that PostgreSQL has to end", async (t) => {
+  const url = await postgresUrl(t);
+  const node = await openNode(t, url);
+  const bench = await benchOn(t, node);
+  const [other, looking] = [await sessionOf(t, url), await sessionOf(t, url)];
+  await bench.accept([bench.message({ to: "41790000001" }), bench.message({ to: "41790000002" })]);
+  const [first, second] = taken(node) as [QueuedMessage, QueuedMessage];
+  const submitAs7 = (message: QueuedMessage): Promise<unknown> => {
+    const parts = [{ carrierMessageId: "7", counts: true }];
+    const told = { key: message.key, carrierId: CARRIER, parts, refusedErrorId: null, atMs: NOW };
+    return node.store.submitted({ messages: [told] });
+  };
+  await submitAs7(first);
+  // About the other phone, so it waits for a part of the second message. To apply it, the first one's parts are looked at too.
+  const receipt = { ...bench.receipt("7"), to: "41790000002" };
+  await node.store.received({ carrierId: CARRIER, receipts: [receipt] });
+  const parked = await looking.query("SELECT 1 FROM parked_receipt");
+  assert.equal(parked.rows.length, 1);
+
+  await other.script("BEGIN");
+  await other.query("SELECT 1 FROM message WHERE key = $1 FOR UPDATE", [first.key]);
+  const submitted = submitAs7(second);
+  // The node has had the receipt by now, and either waits for the message or has given the receipt back.
+  await eventually(async () => {
+    const { rows } = await looking.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND (wait_event_type = 'Lock' OR query = 'ROLLBACK')",
+    );
+    return rows.length > 0;
+  });
+  // As another node does that has the message, and wants the receipt.
+  await other.query("SELECT 1 FROM parked_receipt FOR UPDATE");
+  await other.script("COMMIT");
+  await submitted;
+  const { rows } = await looking.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
+  assert.deepEqual(rows, [{ deadlocks: 0 }]);
+  const left = await looking.query("SELECT carrier_message_id FROM parked_receipt");
+  assert.deepEqual(left.rows, [], "the receipt is applied");
+});
+
 test("a report that another node has seen confirmed, after it was found here, is not handed out again", async (t) => {
   const url = await postgresUrl(t);
   const session = await sessionOf(t, url);

@@ -21,7 +21,7 @@ export type FaultKind = "away" | "again" | "broken" | "refused";
  */
 const AWAY = /^(08...|53...|57P0.|57014|55P03|25P0[34]|25006|26000)$/;
 /**
- * Serialisation, deadlock, and a unique race between nodes: whoever looks again sees what the other has written. 25P02 is what statements
+ * Serialisation, deadlock, and a unique race between nodes (and isLockedRow below): whoever looks again sees what the other has written. 25P02 is what statements
  * hear that stand behind one that failed in their transaction, and may be heard first; what that one heard is its cause (link.ts).
  */
 const AGAIN = /^(40001|40P01|23505|25P02)$/;
@@ -33,8 +33,19 @@ const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 const DRIVER =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|received (unexpected|invalid)|SASL)/i;
 
+/**
+ * A row that another transaction has locked, where the statement said that it waits for none. A wait that took too long has the same code, but comes from
+ * where PostgreSQL interrupts what runs.
+ */
+function isLockedRow(error: Error): boolean {
+  const { routine = WHERE_INTERRUPTED } = error as { routine?: string };
+  return codeOf(error) === NO_LOCK && routine !== WHERE_INTERRUPTED;
+}
+
 /** A statement, or its wait for a lock, that took longer than it may: the database is there, and may well serve others. */
-const SLOW = new Set(["57014", "55P03"]);
+const NO_LOCK = "55P03";
+const WHERE_INTERRUPTED = "ProcessInterrupts";
+const SLOW = new Set(["57014", NO_LOCK]);
 
 /** What statements hear behind one that has failed. */
 export const BEHIND_A_FAILURE = "25P02";
@@ -59,6 +70,7 @@ export function faultKind(fault: unknown): FaultKind {
   const code = codeOf(error);
   if (code === null) return DRIVER.test(error.message) ? "away" : "refused";
   if (!SQLSTATE.test(code)) return isOfCode(error) ? "refused" : "away";
+  if (isLockedRow(error)) return "again";
   if (AWAY.test(code)) return "away";
   if (AGAIN.test(code)) return "again";
   return REFUSED.test(code) ? "refused" : "broken";

@@ -66,6 +66,8 @@ export interface PostgresOptions {
 
 /** Whoever lost a race to another node waits a little before the next, longer each time, and not as long as the other. */
 const CONFLICT_BACKOFF: Backoff = { firstMs: 10, maxMs: 1_280, jitter: 1 };
+/** Whoever has lost so often may have met something long, and waits for its locks. */
+const MAX_HASTY_TRIES = 4;
 /** How long callers wait to hear whether a commit went through whose answer was lost. */
 const RESOLVE_MS = 3_000;
 const RESOLVE_EVERY_MS = 100;
@@ -214,7 +216,7 @@ export class PostgresEngine implements Engine {
   async run(calls: readonly Call[]): Promise<GroupResult> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#transaction(calls);
+        return await this.#transaction(calls, tries > MAX_HASTY_TRIES);
       } catch (error) {
         const kind = this.#fenced ? "away" : faultKind(error);
         if (kind === "again" && tries < MAX_RACES) {
@@ -229,7 +231,7 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async #transaction(calls: readonly Call[]): Promise<GroupResult> {
+  async #transaction(calls: readonly Call[], isPatient: boolean): Promise<GroupResult> {
     if (this.#fenced) throw new StoreUnavailable(FENCED);
     if (this.#closing) throw new StoreUnavailable(CLOSING);
     await this.#resolve();
@@ -239,7 +241,7 @@ export class PostgresEngine implements Engine {
     const moment = Lease.moment();
     const group = ++this.#group;
     const workspace = this.#writing;
-    const unit = workspace.begin(session);
+    const unit = workspace.begin(session, isPatient);
     let committing = false;
     try {
       const begun = session.query("BEGIN");

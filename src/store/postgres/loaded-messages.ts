@@ -1,10 +1,11 @@
 /** The messages that a transaction has read and locked, the names that clients gave them, and those that it makes. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
+import type { PartName } from "../port/receipts.ts";
 import { isRejected } from "../rows.ts";
 import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow } from "../schema/message.ts";
 import type { MessageTable } from "../tables.ts";
-import { sendRows } from "./columns.ts";
+import { type RowsStatement, sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import { LoadedRows, rowId } from "./loaded-rows.ts";
 import type { OwnedMessages } from "./owned-messages.ts";
@@ -14,19 +15,26 @@ const isNaming = ({ client_message_id, status_id }: MessageRow): boolean =>
   client_message_id !== null && !isRejected(status_id);
 
 export class LoadedMessages implements MessageTable {
+  readonly #session: () => Session;
   readonly #found: Found;
   readonly #owned: OwnedMessages;
   readonly #rows = new LoadedRows(WRITES.message);
+  /** For a message that others have locked this transaction may wait. */
+  #waits = true;
+  /** It may in any case. */
+  isPatient = false;
   readonly #unlocked = new Set<MessageKey>();
   readonly #names = new Set<string>();
   #freedNames: MessageRow[] = [];
 
-  constructor(found: Found, owned: OwnedMessages) {
+  constructor(session: () => Session, found: Found, owned: OwnedMessages) {
+    this.#session = session;
     this.#found = found;
     this.#owned = owned;
   }
 
   clear(): void {
+    this.#waits = true;
     this.#rows.clear();
     this.#unlocked.clear();
     this.#names.clear();
@@ -34,12 +42,33 @@ export class LoadedMessages implements MessageTable {
   }
 
   async load(keys: readonly MessageKey[]): Promise<void> {
-    this.cache(
-      await this.#found.find<MessageRow>(
-        FIND.messages,
-        keys.map((key) => ({ key })),
-      ),
+    const fresh = this.#found.fresh(
+      FIND.messages,
+      keys.map((key) => ({ key })),
     );
+    await this.#lock(fresh, FIND.messages, FIND.messagesAtOnce);
+  }
+
+  /** Those of parts with these names. */
+  async loadOfParts(names: readonly PartName[]): Promise<void> {
+    await this.#lock(names, FIND.messagesOfParts, FIND.messagesOfPartsAtOnce);
+  }
+
+  /**
+   * The first statement of a transaction that locks messages waits for its locks, in the order of their keys. What finds more of them later, when others
+   * may wait for what this transaction has, waits for none: where one is locked the transaction begins anew. Else two nodes could wait for each
+   * other, which PostgreSQL notices after a second only.
+   */
+  async #lock(wanted: readonly object[], first: RowsStatement, atOnce: RowsStatement): Promise<void> {
+    if (wanted.length === 0) return;
+    const statement = this.#waits || this.isPatient ? first : atOnce;
+    this.#waits = false;
+    this.cache((await sendRows<MessageRow>(this.#session(), statement, wanted)).rows);
+  }
+
+  /** This transaction has other locks by now. */
+  waitNoMore(): void {
+    this.#waits = false;
   }
 
   /** Those that are this node's need not be read. */

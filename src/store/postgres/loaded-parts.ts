@@ -2,7 +2,7 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { PartName } from "../port/receipts.ts";
-import { type MessageRow, type NewPartRow, PART, type PartRow } from "../schema/message.ts";
+import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
@@ -41,11 +41,10 @@ export class LoadedParts implements PartTable {
   async load(names: readonly PartName[]): Promise<void> {
     const session = this.#session();
     const fresh = this.#found.fresh(FIND.parts, names);
-    const [messages, parts] = await Promise.all([
-      sendRows<MessageRow>(session, FIND.messagesOfParts, fresh),
+    const [, parts] = await Promise.all([
+      this.#messages.loadOfParts(fresh),
       sendRows<PartRow>(session, FIND.parts, fresh),
     ]);
-    this.#messages.cache(messages.rows);
     const found = await this.#withMessages(fresh, parts.rows);
     for (const part of found) {
       const kept = this.#rows.keep(part);
@@ -63,16 +62,10 @@ export class LoadedParts implements PartTable {
     const missing = parts.map(({ key }) => key).filter(isMissing);
     if (missing.length === 0) return parts;
     for (const key of missing) tried.add(key);
-    const session = this.#session();
-    const [messages, again] = await Promise.all([
-      sendRows<MessageRow>(
-        session,
-        FIND.messages,
-        missing.map((key) => ({ key })),
-      ),
-      sendRows<PartRow>(session, FIND.parts, names),
+    const [, again] = await Promise.all([
+      this.#messages.load(missing),
+      sendRows<PartRow>(this.#session(), FIND.parts, names),
     ]);
-    this.#messages.cache(messages.rows);
     return this.#withMessages(names, again.rows, tried);
   }
 

@@ -46,15 +46,16 @@ export class LoadedReceipts implements ReceiptTable {
     return this.#rows.inserted;
   }
 
-  async load(names: readonly PartName[]): Promise<void> {
+  /** Those that are asked for first are waited for where another transaction has them; later ones are not (LoadedMessages says why). */
+  async load(names: readonly PartName[], isFirst: boolean): Promise<void> {
     const phones = names.filter(({ carrierMessageId }) => carrierMessageId.startsWith(UNKNOWN_PREFIX));
     const toPhone = phones.map(({ carrierId, carrierMessageId }) => ({
       carrierId,
       carrierMessageId: carrierMessageId.slice(UNKNOWN_PREFIX.length),
     }));
     const found = await Promise.all([
-      this.#found.find<ParkedReceipt>(FIND.parked, names),
-      this.#found.find<ParkedReceipt>(FIND.parkedForPhone, toPhone),
+      this.#found.find<ParkedReceipt>(isFirst ? FIND.parked : FIND.parkedAtOnce, names),
+      this.#found.find<ParkedReceipt>(isFirst ? FIND.parkedForPhone : FIND.parkedForPhoneAtOnce, toPhone),
     ]);
     // One that is found in several ways is still one.
     for (const receipt of found.flat().toSorted((one, other) => one.id - other.id))

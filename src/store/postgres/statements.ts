@@ -7,7 +7,7 @@ import { LATER, PARKED } from "../schema/receipts.ts";
 import { REPORT } from "../schema/report.ts";
 import type { Field } from "../schema/table.ts";
 import { MAX_SAME_ID } from "../tables.ts";
-import { deletion, guardedUpdating, insertion, selection, Variants, wanted } from "./columns.ts";
+import { deletion, guardedUpdating, insertion, type RowsStatement, selection, Variants, wanted } from "./columns.ts";
 import { TableWrites } from "./loaded-rows.ts";
 
 const BY_KEY = wanted({ key: ["wanted_key", "bigint"] });
@@ -18,37 +18,54 @@ const NAMED_PARTS = `JOIN LATERAL (SELECT * FROM part WHERE carrier_id = wanted_
   LIMIT ${MAX_SAME_ID + 1}) AS part ON true`;
 const newestParked = (where: string): string =>
   `SELECT id FROM parked_receipt WHERE carrier_id = wanted_carrier AND ${where} = wanted_id ORDER BY id DESC LIMIT ${MAX_SAME_ID}`;
-const parkedBy = (ids: string): string =>
-  `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} FOR UPDATE) AS newest ON true
+const parkedBy = (ids: string, lock: string): string =>
+  `JOIN LATERAL (SELECT * FROM parked_receipt WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${MAX_SAME_ID} ${lock}) AS newest ON true
    ORDER BY id`;
 /** Nearly no name has any, and that is told sooner than which are the newest. What stands before OFFSET is done first. */
 const HAS_PARKED = `WHERE EXISTS (SELECT 1 FROM parked_receipt WHERE carrier_id = wanted_carrier AND carrier_message_id = wanted_id) OFFSET 0`;
 const BULKS = "JOIN bulk ON account_id = wanted_account AND bulk_id = wanted_bulk ORDER BY account_id, bulk_id";
 
-export const FIND = {
-  messages: selection(
-    BY_KEY,
-    MESSAGE.list,
-    "JOIN message ON message.key = wanted_key FOR UPDATE OF message",
-    "wanted_key",
-  ),
-  parts: selection(BY_NAME, PART.list, `${NAMED_PARTS} ORDER BY part.id`),
-  messagesOfParts: {
-    sent: BY_NAME,
-    text: `SELECT ${MESSAGE.list} FROM (${
-      selection(BY_NAME, "message_key AS wanted_key", `${NAMED_PARTS} ORDER BY message_key`).text
-    }) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
-  },
-  parked: {
-    sent: BY_NAME,
-    text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
-      ${parkedBy(newestParked("carrier_message_id"))}`,
-  },
-  parkedForPhone: selection(
+/** How rows are locked: what others have locked is waited for, or the statement fails. */
+const WAITING = "FOR UPDATE";
+const AT_ONCE = "FOR UPDATE NOWAIT";
+
+const atOnce = (statement: RowsStatement): RowsStatement => ({ ...statement, text: `${statement.text} NOWAIT` });
+
+const MESSAGES = selection(
+  BY_KEY,
+  MESSAGE.list,
+  "JOIN message ON message.key = wanted_key FOR UPDATE OF message",
+  "wanted_key",
+);
+const MESSAGES_OF_PARTS: RowsStatement = {
+  sent: BY_NAME,
+  text: `SELECT ${MESSAGE.list} FROM (${
+    selection(BY_NAME, "message_key AS wanted_key", `${NAMED_PARTS} ORDER BY message_key`).text
+  }) AS found JOIN message ON message.key = wanted_key FOR UPDATE OF message`,
+};
+
+const parkedOf = (lock: string): RowsStatement => ({
+  sent: BY_NAME,
+  text: `SELECT ${PARKED.list} FROM (${selection(BY_NAME, "*", HAS_PARKED).text}) AS known
+    ${parkedBy(newestParked("carrier_message_id"), lock)}`,
+});
+const parkedForPhone = (lock: string): RowsStatement =>
+  selection(
     BY_NAME,
     PARKED.list,
-    parkedBy(`(${newestParked("recipient")}) UNION (${newestParked("other_address")})`),
-  ),
+    parkedBy(`(${newestParked("recipient")}) UNION (${newestParked("other_address")})`, lock),
+  );
+
+export const FIND = {
+  messages: MESSAGES,
+  messagesAtOnce: atOnce(MESSAGES),
+  parts: selection(BY_NAME, PART.list, `${NAMED_PARTS} ORDER BY part.id`),
+  messagesOfParts: MESSAGES_OF_PARTS,
+  messagesOfPartsAtOnce: atOnce(MESSAGES_OF_PARTS),
+  parked: parkedOf(WAITING),
+  parkedAtOnce: parkedOf(AT_ONCE),
+  parkedForPhone: parkedForPhone(WAITING),
+  parkedForPhoneAtOnce: parkedForPhone(AT_ONCE),
   wallets: selection(
     BY_KEY,
     `wallet.account_id AS "accountId", wallet.id, CAST(balance_micros AS TEXT) AS balance,

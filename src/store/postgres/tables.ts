@@ -45,13 +45,16 @@ export class PostgresTables implements Tables {
   readonly replays: LoadedReplays;
   readonly reports: LoadedReports;
   readonly optOuts: LoadedOptOuts;
+  /** This transaction has locks that others may wait for, or is about to. */
+  #locks = false;
+  #isPatient = false;
 
   constructor({ session, partitions, serviceWallets, owned }: TablesParts) {
     this.#session = session;
     this.#partitions = partitions;
     const found = new Found(session);
     this.#found = found;
-    this.messages = new LoadedMessages(found, owned);
+    this.messages = new LoadedMessages(session, found, owned);
     this.parts = new LoadedParts(session, found, this.messages);
     this.receipts = new LoadedReceipts(found);
     this.wallets = new LoadedWallets(session, found, serviceWallets);
@@ -66,8 +69,11 @@ export class PostgresTables implements Tables {
     return [messages, parts, receipts, wallets, bulks, replays, reports];
   }
 
-  /** Forgets all rows: another transaction begins. */
-  begin(): void {
+  /** Forgets all rows: another transaction begins, which waits for locks only as long as it has none itself, unless it is patient. */
+  begin(isPatient = false): void {
+    this.#isPatient = isPatient;
+    this.messages.isPatient = isPatient;
+    this.#locks = false;
     for (const known of [this.#found, this.optOuts, ...this.#written]) known.clear();
   }
 
@@ -93,13 +99,16 @@ export class PostgresTables implements Tables {
     } = wanted;
     const { names = [], numbers = [], bulks = [], lockedBulks = [], replays = [], reports = [], leaders = [] } = wanted;
     const { newKeys = [] } = wanted;
+    const isFirst = !this.#locks;
+    const locked = [messages, parts, receipts, parked, wallets, lockedBulks, reports, leaders];
+    this.#locks ||= !this.#isPatient && locked.some(({ length }) => length > 0);
     const homeless = newKeys.filter((key) => !this.#partitions.covers(key));
     if (homeless.length > 0) await this.#partitions.ensure(homeless);
     await Promise.all([
       this.messages.load(messages),
       this.messages.loadOwn(ownMessages),
       this.parts.load([...parts, ...receipts.flatMap((receipt) => idNameOf(receipt) ?? [])]),
-      this.receipts.load(parked),
+      this.receipts.load(parked, isFirst),
       // Bulks are locked before wallets, here as where a bulk has its turn.
       this.#loadBulks(bulks, lockedBulks),
       this.wallets.load(wallets, wanted.serviceWallets),
@@ -109,6 +118,7 @@ export class PostgresTables implements Tables {
       this.reports.load(reports),
       this.reports.loadFollowers(leaders),
     ]);
+    if (this.#locks) this.messages.waitNoMore();
     // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
     const coming = new Map(newParts.map((part) => [rowId(part.carrierId, part.carrierMessageId), part.key]));
     const lost = receipts.filter((receipt) => !this.#isFound(receipt, coming));

@@ -54,11 +54,11 @@ export class Workspace {
     });
   }
 
-  /** Another transaction begins on this session. */
-  begin(session: Session): Unit {
+  /** Another transaction begins on this session; `isPatient` of PostgresTables. */
+  begin(session: Session, isPatient = false): Unit {
     this.#session = session;
     this.#unit = new Unit();
-    this.tables.begin();
+    this.tables.begin(isPatient);
     return this.#unit;
   }
 
