@@ -111,6 +111,7 @@ async function main(options: Options): Promise<void> {
 interface Line {
   readonly rig: Rig;
   readonly name: string;
+  readonly service: string;
   /** Lines with the same load are compared with each other. */
   readonly load: string;
   readonly role: Role;
@@ -135,7 +136,8 @@ function linesOf(
           ...(connections.length > 1 ? [`${number} ${number === 1 ? "connection" : "connections"}`] : []),
         ].join(", ");
         const name = [rig.subject.name, ...(load === "" ? [] : [load])].join(", ");
-        return { rig, name, load, role, mode, connections: number, rounds: [], highest: [], perSecond: rate };
+        const service = rig.subject.name;
+        return { rig, name, service, load, role, mode, connections: number, rounds: [], highest: [], perSecond: rate };
       }),
     ),
   );

@@ -13,6 +13,9 @@ export interface Compared {
   readonly name: string;
   /** Results of the same load are compared with each other; empty where there is only one. */
   readonly load: string;
+  /** What the requests ask for, and of which service: whatever the number of connections. */
+  readonly mode: string;
+  readonly service: string;
   readonly role: Role;
   readonly rounds: readonly Round[];
   /** The rounds that found out the highest rate, where the others are at a share of it. */
@@ -108,8 +111,39 @@ function pairsOf<Result extends Compared>(results: readonly Result[], { stored, 
   return pairs;
 }
 
+/**
+ * Where there are several numbers of connections: the service with as many as it is fastest with, against the peer with as many as that is. A peer
+ * may be slower with more of them.
+ */
+function bestPairs(results: readonly Compared[]): Comparison[] {
+  const rateOf = ({ rounds }: Compared): number => spreadOf(rounds.map((round) => round.messagesPerSecond)).median;
+  return [...Map.groupBy(results, ({ mode }) => mode).values()].flatMap((ofMode) => {
+    const services = [...Map.groupBy(ofMode, ({ role, service }) => `${role} ${service}`).values()];
+    const best = services.map((lines) => lines.toSorted((one, other) => rateOf(other) - rateOf(one))[0]!);
+    const peers = best.filter(({ role }) => role === "peer");
+    return best
+      .filter(({ role }) => role !== "peer")
+      .flatMap((own) =>
+        peers.map((peer) => ({
+          of: `Of each the fastest: ${own.name}`,
+          to: peer.name,
+          highest: [],
+          rounds: compared(own.rounds, peer.rounds, "closed"),
+        })),
+      );
+  });
+}
+
 /** Results of the same load against each other, round by round: what ran next to each other is compared with each other. */
 export function ratios(results: readonly Compared[], options: Options): Comparison[] {
+  return [...sameLoad(results, options), ...(hasBest(options) ? bestPairs(results) : [])];
+}
+
+function hasBest({ connections, rate, share, stored, waiting }: Options): boolean {
+  return connections.length > 1 && rate === null && share === null && stored + waiting === 0;
+}
+
+function sameLoad(results: readonly Compared[], options: Options): Comparison[] {
   return [...Map.groupBy(results, ({ load }) => load).values()].flatMap((group) =>
     pairsOf(group, options).map(([first, other]) => ({
       of: first.name,

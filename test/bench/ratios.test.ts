@@ -43,12 +43,15 @@ interface MadeUp {
   readonly role?: Compared["role"];
   readonly threads?: readonly string[];
   readonly perSecond?: number;
+  readonly load?: string;
+  readonly service?: string;
 }
 
 function measured(name: string, times: readonly number[], made: MadeUp = {}): Measured {
-  const { role = "own", threads = ["edge", "store"], perSecond = null } = made;
+  const { role = "own", threads = ["edge", "store"], perSecond = null, load = "", service = name } = made;
   const rounds = times.map((each) => round(each, threads));
-  return { name, load: "", role, rounds, highest: [], perSecond, peakMemoryBytes: null, profile: [] };
+  const of = { name, service, load, mode: "one", role, perSecond };
+  return { ...of, rounds, highest: [], peakMemoryBytes: null, profile: [] };
 }
 
 const KANNEL = { role: "peer", threads: ["bearerbox", "smsbox"] } as const;
@@ -157,4 +160,23 @@ test("a round at a set rate is no longer than its time, and is warmed up at full
   assert.deepEqual(sizes("--rate", "50"), [1_000, 20_000]);
   assert.deepEqual(sizes("--rate", "5000"), [20_000, 20_000]);
   assert.deepEqual(sizes("--waiting", "5"), [1_000, 1_000]);
+});
+
+test("with several numbers of connections the service at its best is also compared with the peer at its best", () => {
+  const results = [
+    measured("Heliograph, 64", [4, 6], { load: "64", service: "Heliograph" }),
+    measured("Kannel, 64", [2, 2], { ...KANNEL, load: "64", service: "Kannel" }),
+    measured("Heliograph, 256", [8, 10], { load: "256", service: "Heliograph" }),
+    measured("Kannel, 256", [1, 1], { ...KANNEL, load: "256", service: "Kannel" }),
+  ];
+  const found = ratios(results, options("--connections", "64,256", "--peer", "kannel"));
+  assert.deepEqual(
+    found.map(({ of, to }) => [of, to]),
+    [
+      ["Heliograph, 64", "Kannel, 64"],
+      ["Heliograph, 256", "Kannel, 256"],
+      ["Of each the fastest: Heliograph, 256", "Kannel, 64"],
+    ],
+  );
+  assert.deepEqual(ratioOf(found[2]!.rounds, "messages a second"), { median: 4.5, least: 4, most: 5 });
 });
