@@ -38,7 +38,7 @@ import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { CarrierRouter, RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
-import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS } from "./dispatch-metrics.ts";
+import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS, zeroCounts } from "./dispatch-metrics.ts";
 import { MessageLines } from "./message-lines.ts";
 import { MessageOutcomes } from "./message-outcomes.ts";
 import { MessageTrace } from "./message-trace.ts";
@@ -86,18 +86,7 @@ export class Dispatcher {
   readonly #lines: MessageLines | null;
   #sweeping: Interval | null = null;
   readonly #carrierNames = new LabelNames(MAX_NAMED_CARRIERS);
-  readonly counts = {
-    rerouted: 0,
-    expired: 0,
-    incomingParts: 0,
-    incomingUnmatched: 0,
-    receiptsUnmatched: 0,
-    receiptsForeign: 0,
-    receiptsDoubtful: 0,
-    receiptsLater: 0,
-    receiptsRepeated: 0,
-    quarantined: 0,
-  };
+  readonly counts = zeroCounts();
 
   constructor(parts: DispatchParts) {
     const { claimCount, laneMessages } = parts.settings;

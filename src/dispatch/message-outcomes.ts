@@ -14,28 +14,13 @@ import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/
 import { StoreUnavailable } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
+import type { DispatchCounts } from "./dispatch-metrics.ts";
 import { type EndedBy, MessageTrace } from "./message-trace.ts";
 
 type OutcomeStore = Pick<
   Store,
   "submitted" | "finish" | "postpone" | "again" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
-
-/** What the store said of what it was told. */
-export interface OutcomeCounts {
-  /** Messages from phones to a number that is nobody's. */
-  incomingUnmatched: number;
-  receiptsUnmatched: number;
-  receiptsForeign: number;
-  /** Receipts that could be about several messages of one id. */
-  receiptsDoubtful: number;
-  /** Receipts that came after the last word about their message, and say something else. */
-  receiptsLater: number;
-  /** Receipts that had come before. */
-  receiptsRepeated: number;
-  /** What the store refused and was kept aside. */
-  quarantined: number;
-}
 
 export interface MessageOutcomesParts {
   readonly store: OutcomeStore;
@@ -45,7 +30,7 @@ export interface MessageOutcomesParts {
   readonly onWritten: () => void;
   /** How long what nobody waits for is gathered (OutcomeRecorder). */
   readonly gatherMs?: number;
-  readonly counts: OutcomeCounts;
+  readonly counts: DispatchCounts;
   /** What is noted of it for people. */
   readonly trace?: MessageTrace;
 }
