@@ -1,5 +1,5 @@
 /**
- * What became of messages, and what carriers and phones said, on its way to the store (runtime/outcome-recorder.ts). Whoever tells it hears when it
+ * What became of messages, and what carriers and phones said, on its way to the store (store/outcome-recorder.ts). Whoever tells it hears when it
  * is safe, and hands no more messages over while the store does not keep up.
  *
  * What the store refuses, whatever it is, is recorded as far as can be, and kept in the table `quarantine`.
@@ -9,9 +9,9 @@ import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import { type BatchFacts, OutcomeRecorder } from "../runtime/outcome-recorder.ts";
+import { type BatchFacts, OutcomeRecorder } from "../store/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
-import { StoreUnavailable } from "../store/port/errors.ts";
+import { isStoreAway } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
 import type { DispatchCounts } from "./dispatch-metrics.ts";
@@ -117,7 +117,6 @@ export class MessageOutcomes {
       ...parts,
       onAnswer: onWritten,
       what: "what carriers said",
-      isStoreAway,
       retryMs: TRY_AGAIN_AFTER_MS,
       retryLaterMs: TRY_LATER_AFTER_MS,
     });
@@ -366,11 +365,6 @@ export class MessageOutcomes {
     told.safe("kept aside");
     return true;
   }
-}
-
-/** The store is away or ill; all else is about what it was told. */
-function isStoreAway(error: unknown): boolean {
-  return error instanceof StoreUnavailable;
 }
 
 const keyOf = ({ key }: { readonly key: MessageKey }): MessageKey => key;
