@@ -20,7 +20,7 @@ import { TraceRecorder } from "./events/trace.ts";
 import { Intake } from "./intake/intake.ts";
 import type { WriteMark } from "./node/write-mark.ts";
 import { TestCallbacks } from "./reports/pushing/test-callbacks.ts";
-import { type Clock, Interval } from "./runtime/clock.ts";
+import { type Clock, Interval, within } from "./runtime/clock.ts";
 import type { IdSource } from "./runtime/ids.ts";
 import { type Log, LogLimiter } from "./runtime/log.ts";
 import type { Metric } from "./runtime/metrics.ts";
@@ -271,13 +271,8 @@ export class Edge {
 
   async #ready(): Promise<void> {
     const { store, clock } = this.#parts;
-    let late: { cancel(): void } | undefined;
-    await Promise.race([
-      store.changeCounter(),
-      new Promise((_, reject) => {
-        late = realOf(clock).after(READY_WITHIN_MS, () => reject(new Error("the store does not answer")));
-      }),
-    ]).finally(() => late?.cancel());
+    const changes = await within(realOf(clock), READY_WITHIN_MS, store.changeCounter(), null);
+    if (changes === null) throw new Error("the store does not answer");
   }
 
   /** No new requests; those in flight are answered, within a bound. */

@@ -28,7 +28,7 @@ import type { Trace } from "../events/trace.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Lease } from "../node/lease.ts";
-import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
+import { type Clock, Interval, within } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
@@ -308,12 +308,7 @@ export class Dispatcher {
     // What a carrier's end says of its messages is known in this turn.
     await new Promise<void>((resolve) => setImmediate(resolve));
     // Bounded: what a store that is away did not hear of is still owned, and taken over by the next start.
-    let late: Timer | null = null;
-    const tooLong = new Promise<"too long">((resolve) => {
-      late = clock.after(STOP_WAIT_MS, () => resolve("too long"));
-    });
-    const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
-    (late as Timer | null)?.cancel();
+    const settled = await within(clock, STOP_WAIT_MS, this.#outcomes.settled(), "too long");
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
     return this.leftInDoubt;

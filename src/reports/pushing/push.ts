@@ -17,7 +17,7 @@ import { AccountNames } from "../../events/account-names.ts";
 import { HttpTransport } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import { SeenWrites } from "../../node/write-mark.ts";
-import { Interval } from "../../runtime/clock.ts";
+import { Interval, within } from "../../runtime/clock.ts";
 import type { Metric } from "../../runtime/metrics.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
 import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
@@ -128,10 +128,12 @@ export class Push {
 
   async #stop(): Promise<void> {
     this.#stopping = true;
-    const { stopMs } = this.#options.settings;
-    await this.#atMost(stopMs, this.#quiet());
+    const { clock, settings } = this.#options;
+    const { stopMs } = settings;
+    await within(clock, stopMs, this.#quiet(), undefined);
     await this.#sender.close();
-    await this.#atMost(stopMs, Promise.all([this.#polling?.stop(), this.#refilling, this.#sender.settled()]));
+    const settled = Promise.allSettled([this.#polling?.stop(), this.#refilling, this.#sender.settled()]);
+    await within(clock, stopMs, settled, undefined);
     this.#outcomes.abandon();
   }
 
@@ -226,17 +228,6 @@ export class Push {
     if (this.#counters.requestsInFlightNow === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenQuiet = resolve;
-    });
-  }
-
-  async #atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#options.clock.after(limitMs, resolve);
-      const done = () => {
-        timer.cancel();
-        resolve();
-      };
-      work.then(done, done);
     });
   }
 }
