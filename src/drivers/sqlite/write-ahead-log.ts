@@ -254,7 +254,7 @@ export class WriteAheadLog {
 
   /** Sees to the log, however few commits there were: other processes write to it too, and a single commit may be large. */
   look(): void {
-    if (!this.#options.checkpoints || !this.#db.open) return;
+    if (!this.#options.checkpoints || !this.#db.open || !this.isTrusted) return;
     const due = this.#turn === null ? CHECKPOINT_PAGES.own : CHECKPOINT_PAGES.left;
     try {
       const { log, checkpointed } = this.#size.get()!;
@@ -267,10 +267,12 @@ export class WriteAheadLog {
 
   /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
   leaveCheckpoints(turn: CheckpointTurn | null): void {
+    if (!this.#db.open) return;
     this.#watchThread();
     this.#turn = turn;
   }
 
+  /** Tells when nothing more can be kept here and the process should end. */
   onLost(tell: (reason: string) => void): void {
     this.#onLost = tell;
   }

@@ -2,7 +2,6 @@
  * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
  * thread of its own (threads/store.ts).
  */
-import type { CheckpointTurn } from "../../drivers/sqlite/checkpoint-turn.ts";
 import {
   canBeRead,
   type Db,
@@ -72,7 +71,7 @@ export class SqliteEngine implements Engine {
   #knownChanges = 0;
   readonly #dataVersion;
   #knownVersion: number;
-  readonly #log: WriteAheadLog;
+  readonly log: WriteAheadLog;
   /** Why the last transaction that wrote failed for everybody; null when it did not. */
   #blocked: unknown = null;
   readonly #insertSettled;
@@ -108,7 +107,7 @@ export class SqliteEngine implements Engine {
       unlock?.();
       throw error;
     }
-    this.#log = log;
+    this.log = log;
     this.#db = db;
     this.#onWrite = options.onWrite ?? (() => undefined);
     this.#totalChanges = db.prepare<[], number>("SELECT total_changes()").pluck();
@@ -187,8 +186,8 @@ export class SqliteEngine implements Engine {
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
     const reads = calls.every(({ command }) => READS.has(COMMAND_MODES[command]));
-    if (!this.#log.isTrusted) {
-      if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
+    if (!this.log.isTrusted) {
+      if (!this.log.restore()) return this.#answerReads(calls, this.log.reason);
       this.#tables.behind.reset();
     }
     if (reads && this.#blocked !== null) return this.#answerReads(calls, this.#blocked);
@@ -212,7 +211,7 @@ export class SqliteEngine implements Engine {
     // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
     const writes = !reads || (this.#delivers && this.#tables.behind.isBehind);
     try {
-      this.#log.synchronous("FULL");
+      this.log.synchronous("FULL");
       if (reads && !this.#delivers && !this.#looks) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
@@ -233,12 +232,12 @@ export class SqliteEngine implements Engine {
       this.#blocked = null;
       this.#noteChanges();
       // The other thread may have failed meanwhile. Then this is done, and may be lost again: nobody is told that it is kept.
-      if (!this.#log.restore()) return { outcomes: failedFor(calls, this.#log.reason), feed };
+      if (!this.log.restore()) return { outcomes: failedFor(calls, this.log.reason), feed };
       unit.committed();
-      this.#log.checkpointIfDue();
+      this.log.checkpointIfDue();
       return { outcomes, feed };
     } catch (error) {
-      this.#log.noteError(error);
+      this.log.noteError(error);
       this.#rollback();
       unit.rollback();
       throw error;
@@ -272,7 +271,7 @@ export class SqliteEngine implements Engine {
     try {
       this.#db.exec("ROLLBACK");
     } catch (error) {
-      this.#log.distrust(error);
+      this.log.distrust(error);
     }
   }
 
@@ -298,12 +297,12 @@ export class SqliteEngine implements Engine {
           if (!this.#db.inTransaction) throw new StoreUnavailable("the transaction was ended by an error");
           outcomes[index] = { ok: true, value };
         } catch (fault) {
-          this.#log.noteError(fault);
+          this.log.noteError(fault);
           outcomes[index] = { ok: false, error: asStoreError(fault) };
         }
       }
     } catch (fault) {
-      this.#log.noteError(fault);
+      this.log.noteError(fault);
       const error = asStoreError(fault);
       for (const { index } of answered) if (!outcomes[index]!.ok) outcomes[index] = { ok: false, error };
     } finally {
@@ -335,21 +334,21 @@ export class SqliteEngine implements Engine {
    * journal, and the next flush is for all before it.
    */
   #writeSome(write: () => void): boolean {
-    if (!this.#db.open || !this.#log.isTrusted) return false;
+    if (!this.#db.open || !this.log.isTrusted) return false;
     try {
-      this.#log.synchronous("NORMAL");
+      this.log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
       write();
       this.#db.exec("COMMIT");
       // To whoever reads the tables as they are, what was only in memory is new.
       this.#noteChanges();
-      this.#log.checkpointIfDue();
+      this.log.checkpointIfDue();
       return true;
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
-      this.#log.noteError(error);
+      this.log.noteError(error);
       this.#rollback();
       return false;
     }
@@ -359,34 +358,19 @@ export class SqliteEngine implements Engine {
   settle(): void {
     if (this.#looks) return;
     this.#tables.behind.reset();
-    if (!this.#log.restore()) return;
+    if (!this.log.restore()) return;
     try {
       replayJournal(this.#db, this.#onFault);
     } catch (error) {
       if (!canBeRead(error)) throw error;
       this.#onFault(error);
-      this.#log.noteError(error);
+      this.log.noteError(error);
     }
-  }
-
-  /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
-  leaveCheckpoints(turn: CheckpointTurn | null): void {
-    if (this.#db.open) this.#log.leaveCheckpoints(turn);
-  }
-
-  /** Sees to the log while nothing is committed. */
-  lookAtLog(): void {
-    if (this.#log.isTrusted) this.#log.look();
-  }
-
-  /** Tells when nothing more can be kept here and the process should end. */
-  onLost(tell: (reason: string) => void): void {
-    this.#log.onLost(tell);
   }
 
   close(): void {
     try {
-      this.#log.close();
+      this.log.close();
     } finally {
       this.#unlock();
     }
