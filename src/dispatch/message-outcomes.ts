@@ -8,6 +8,7 @@ import type { IncomingPart } from "../message/incoming.ts";
 import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { perKey } from "../runtime/lazy.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { type BatchFacts, OutcomeRecorder } from "../store/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
@@ -102,8 +103,8 @@ export class MessageOutcomes {
   readonly #again: Add<Told<HandedAgain>>;
   readonly #released: Add<Told<MessageKey>>;
   /** By carrier. */
-  readonly #receipts = new Map<string, Add<Told<Receipt>>>();
-  readonly #incoming = new Map<string, Add<Told<IncomingPart>>>();
+  readonly #receiptsOf: (carrierId: string) => Add<Told<Receipt>>;
+  readonly #incomingOf: (carrierId: string) => Add<Told<IncomingPart>>;
   /** Of messages that whoever has them next has to know of: how much of that is not in the store yet, and what lets go of them behind it. */
   readonly #unwritten = new Map<MessageKey, { count: number; letGo: (() => void) | null }>();
 
@@ -161,6 +162,27 @@ export class MessageOutcomes {
       write: (keys) => store.release({ keys }),
       subject: (key) => key,
     });
+    this.#receiptsOf = perKey((carrierId) =>
+      this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
+        command: "received",
+        write: async (receipts) => {
+          const answer = await store.received({ carrierId, receipts });
+          this.#countReceipts(carrierId, answer);
+          return answer;
+        },
+        strangers: ({ strangers }) => strangers,
+        subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
+      }),
+    );
+    this.#incomingOf = perKey((carrierId) =>
+      this.#kind<IncomingPart>({
+        command: "incoming",
+        write: async (some, { atMs: nowMs }) => {
+          parts.counts.incomingUnmatched += (await store.incoming({ carrierId, parts: some, nowMs })).unmatched;
+        },
+        subject: ({ from }) => `${carrierId} ${from}`,
+      }),
+    );
   }
 
   /** What is gathered now keeps others from going on. */
@@ -251,23 +273,6 @@ export class MessageOutcomes {
     await new Promise<Fate>((safe) => this.#incomingOf(carrierId)({ item: part, safe }));
   }
 
-  #receiptsOf(carrierId: string): Add<Told<Receipt>> {
-    const known = this.#receipts.get(carrierId);
-    if (known !== undefined) return known;
-    const add = this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
-      command: "received",
-      write: async (receipts) => {
-        const answer = await this.#parts.store.received({ carrierId, receipts });
-        this.#countReceipts(carrierId, answer);
-        return answer;
-      },
-      strangers: ({ strangers }) => strangers,
-      subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
-    });
-    this.#receipts.set(carrierId, add);
-    return add;
-  }
-
   #countReceipts(carrierId: string, { unmatched, foreign, doubtful, repeated, later }: ReceivedReceipts): void {
     const { counts, log } = this.#parts;
     counts.receiptsUnmatched += unmatched;
@@ -284,21 +289,6 @@ export class MessageOutcomes {
       this.#profileLimiter.write(`doubtful ${carrierId}`, (more) =>
         log.warn({ carrier: carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
       );
-  }
-
-  #incomingOf(carrierId: string): Add<Told<IncomingPart>> {
-    const known = this.#incoming.get(carrierId);
-    if (known !== undefined) return known;
-    const { store, counts } = this.#parts;
-    const add = this.#kind<IncomingPart>({
-      command: "incoming",
-      write: async (parts, { atMs: nowMs }) => {
-        counts.incomingUnmatched += (await store.incoming({ carrierId, parts, nowMs })).unmatched;
-      },
-      subject: ({ from }) => `${carrierId} ${from}`,
-    });
-    this.#incoming.set(carrierId, add);
-    return add;
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. */

@@ -1,13 +1,14 @@
 /** The parts that a transaction has read, by the names that carriers gave them, with their messages, which are locked. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
+import { append } from "../../runtime/lazy.ts";
 import type { PartName } from "../port/receipts.ts";
 import { type MessageRow, type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import type { LoadedMessages } from "./loaded-messages.ts";
-import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { LoadedRows, remove, rowId } from "./loaded-rows.ts";
 import { FIND, WRITES } from "./statements.ts";
 
 const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);

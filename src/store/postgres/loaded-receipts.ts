@@ -1,13 +1,14 @@
 /** The receipts without a part that a transaction has read and locked, and those that it parks, takes back and records beside a message. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
+import { append } from "../../runtime/lazy.ts";
 import type { PartName } from "../port/receipts.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
 import type { ReceiptTable } from "../tables.ts";
 import { MAX_SAME_ID } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
-import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { LoadedRows, remove, rowId } from "./loaded-rows.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
 
 const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);

@@ -6,6 +6,7 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
+import { append } from "../../runtime/lazy.ts";
 import { allReceiptNames, idName } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
 import type { CarrierReceipt, PartName } from "../port/receipts.ts";
@@ -16,7 +17,7 @@ import { LoadedMessages } from "./loaded-messages.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import { LoadedReceipts } from "./loaded-receipts.ts";
 import { LoadedReports } from "./loaded-reports.ts";
-import { append, LoadedRows, rowId } from "./loaded-rows.ts";
+import { LoadedRows, rowId } from "./loaded-rows.ts";
 import { LoadedWallets } from "./loaded-wallets.ts";
 import type { OwnedMessages } from "./owned-messages.ts";
 import type { Partitions } from "./partitions.ts";

@@ -1,5 +1,6 @@
 /** Parts, which are written behind, by the names that carriers gave them. */
 import type { Db } from "../../drivers/sqlite/database.ts";
+import { append } from "../../runtime/lazy.ts";
 import { SlotMap } from "../../runtime/slots.ts";
 import type { PartName } from "../port/receipts.ts";
 import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
@@ -68,10 +69,7 @@ export class SqliteParts implements PartTable {
   insert(fresh: NewPartRow): void {
     const row = PART.create({ ...fresh, id: ++this.#lastId });
     this.#rows.insert(row);
-    const name = nameOf(row);
-    const same = this.#byName.get(name);
-    if (same === undefined) this.#byName.set(name, [row]);
-    else same.push(row);
+    append(this.#byName, nameOf(row), row);
   }
 
   delete({ id }: PartRow): void {
