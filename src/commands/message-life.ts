@@ -231,8 +231,8 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
       if (waiting > 0) return hastened > 0 ? "hastened" : "on its way";
       if (row.notify_url === null || row.done_at_ms === null) return "nothing to replay";
       const told = row.charged_micros === "0" ? { ...row, price: "0" } : row;
-      const isTold = reportAgain(told, row.status_id, row.error_id, row.done_at_ms, row.mcc_mnc);
-      return isTold ? "sent anew" : "nothing to replay";
+      const { status_id: statusId, error_id: errorId, done_at_ms: atMs, mcc_mnc: mccMnc } = row;
+      return reportAgain(told, { statusId, errorId, atMs, mccMnc }) ? "sent anew" : "nothing to replay";
     },
   });
 }

@@ -22,7 +22,7 @@ export function takenOf({ taken }: Pick<MessageRow, "taken">): PartsTaken | null
   return taken === null ? null : (JSON.parse(taken) as PartsTaken);
 }
 
-interface ReportedState {
+export interface ReportedState {
   readonly statusId: number;
   readonly errorId: number;
   readonly atMs: number;

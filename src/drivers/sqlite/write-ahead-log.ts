@@ -36,8 +36,6 @@ export interface LogEvents {
   readonly onDistrust?: (error: unknown) => void;
   /** The log is whole again. */
   readonly onTrust?: () => void;
-  /** It cannot be made whole: the process should end, and be started anew. */
-  readonly onLost?: (reason: string) => void;
 }
 
 export interface WriteAheadLogOptions extends LogEvents {
@@ -79,12 +77,11 @@ export class WriteAheadLog {
   #distrust: Distrust | null = null;
   /** The thread that does most of the checkpoints; null where there is none. */
   #turn: CheckpointTurn | null = null;
-  #onLost: (reason: string) => void;
+  #onLost: (reason: string) => void = () => undefined;
 
   constructor(options: WriteAheadLogOptions) {
     this.#options = options;
     this.#db = options.db;
-    this.#onLost = options.onLost ?? (() => undefined);
     this.#db.pragma("wal_autocheckpoint = 0");
     this.#size = this.#db.prepare<[], { log: number; checkpointed: number }>("PRAGMA wal_checkpoint(NOOP)");
   }

@@ -33,7 +33,7 @@ import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
 
-export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
+export interface SqliteOptions extends LogEvents {
   readonly rules: Rules;
   readonly directory: string;
   readonly clock: Clock;
