@@ -1,4 +1,5 @@
 /** The last word about a message: its final state, what it gives back, and its report. */
+
 import { type Event, type Step, step } from "../message/life.ts";
 import { reasonOf } from "../message/reasons.ts";
 import { formFor, NO_REPORT, TOLD, type Told } from "../message/report-form.ts";
@@ -7,8 +8,8 @@ import type { CommandParts } from "../store/command-parts.ts";
 import { type ReportedState, reportFacts } from "../store/rows.ts";
 import { type MessageRow, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
 import type { Unit } from "../store/unit.ts";
-import type { Hearers } from "./hearers.ts";
 import { refund } from "./ledger.ts";
+import type { Hearers } from "./live-news.ts";
 
 /** The last word about a part. */
 export interface LastWord {

@@ -33,7 +33,7 @@ import type { Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
-import { factsOf } from "./carrier-facts.ts";
+import { factsOf, stateOf } from "./carrier-facts.ts";
 import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { CarrierRouter, RoutingRules } from "./carrier-router.ts";
@@ -206,13 +206,7 @@ export class Dispatcher {
 
   /** The same, as far as their connections go. */
   stateFacts(): StateFacts[] {
-    return [...this.#queues].map(({ carrier, sinceMs, health }) => ({
-      id: carrier.id,
-      isUp: carrier.isUp(),
-      sinceMs,
-      health: health.facts,
-      connections: carrier.connections?.() ?? null,
-    }));
+    return [...this.#queues].map(stateOf);
   }
 
   /** Tries connections that wait for their next try at once, and takes a carrier that is sick for well. False where this node does not serve the carrier. */
