@@ -70,20 +70,14 @@ const shownUser = (username: string): string => boundedText(username, MAX_USER_S
 const SENDING = /^\/sms\/\d\/text\//;
 
 /** A question whose answer all get who ask while it is being asked. */
-class SharedQuestion<Result> {
-  readonly #ask: () => Promise<Result>;
-  #underWay: Promise<Result> | null = null;
-
-  constructor(ask: () => Promise<Result>) {
-    this.#ask = ask;
-  }
-
-  ask(): Promise<Result> {
-    this.#underWay ??= this.#ask().finally(() => {
-      this.#underWay = null;
+function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
+  let underWay: Promise<Result> | null = null;
+  return () => {
+    underWay ??= ask().finally(() => {
+      underWay = null;
     });
-    return this.#underWay;
-  }
+    return underWay;
+  };
 }
 
 export class Edge {
@@ -93,8 +87,8 @@ export class Edge {
   readonly #thread = new ThreadMetrics("edge", { collections: true });
   readonly #trace: TraceRecorder;
   /** Anybody may ask for these, so however many do, the question is asked once at a time. */
-  readonly #readiness = new SharedQuestion(() => this.#ready());
-  readonly #page = new SharedQuestion(() => this.#scrape());
+  readonly #readiness = shared(() => this.#ready());
+  readonly #page = shared(() => this.#scrape());
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
   #intake: Intake | null = null;
@@ -192,8 +186,8 @@ export class Edge {
       testCallbacks: this.#testCallbacks,
       sandbox: this.#parts.sandbox,
       consoleFolder: this.#parts.consoleFolder ?? CONSOLE_FOLDER,
-      ready: () => this.#readiness.ask(),
-      metrics: () => this.#page.ask(),
+      ready: this.#readiness,
+      metrics: this.#page,
       onAnswer: (route, status, durationMs) => {
         this.#requestTimes.observe(route, status, durationMs);
         if (status === 200 && SENDING.test(route)) health.answered(durationMs);

@@ -26,7 +26,7 @@ import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
-import { IdMarks } from "./id-marks.ts";
+import { idMarks, noteRestored, raiseIdMark } from "./id-marks.ts";
 import { replayJournal } from "./journal.ts";
 import { isMigrated, migrate, migrateAlone } from "./migrate.ts";
 import { ownCommands } from "./own.ts";
@@ -75,7 +75,6 @@ export class SqliteEngine implements Engine {
   /** Why the last transaction that wrote failed for everybody; null when it did not. */
   #blocked: unknown = null;
   readonly #insertSettled;
-  readonly #idMarks: IdMarks;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
@@ -127,9 +126,8 @@ export class SqliteEngine implements Engine {
     this.#insertSettled = db.prepare<[number, number, string]>(
       "INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, ?)",
     );
-    this.#idMarks = new IdMarks(db);
     const epoch = options.mode === "deliver" ? this.#takeOver(options.clock.now()) : 0;
-    const marks = this.#idMarks.all();
+    const marks = idMarks(db);
     const node = options.mode === "deliver" ? chooseNumber(marks, options.clock.now()) : TOOL_NODE;
     this.ids = new IdSource(options.clock, node, startAfter(marks, node, options.clock.now()));
     this.#idMark = new IdMark(this.ids);
@@ -161,7 +159,7 @@ export class SqliteEngine implements Engine {
   #takeOver(nowMs: number): number {
     return this.#db
       .transaction(() => {
-        this.#idMarks.noteRestored(nowMs);
+        noteRestored(this.#db, nowMs);
         this.#db.exec("UPDATE counter SET starts = starts + 1");
         this.#db.exec("UPDATE message SET owner = NULL WHERE state = 1 AND owner IS NOT NULL");
         this.#db.exec("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by IS NOT NULL");
@@ -220,7 +218,7 @@ export class SqliteEngine implements Engine {
       const settled = settledRow(unit.settled);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
-      if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
+      if (mark !== null) raiseIdMark(this.#db, this.ids.node, mark);
       if (writes) this.#tables.behind.commit();
       this.#db.exec("COMMIT");
       if (mark !== null) this.#idMark.raised(mark);
