@@ -35,7 +35,6 @@ import { SimulatedNetwork } from "./simulator/network.ts";
 import { type PhoneMessage, SimulatedCarrier } from "./simulator/simulator.ts";
 import { senderFilter } from "./sms/writing.ts";
 import type { Feed, LaneName } from "./store/port/delivery.ts";
-import { StoreUnavailable } from "./store/port/errors.ts";
 import type { Store } from "./store/port/store.ts";
 
 export interface DeliveryParts {
@@ -140,7 +139,6 @@ export class Delivery {
       log,
       lease,
       ...(mark == null ? {} : { mark }),
-      isStoreAway: (error) => error instanceof StoreUnavailable,
       trace: this.#trace,
       ...(live === undefined ? {} : { live }),
       policy: rules.policy,

@@ -20,7 +20,7 @@ import { TraceRecorder } from "./events/trace.ts";
 import { Intake } from "./intake/intake.ts";
 import type { WriteMark } from "./node/write-mark.ts";
 import { TestCallbacks } from "./reports/pushing/test-callbacks.ts";
-import { type Clock, Interval } from "./runtime/clock.ts";
+import { type Clock, Interval, within } from "./runtime/clock.ts";
 import type { IdSource } from "./runtime/ids.ts";
 import { type Log, LogLimiter } from "./runtime/log.ts";
 import type { Metric } from "./runtime/metrics.ts";
@@ -70,20 +70,14 @@ const shownUser = (username: string): string => boundedText(username, MAX_USER_S
 const SENDING = /^\/sms\/\d\/text\//;
 
 /** A question whose answer all get who ask while it is being asked. */
-class SharedQuestion<Result> {
-  readonly #ask: () => Promise<Result>;
-  #underWay: Promise<Result> | null = null;
-
-  constructor(ask: () => Promise<Result>) {
-    this.#ask = ask;
-  }
-
-  ask(): Promise<Result> {
-    this.#underWay ??= this.#ask().finally(() => {
-      this.#underWay = null;
+function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
+  let underWay: Promise<Result> | null = null;
+  return () => {
+    underWay ??= ask().finally(() => {
+      underWay = null;
     });
-    return this.#underWay;
-  }
+    return underWay;
+  };
 }
 
 export class Edge {
@@ -93,8 +87,8 @@ export class Edge {
   readonly #thread = new ThreadMetrics("edge", { collections: true });
   readonly #trace: TraceRecorder;
   /** Anybody may ask for these, so however many do, the question is asked once at a time. */
-  readonly #readiness = new SharedQuestion(() => this.#ready());
-  readonly #page = new SharedQuestion(() => this.#scrape());
+  readonly #readiness = shared(() => this.#ready());
+  readonly #page = shared(() => this.#scrape());
   #server: ApiServer | null = null;
   #logins: LoginLog | null = null;
   #intake: Intake | null = null;
@@ -192,8 +186,8 @@ export class Edge {
       testCallbacks: this.#testCallbacks,
       sandbox: this.#parts.sandbox,
       consoleFolder: this.#parts.consoleFolder ?? CONSOLE_FOLDER,
-      ready: () => this.#readiness.ask(),
-      metrics: () => this.#page.ask(),
+      ready: this.#readiness,
+      metrics: this.#page,
       onAnswer: (route, status, durationMs) => {
         this.#requestTimes.observe(route, status, durationMs);
         if (status === 200 && SENDING.test(route)) health.answered(durationMs);
@@ -271,13 +265,8 @@ export class Edge {
 
   async #ready(): Promise<void> {
     const { store, clock } = this.#parts;
-    let late: { cancel(): void } | undefined;
-    await Promise.race([
-      store.changeCounter(),
-      new Promise((_, reject) => {
-        late = realOf(clock).after(READY_WITHIN_MS, () => reject(new Error("the store does not answer")));
-      }),
-    ]).finally(() => late?.cancel());
+    const changes = await within(realOf(clock), READY_WITHIN_MS, store.changeCounter(), null);
+    if (changes === null) throw new Error("the store does not answer");
   }
 
   /** No new requests; those in flight are answered, within a bound. */

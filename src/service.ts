@@ -11,7 +11,7 @@ import { Edge } from "./edge.ts";
 import { type LiveBatch, LiveHub } from "./events/live.ts";
 import { Lease } from "./node/lease.ts";
 import { WriteMark } from "./node/write-mark.ts";
-import { type Clock, systemClock } from "./runtime/clock.ts";
+import { type Clock, systemClock, within } from "./runtime/clock.ts";
 import { neverGuessLives } from "./runtime/compiled-code.ts";
 import { HeapRest } from "./runtime/heap-rest.ts";
 import { IdSource } from "./runtime/ids.ts";
@@ -92,10 +92,8 @@ export function watchStoreThread(
       onEnd(new Fenced(news.reason));
       return;
     }
-    const tooLong = new Promise<null>((resolve) => void clock.after(COUNT_WAIT_MS, () => resolve(null)));
-    void Promise.race([countInDoubt().catch(() => null), tooLong]).then((inDoubt) =>
-      onEnd(new StoreLost(news.reason, inDoubt)),
-    );
+    const counted = countInDoubt().catch(() => null);
+    void within(clock, COUNT_WAIT_MS, counted, null).then((inDoubt) => onEnd(new StoreLost(news.reason, inDoubt)));
   });
 }
 

@@ -4,7 +4,7 @@
  * wait for our counting.
  */
 import { type Click, CODE_LENGTH } from "../message/links.ts";
-import { type Clock, systemClock } from "../runtime/clock.ts";
+import { type Clock, systemClock, within } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { parseHttpUrl } from "../runtime/urls.ts";
 import type { Store } from "../store/port/store.ts";
@@ -44,7 +44,8 @@ class ClickCounter {
     if (this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push(click);
     this.#next ??= this.#writing.then(() => this.#turn()).then(() => this.#write());
-    await within(WAIT_MS, this.#next);
+    // By the machine's own clock: a phone waits in real time.
+    await within(systemClock, WAIT_MS, this.#next, undefined);
   }
 
   async #turn(): Promise<void> {
@@ -64,16 +65,6 @@ class ClickCounter {
     });
     return this.#writing;
   }
-}
-
-/** By the machine's own clock: a phone waits in real time. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let late: { cancel(): void } | undefined;
-  const waited = new Promise<void>((resolve) => {
-    late = systemClock.after(ms, resolve);
-  });
-  await Promise.race([work, waited]);
-  late?.cancel();
 }
 
 export function linkOperations(api: Api, parts: LinkParts): void {

@@ -37,24 +37,19 @@ export interface AuditedChange {
   readonly after: unknown;
 }
 
-export interface AuditWriter {
-  /** Changes without an actor are the service's own, and not noted. */
-  note(change: AuditedChange): Promise<void>;
-  /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
-  noteChange(): Promise<void>;
-}
-
-export function auditWriter({ sql, unit }: CommandParts): AuditWriter {
+export function auditWriter({ sql, unit }: CommandParts) {
   const insert = sql.prepare(
     "INSERT INTO audit (at_ms, actor, address, action, kind, subject, parent_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const changed = sql.prepare("UPDATE counter SET changes = changes + 1");
   return {
-    async note({ by, atMs, action, kind, subject, resellerId, before, after }) {
+    /** Changes without an actor are the service's own, and not noted. */
+    async note({ by, atMs, action, kind, subject, resellerId, before, after }: AuditedChange): Promise<void> {
       if (by === undefined) return;
       await insert.run(atMs, by.name, by.address, action, kind, subject, resellerId, asJson(before), asJson(after));
     },
-    async noteChange() {
+    /** Accounts or the catalogue are others than before: whoever has them in memory looks again. */
+    async noteChange(): Promise<void> {
       await changed.run();
       unit().changed = true;
     },

@@ -1,14 +1,15 @@
 /** The last word about a message: its final state, what it gives back, and its report. */
+
 import { type Event, type Step, step } from "../message/life.ts";
 import { reasonOf } from "../message/reasons.ts";
 import { formFor, NO_REPORT, TOLD, type Told } from "../message/report-form.ts";
 import { STATUS } from "../sms/statuses.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import { reportFacts } from "../store/rows.ts";
+import { type ReportedState, reportFacts } from "../store/rows.ts";
 import { type MessageRow, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
 import type { Unit } from "../store/unit.ts";
-import type { Hearers } from "./hearers.ts";
 import { refund } from "./ledger.ts";
+import type { Hearers } from "./live-news.ts";
 
 /** The last word about a part. */
 export interface LastWord {
@@ -27,47 +28,29 @@ function toldOf({ sent_at_ms }: MessageRow, statusId: number): Told {
 }
 
 export function endings({ tables, unit, now }: CommandParts, { finished, news }: Hearers) {
-  function report(
-    row: MessageRow,
-    statusId: number,
-    errorId: number,
-    atMs: number,
-    mccMnc: string | null,
-    told = toldOf(row, statusId),
-  ): void {
+  function report(row: MessageRow, now: ReportedState, told = toldOf(row, now.statusId)): void {
     let order = null;
     if (row.intermediate === 1) {
       const previous = row.last_report_id;
       const waiting = previous !== null && tables.reports.waits(previous);
       order = { key: row.key, afterId: waiting ? previous : null };
     }
-    push(row, told, { statusId, errorId, atMs, mccMnc }, order);
+    push(row, told, now, order);
   }
 
   /**
    * A report that was settled goes out anew, if its client wants it at all. The row is told its id, so that nobody makes another one while it is on
    * its way.
    */
-  function reportAgain(
-    row: MessageRow,
-    statusId: number,
-    errorId: number,
-    atMs: number,
-    mccMnc: string | null,
-  ): boolean {
-    return push(row, toldOf(row, statusId), { statusId, errorId, atMs, mccMnc }, { key: row.key, afterId: null });
+  function reportAgain(row: MessageRow, now: ReportedState): boolean {
+    return push(row, toldOf(row, now.statusId), now, { key: row.key, afterId: null });
   }
 
-  function push(
-    row: MessageRow,
-    told: Told,
-    facts: Parameters<typeof reportFacts>[1],
-    order: Parameters<Unit["report"]>[2],
-  ): boolean {
+  function push(row: MessageRow, told: Told, now: ReportedState, order: Parameters<Unit["report"]>[2]): boolean {
     const { account_id: accountId, notify_url: url, notify_type } = row;
     const form = formFor(notify_type, told);
     if (url === null || form === null) return false;
-    unit().report({ accountId, url, form }, reportFacts(row, facts), order);
+    unit().report({ accountId, url, form }, reportFacts(row, now), order);
     return true;
   }
 
@@ -96,7 +79,7 @@ export function endings({ tables, unit, now }: CommandParts, { finished, news }:
       pull_at_ms: toPull ? now() : null,
     });
     finished.add(unit(), statusId);
-    report(refunded ? { ...row, price: "0" } : row, statusId, reason, atMs, mccMnc);
+    report(refunded ? { ...row, price: "0" } : row, { statusId, errorId: reason, atMs, mccMnc });
     if (news.isOn) news.ended(row, statusId, reason);
   }
 

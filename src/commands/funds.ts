@@ -63,6 +63,13 @@ function guardOf({ operatorId, replay }: Pick<FundsMove, "operatorId" | "replay"
 const isTooLarge = ({ balanceMicros }: Wallet, amountMicros: bigint): boolean =>
   amountMicros > 0n && balanceMicros + amountMicros > MAX_AMOUNT;
 
+/** What a posting says that changes a wallet's balance by so much: the rest is the other's. */
+function between({ id }: Wallet, other: number, amountMicros: bigint) {
+  return amountMicros > 0n
+    ? { from: other, to: id, amountMicros }
+    : { from: id, to: other, amountMicros: -amountMicros };
+}
+
 export function fundsCommands(parts: CommandParts) {
   const { sql, tables, unit } = parts;
   const audit = fundsAudit(parts);
@@ -80,9 +87,7 @@ export function fundsCommands(parts: CommandParts) {
     const description = describedBy(moved);
     const wallet = tables.wallets.ofAccount(to.id);
     const other = tables.wallets.ofService(service, wallet.currency);
-    const [from, into] = amountMicros > 0n ? [other, wallet.id] : [wallet.id, other];
-    const size = amountMicros > 0n ? amountMicros : -amountMicros;
-    const posting = { atMs, kind: "funds", from, to: into, amountMicros: size, description, actorId } as const;
+    const posting = { atMs, kind: "funds", ...between(wallet, other, amountMicros), description, actorId } as const;
     const transactionId = await tables.wallets.postNumbered(posting);
     alertBelow(unit(), to.id, wallet, -amountMicros, atMs);
     await audit(to, wallet, { ...moved, transactionId });
@@ -182,10 +187,8 @@ export function settling(parts: CommandParts) {
     const entry = { ...made, amountMicros: -balanceMicros };
     if (settlement.kind === "writeOff") {
       const other = tables.wallets.ofService(service, currency);
-      const [from, to] = balanceMicros > 0n ? [wallet.id, other] : [other, wallet.id];
-      const amountMicros = balanceMicros > 0n ? balanceMicros : -balanceMicros;
       const { reason } = settlement;
-      tables.wallets.post({ atMs, kind: "funds", from, to, amountMicros, description: reason });
+      tables.wallets.post({ atMs, kind: "funds", ...between(wallet, other, -balanceMicros), description: reason });
       await audit(account, wallet, { ...entry, action: "writeOff", reason });
       return SETTLED;
     }

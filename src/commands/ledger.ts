@@ -103,20 +103,17 @@ export function ledgerCommands({ sql }: CommandParts) {
        JOIN wallet ON wallet.id = sums.wallet_id
      WHERE ${isNotNothing(`${upper("balance_micros")} - posted_high`, `${lower("balance_micros")} - posted_low`)}`,
   );
-  const belowLimit = sql.prepare<[], { fault: string }>(
+  const belowLimitIn = (wallets: string): string =>
     `SELECT 'account ' || account.key || ' is below its credit limit' AS fault
-     FROM wallet JOIN account ON account.id = wallet.account_id WHERE balance_micros < -credit_limit_micros`,
-  );
+     FROM ${wallets} JOIN account ON account.id = account_id WHERE balance_micros < -credit_limit_micros`;
+  const belowLimit = sql.prepare<[], { fault: string }>(belowLimitIn("wallet"));
   const someWallets = "(SELECT id, account_id, currency, balance_micros FROM wallet ORDER BY id LIMIT ?) AS looked";
   const sumsOfWallets = sql.prepare<[number], { currency: string; count: number; high: string; low: string }>(
     `SELECT currency, count, CAST(held_high AS TEXT) AS high, CAST(held_low AS TEXT) AS low
      FROM (SELECT currency, count(*) AS count, ${halvesOf("balance_micros", "held")} FROM ${someWallets} GROUP BY currency) AS sums
      ORDER BY currency`,
   );
-  const someBelowLimit = sql.prepare<[number], { fault: string }>(
-    `SELECT 'account ' || account.key || ' is below its credit limit' AS fault
-     FROM ${someWallets} JOIN account ON account.id = looked.account_id WHERE balance_micros < -credit_limit_micros`,
-  );
+  const someBelowLimit = sql.prepare<[number], { fault: string }>(belowLimitIn(someWallets));
   // Status 12, 14 and the like never cost anything; everything else was charged once and given back at most once.
   const wrongCharges = sql.prepare<[], WrongCharges>(
     `SELECT coalesce(account.key, CAST(account_id AS TEXT)) AS key, coalesce(account.currency, '') AS currency, CAST(paid_high AS TEXT) AS "paidHigh", CAST(paid_low AS TEXT) AS "paidLow",

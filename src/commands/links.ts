@@ -10,16 +10,9 @@ import type { CommandParts } from "../store/command-parts.ts";
 import type { Awaitable } from "../store/sql.ts";
 import { commands } from "./entry.ts";
 
-/** The links of one request, as its messages are accepted. */
-export interface LinksOfRequest {
-  /** The text of one message, with links of its own. */
-  textOf(contentNumber: number, content: Content, key: string): string;
-  /** Writes the links of all texts that were made. */
-  write(): Awaitable<unknown>;
-}
-
 type NewLinkRow = readonly [code: string, messageKey: string, number: number, target: string];
 
+/** The links of one request, as its messages are accepted. */
 export function linkWriter({ sql }: Pick<CommandParts, "sql">) {
   const insert = sql.prepare<[number, string | null, string]>(
     `INSERT INTO link (code, message_key, number, account_id, target, tracking_url)
@@ -27,11 +20,12 @@ export function linkWriter({ sql }: Pick<CommandParts, "sql">) {
        CAST(? AS BIGINT), item.value ->> 3, CAST(? AS TEXT)
      FROM ${sql.dialect.items}`,
   );
-  return (accountId: number, { contents, trackingUrl }: NewLinks): LinksOfRequest => {
+  return (accountId: number, { contents, trackingUrl }: NewLinks) => {
     const rows: NewLinkRow[] = [];
     const pieces = new Map<number, readonly string[]>();
     return {
-      textOf(contentNumber, content, key) {
+      /** The text of one message, with links of its own. */
+      textOf(contentNumber: number, content: Content, key: string): string {
         const links = contents.get(contentNumber);
         if (links === undefined) return content.text;
         const around = pieces.get(contentNumber) ?? piecesAround(content.text, links);
@@ -42,7 +36,9 @@ export function linkWriter({ sql }: Pick<CommandParts, "sql">) {
         });
         return around.map((piece, number) => piece + (codes[number] ?? "")).join("");
       },
-      write: () => (rows.length === 0 ? null : insert.run(accountId, trackingUrl, JSON.stringify(rows))),
+      /** Writes the links of all texts that were made. */
+      write: (): Awaitable<unknown> =>
+        rows.length === 0 ? null : insert.run(accountId, trackingUrl, JSON.stringify(rows)),
     };
   };
 }

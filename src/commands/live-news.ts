@@ -7,6 +7,7 @@ import { STATUS, statusById } from "../sms/statuses.ts";
 import type { Acceptance } from "../store/port/messages.ts";
 import type { MessageRow } from "../store/schema/message.ts";
 import type { Unit } from "../store/unit.ts";
+import type { FinishedCounts } from "./finished.ts";
 
 /** Of one request, so many messages are told of one by one. */
 const MAX_OF_REQUEST = 100;
@@ -67,6 +68,12 @@ export class LiveNews {
   #tell(events: readonly Told[], missed = 0): void {
     this.#unit().onCommit(() => this.#live.tell(events, missed));
   }
+}
+
+/** Who hears what becomes of messages: those who count, and those who watch. */
+export interface Hearers {
+  readonly finished: FinishedCounts;
+  readonly news: LiveNews;
 }
 
 const isDuplicate = (statusId: number): boolean => statusId === STATUS.REJECTED_DUPLICATE_MESSAGE_ID.id;

@@ -7,13 +7,12 @@
  */
 
 import { SUBJECT, type TraceDetails } from "../events/trace.ts";
-import { carriedFields, carriedOf } from "../message/fields.ts";
 import { firstIdAt } from "../runtime/ids.ts";
 import { hostOf } from "../runtime/urls.ts";
 import type { CommandParts } from "../store/command-parts.ts";
 import type { LivePosting, MessageLife, TraceStep, UntakenReport } from "../store/port/message-life.ts";
-import { IS_NOT_REJECTED, IS_REJECTED, keyOf, takenOf } from "../store/rows.ts";
-import { MESSAGE, type MessageRow, STATE_NUMBER } from "../store/schema/message.ts";
+import { IS_NOT_REJECTED, IS_REJECTED, keyOf } from "../store/rows.ts";
+import { lifeOfRow, MESSAGE, type MessageRow } from "../store/schema/message.ts";
 import { REPORT, type ReportRow } from "../store/schema/report.ts";
 import type { Value } from "../store/sql.ts";
 import { conversionOf } from "./conversions.ts";
@@ -37,8 +36,6 @@ const LONG_BEFORE_END_MS = 3_600_000;
 interface PostingRow extends Omit<LivePosting, "amountMicros"> {
   readonly amount: string;
 }
-
-const STATES = Object.fromEntries(Object.entries(STATE_NUMBER).map(([name, number]) => [number, name]));
 
 export function messageLifeCommands({ sql, tables, unit }: CommandParts, { reportAgain }: Endings) {
   const byKey = sql.prepare<[bigint], MessageRow>(`SELECT ${MESSAGE.list} FROM message WHERE key = ?`);
@@ -200,7 +197,7 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
       if (row === null) return null;
       const reportIds = await reportIdsOf(row);
       return {
-        ...factsOf(row),
+        ...lifeOfRow(row),
         accountKey: (await accountKey.get(row.account_id))?.key ?? "",
         bulk: (await bulkOf.get(row.account_id, row.bulk_id)) ?? null,
         postings: await postingsOf(row),
@@ -234,8 +231,8 @@ export function messageLifeCommands({ sql, tables, unit }: CommandParts, { repor
       if (waiting > 0) return hastened > 0 ? "hastened" : "on its way";
       if (row.notify_url === null || row.done_at_ms === null) return "nothing to replay";
       const told = row.charged_micros === "0" ? { ...row, price: "0" } : row;
-      const isTold = reportAgain(told, row.status_id, row.error_id, row.done_at_ms, row.mcc_mnc);
-      return isTold ? "sent anew" : "nothing to replay";
+      const { status_id: statusId, error_id: errorId, done_at_ms: atMs, mcc_mnc: mccMnc } = row;
+      return reportAgain(told, { statusId, errorId, atMs, mccMnc }) ? "sent anew" : "nothing to replay";
     },
   });
 }
@@ -257,44 +254,5 @@ function untakenReportOf(row: ReportRow): UntakenReport {
     deadAtMs: row.dead_at_ms,
     reason: row.reason,
     history: JSON.parse(row.history),
-  };
-}
-
-function factsOf(row: MessageRow) {
-  return {
-    key: row.key,
-    accountId: row.account_id,
-    messageId: row.client_message_id ?? row.key,
-    bulkId: row.bulk_id,
-    state: STATES[row.state] as MessageLife["state"],
-    statusId: row.status_id,
-    errorId: row.error_id,
-    carrierId: row.carrier_id,
-    from: row.sender,
-    to: row.recipient,
-    text: row.body,
-    encoding: row.encoding,
-    partCount: row.part_count,
-    flash: row.flash === 1,
-    pricePerPartMicros: BigInt(row.price),
-    chargedMicros: BigInt(row.charged_micros),
-    currency: row.currency,
-    notifyUrl: row.notify_url,
-    notifyContentType: row.notify_type,
-    intermediateReport: row.intermediate === 1,
-    receivedAtMs: row.received_at_ms,
-    dueAtMs: row.due_at_ms,
-    sentAtMs: row.sent_at_ms,
-    doneAtMs: row.done_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    validityMs: row.validity_ms,
-    unknownCount: row.unknown_count,
-    partsPending: row.parts_pending,
-    partsTaken: takenOf(row)?.ids.filter((id) => id !== null).length ?? null,
-    window: row.delivery_window,
-    mccMnc: row.mcc_mnc,
-    pull: row.pull,
-    pullAtMs: row.pull_at_ms,
-    carried: carriedFields(carriedOf(row)),
   };
 }

@@ -90,39 +90,35 @@ function folded(text: string): string {
   return text.toLowerCase().toUpperCase();
 }
 
-type Flag = "isRetrying" | "isStuck" | "isOverdue" | "isScheduled" | "isPaused";
+/** What is told of each message that is found, in the order in which the columns stand. */
+const FLAGS = {
+  isRetrying: IS_RETRYING,
+  isOverdue: IS_OVERDUE,
+  isStuck: IS_STUCK,
+  isScheduled: IS_SCHEDULED,
+  isPaused: IS_PAUSED,
+} as const;
+const FLAG_NAMES = Object.keys(FLAGS) as (keyof typeof FLAGS)[];
 
-interface FoundRow extends Omit<FoundMessage, Flag> {
+interface FoundRow extends Omit<FoundMessage, keyof typeof FLAGS>, Readonly<Record<keyof typeof FLAGS, number>> {
   /** Null where no text is looked for. */
   readonly body: string | null;
-  readonly retrying: number;
-  readonly overdue: number;
-  readonly stuck: number;
-  readonly paused: number;
-  readonly scheduled: number;
 }
 
 const asNumber = (condition: string): string => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 const COLUMNS = `CAST(message.key AS TEXT) AS key, (SELECT account.key FROM account WHERE account.id = message.account_id) AS "accountKey",
   received_at_ms AS "receivedAtMs", done_at_ms AS "doneAtMs", due_at_ms AS "dueAtMs", sender AS "from", recipient AS "to",
   substr(body, 1, ${TEXT_LENGTH}) AS text, status_id AS "statusId", error_id AS "errorId", part_count AS "partCount",
-  bulk_id AS "bulkId", carrier_id AS "carrierId", ${asNumber(IS_RETRYING)} AS retrying, ${asNumber(IS_OVERDUE)} AS overdue,
-  ${asNumber(IS_STUCK)} AS stuck, ${asNumber(IS_SCHEDULED)} AS scheduled, ${asNumber(IS_PAUSED)} AS paused,
+  bulk_id AS "bulkId", carrier_id AS "carrierId", ${FLAG_NAMES.map((name) => `${asNumber(FLAGS[name])} AS "${name}"`)},
   CASE WHEN CAST(? AS INTEGER) = 1 THEN body END AS body`;
 
 function columnValues(search: MessageSearch): Value[] {
   return [...momentValues(search), search.text === null ? 0 : 1];
 }
 
-function foundOf({ body: _, retrying, overdue, stuck, scheduled, paused, ...row }: FoundRow): FoundMessage {
-  return {
-    ...row,
-    isRetrying: retrying === 1,
-    isOverdue: overdue === 1,
-    isStuck: stuck === 1,
-    isScheduled: scheduled === 1,
-    isPaused: paused === 1,
-  };
+function foundOf({ body: _, ...row }: FoundRow): FoundMessage {
+  const flags = Object.fromEntries(FLAG_NAMES.map((name) => [name, row[name] === 1]));
+  return { ...row, ...(flags as Record<keyof typeof FLAGS, boolean>) };
 }
 
 /** One way back in time, from `upper` down. */

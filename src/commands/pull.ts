@@ -8,11 +8,14 @@
  * The mark is set in the transaction that makes the message final. What was handed out is gone only when it is known to have been
  * written to whoever asked, so neither a crash nor a broken connection loses a report. Marks of reports that nobody fetched in time
  * stay: an entry each in an index, below what is ever looked at.
+ *
+ * Few may match a filter of very many that wait. So a search looks at a bounded number of rows, in the order in which they are handed out, and says where
+ * to go on. It changes nothing and waits for nobody.
  */
 import type { ReportFacts } from "../message/message.ts";
 import type { CommandParts } from "../store/command-parts.ts";
-import type { ReportFetch } from "../store/port/reports.ts";
-import type { PlatformFilter } from "../store/port/tracking.ts";
+import type { PullPosition, PullSearch, ReportFetch } from "../store/port/reports.ts";
+import { LOG_PAGE_ROWS, type PlatformFilter } from "../store/port/tracking.ts";
 import {
   compareKeys,
   FACTS_COLUMNS,
@@ -22,10 +25,13 @@ import {
   IS_REJECTED,
   keyOf,
 } from "../store/rows.ts";
+import type { Value } from "../store/sql.ts";
 import { commands } from "./entry.ts";
+import { PLATFORM_FILTER, platformValues } from "./platform-filter.ts";
 
 const WAITING = 0;
 const HANDED_OUT = 1;
+const LAST_KEY = "9223372036854775807";
 /** Of the messages that were rejected under one name, how many are looked at. */
 const NEWEST_REJECTED = 100;
 
@@ -132,4 +138,44 @@ function matches({ entityId, applicationId, campaignReferenceIds: campaigns }: P
 /** What was handed out before comes first: it is older than whatever still waits. */
 function oldestFirst(first: PullRow, second: PullRow): number {
   return second.pull - first.pull || first.pull_at_ms - second.pull_at_ms || compareKeys(first.key, second.key);
+}
+
+type Place = Omit<PullPosition, "pull">;
+
+/** Which of the reports that wait a filter matches (PullSearch): what it finds is handed out by its key. */
+export function pullSearchCommands({ sql }: CommandParts) {
+  const { dialect } = sql;
+  const after = "pull = ? AND pull_at_ms BETWEEN ? AND ? AND (pull_at_ms > ? OR key > ?)";
+  const inOrder = "ORDER BY pull_at_ms, message.key";
+  const statements = (index: string, where: string) => {
+    const from = `FROM message ${dialect.along(index)} WHERE ${where} AND ${after}`;
+    const place = 'pull_at_ms AS "atMs", CAST(key AS TEXT) AS key';
+    return {
+      end: sql.prepare<Value[], Place>(`SELECT ${place} ${from} ${inOrder} LIMIT 1 OFFSET ?`),
+      found: sql.prepare<Value[], Place>(
+        `SELECT ${place} ${from} AND (pull_at_ms < ? OR key <= ?) ${PLATFORM_FILTER} ${inOrder} LIMIT ?`,
+      ),
+    };
+  };
+  const ofAccount = statements("message_to_pull", "account_id = ?");
+  const ofBulk = statements("message_to_pull_of_bulk", "account_id = ? AND bulk_id = ?");
+
+  return commands({
+    async searchReports({ accountId, bulkId, platform, sinceMs, nowMs, limit, after: from }: PullSearch) {
+      const { pull, atMs, key } = from ?? { pull: HANDED_OUT, atMs: sinceMs, key: LAST_KEY };
+      const { end, found } = bulkId === null ? ofAccount : ofBulk;
+      const names = bulkId === null ? [accountId] : [accountId, bulkId];
+      // A clock that steps back must not hide what waits; what was handed out can wait for it.
+      const untilMs = pull === HANDED_OUT ? nowMs : Number.MAX_SAFE_INTEGER;
+      const until = (lastMs: number): Value[] => [...names, pull, atMs, lastMs, atMs, BigInt(key)];
+      const last = (await end.get(...until(untilMs), LOG_PAGE_ROWS - 1)) ?? null;
+      const bottom = last ?? { atMs: untilMs, key: LAST_KEY };
+      const page = [...until(bottom.atMs), bottom.atMs, BigInt(bottom.key)];
+      const rows = await found.all(...page, ...platformValues(platform), limit);
+      const keys = rows.map((row) => row.key);
+      if (rows.length >= limit) return { keys, next: { pull, ...rows.at(-1)! } };
+      if (last !== null) return { keys, next: { pull, ...last } };
+      return { keys, next: pull === WAITING ? null : { pull: WAITING, atMs: sinceMs, key: LAST_KEY } };
+    },
+  });
 }

@@ -1,7 +1,7 @@
 /** A message as delivery gets it, made from its row: of one that was just accepted, and of one that was claimed. */
-import { USED_OF_ROW } from "../message/fields.ts";
 import type { QueuedMessage } from "../message/message.ts";
 import { compiled } from "../runtime/compiled.ts";
+import { literalOf, QUEUED_OF_ROW } from "../store/fields-of-rows.ts";
 import { parseEncoding } from "../store/rows.ts";
 import type { MessageRow, NewMessageRow } from "../store/schema/message.ts";
 
@@ -28,25 +28,6 @@ const scope = {
 /** A new row has no columns yet that only change later. */
 export const queuedMessage = compiled<(row: MessageRow | NewMessageRow) => QueuedMessage>(
   "row",
-  `({
-    key: row.key,
-    accountId: row.account_id,
-    carrierId: row.carrier_id,
-    from: row.sender,
-    to: row.recipient,
-    text: row.secret_body ?? row.body,
-    encoding: encodingOf(row.encoding),
-    partCount: row.part_count,
-    intermediateReport: row.intermediate === 1,
-    window: windowOf(row.delivery_window),
-    dueAtMs: row.due_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    slotUntilMs: row.slot_until_ms,
-    unknownCount: row.unknown_count ?? 0,
-    taken: row.taken ? JSON.parse(row.taken) : null,
-    regional: regionalOf(row.regional),
-    reference: row.reference,
-    ${USED_OF_ROW},
-  })`,
+  literalOf(QUEUED_OF_ROW),
   scope,
 );

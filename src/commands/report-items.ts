@@ -1,30 +1,18 @@
 /** The items of a report as they are kept: as JSON, whose amounts are texts. Pure. */
-import { carriedOf, TOLD_CARRIED } from "../message/fields.ts";
+import { carriedOf } from "../message/fields.ts";
 import type { DeliveryBatch, ReportBatch, ReportBatchItem, ReportFacts } from "../message/message.ts";
 import { compiled } from "../runtime/compiled.ts";
+import { literalOf, namesOf, REPORTED_OF_ROW } from "../store/fields-of-rows.ts";
 import type { ReportRow } from "../store/schema/report.ts";
 
 /** What a report's item may have none of. */
 const WITHOUT = { bulkId: null, mccMnc: null, ...carriedOf({}) };
 
 /** What is null is left out: it is written twice, and most items have much of it. */
+const STORED = namesOf(REPORTED_OF_ROW).map((name) => [name, `facts.${name} ?? undefined`] as const);
 const storedFacts = compiled<(facts: ReportFacts) => Record<keyof ReportFacts, string | number | undefined>>(
   "facts",
-  `({
-    bulkId: facts.bulkId ?? undefined,
-    messageId: facts.messageId,
-    to: facts.to,
-    from: facts.from,
-    sentAtMs: facts.sentAtMs,
-    doneAtMs: facts.doneAtMs,
-    smsCount: facts.smsCount,
-    mccMnc: facts.mccMnc ?? undefined,
-    pricePerPartMicros: facts.pricePerPartMicros.toString(),
-    currency: facts.currency,
-    statusId: facts.statusId,
-    errorId: facts.errorId,
-    ${TOLD_CARRIED},
-  })`,
+  literalOf({ ...Object.fromEntries(STORED), pricePerPartMicros: "facts.pricePerPartMicros.toString()" }),
 );
 
 export function serializeItems(items: readonly ReportBatchItem[]): string {

@@ -55,11 +55,6 @@ export function openItem<Some extends Item>(secrets: SecretBox, item: Some): Som
 
 // --- Writing -----------------------------------------------------------------------------------------------------------------
 
-export interface SecretWriter {
-  seal(place: string, text: string): Promise<string>;
-  sealItem<Some extends Item>(item: Some): Promise<Some>;
-}
-
 /**
  * Seals what is about to be stored, if the store is sealed: two accounts say so, the first and the last, or there is none yet.
  *
@@ -67,7 +62,7 @@ export interface SecretWriter {
  * could not use it. And one with a key seals nothing in a store that is not sealed: services may run there without the key, and could not use it
  * either. `secrets seal` is what makes a store a sealed one.
  */
-export function secretWriter({ sql, secrets }: CommandParts): SecretWriter {
+export function secretWriter({ sql, secrets }: CommandParts) {
   const ends = ["ASC", "DESC"].map((way) =>
     sql.prepare<[], { secret: string }>(`SELECT callback_secret AS secret FROM account ORDER BY id ${way} LIMIT 1`),
   );
@@ -84,10 +79,10 @@ export function secretWriter({ sql, secrets }: CommandParts): SecretWriter {
     return isAny;
   };
   return {
-    async seal(place, text) {
+    async seal(place: string, text: string): Promise<string> {
       return (await isSealed()) ? secrets.seal(place, text) : text;
     },
-    async sealItem(item) {
+    async sealItem<Some extends Item>(item: Some): Promise<Some> {
       if (withSecrets(item, () => "") === item || !(await isSealed())) return item;
       return withSecrets(item, (secret, field) => secrets.seal(carrierPlace(item.id, field), secret));
     },

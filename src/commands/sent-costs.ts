@@ -28,7 +28,11 @@ interface TrafficRow extends SentRow {
   readonly sentAtMs: number | null;
 }
 
-type Sums<Row> = { -readonly [Name in keyof Row]: Row[Name] };
+interface Sums {
+  messages: number;
+  parts: number;
+  amountMicros: bigint;
+}
 
 const LAST_KEY = "9223372036854775807";
 
@@ -77,21 +81,28 @@ function nextOf(rows: readonly SentRow[], limit: number): SentPosition | null {
   return last === null ? null : { atMs: last.atMs, key: last.key };
 }
 
-function costsOf(rows: readonly SentRow[], stepMs: number): SentCost[] {
-  const costs = new Map<string, Sums<SentCost>>();
-  for (const { atMs, state, recipient, carrierId, parts, charged } of rows) {
-    // One that no carrier has yet is counted when one has taken it; one that none took has cost nothing.
-    if (state < STATE_NUMBER.submitted || carrierId === null || charged === "0") continue;
-    const startMs = atMs - (atMs % stepMs);
-    const country = countryOf(recipient);
-    const name = `${startMs} ${country} ${carrierId}`;
-    const sums = costs.get(name) ?? { startMs, country, carrierId, messages: 0, parts: 0, amountMicros: 0n };
-    sums.messages++;
-    sums.parts += parts;
-    sums.amountMicros += BigInt(charged);
-    costs.set(name, sums);
+/** Adds up what is told of the rows, by all that it says of each. */
+function addedUp<Row extends SentRow, Told extends object>(rows: readonly Row[], toldOf: (row: Row) => Told | null) {
+  const sums = new Map<string, Told & Sums>();
+  for (const row of rows) {
+    const told = toldOf(row);
+    if (told === null) continue;
+    const name = Object.values(told).join(" ");
+    const sum = sums.get(name) ?? { ...told, messages: 0, parts: 0, amountMicros: 0n };
+    sum.messages++;
+    sum.parts += row.parts;
+    sum.amountMicros += BigInt(row.charged);
+    sums.set(name, sum);
   }
-  return [...costs.values()];
+  return [...sums.values()];
+}
+
+function costsOf(rows: readonly SentRow[], stepMs: number): SentCost[] {
+  return addedUp(rows, ({ atMs, state, recipient, carrierId, charged }) => {
+    // One that no carrier has yet is counted when one has taken it; one that none took has cost nothing.
+    if (state < STATE_NUMBER.submitted || carrierId === null || charged === "0") return null;
+    return { startMs: atMs - (atMs % stepMs), country: countryOf(recipient), carrierId };
+  });
 }
 
 /** One that is sold for nothing has a price with its carrier all the same: it counts if it was sent. */
@@ -101,22 +112,9 @@ function wasTaken({ state, carrierId, charged, price, sentAtMs }: TrafficRow): b
 }
 
 function trafficOf(rows: readonly TrafficRow[], digits: number): SentTraffic[] {
-  const traffic = new Map<string, Sums<SentTraffic>>();
-  for (const row of rows) {
-    if (!wasTaken(row)) continue;
-    const { recipient, currency, parts, charged } = row;
-    const carrierId = row.carrierId!;
-    const begins = recipient.slice(0, digits);
-    const country = countryOf(recipient);
-    const name = `${begins} ${country} ${currency} ${carrierId}`;
-    const sums = traffic.get(name) ?? {
-      ...{ begins, country, carrierId, currency },
-      ...{ messages: 0, parts: 0, amountMicros: 0n },
-    };
-    sums.messages++;
-    sums.parts += parts;
-    sums.amountMicros += BigInt(charged);
-    traffic.set(name, sums);
-  }
-  return [...traffic.values()];
+  return addedUp(rows, (row) => {
+    if (!wasTaken(row)) return null;
+    const { recipient, currency } = row;
+    return { begins: recipient.slice(0, digits), country: countryOf(recipient), carrierId: row.carrierId!, currency };
+  });
 }

@@ -70,7 +70,7 @@ export function taking({ tables }: CommandParts, bulks: Bulks, { report, conclud
       const times = { submittedAtMs: atMs, expiresAtMs: row.expires_at_ms };
       matches.add({ carrierId, carrierMessageId, key: row.key, counts: counts ? 1 : 0, ...times });
     }
-    if (row.intermediate === 1) report(changed, statusId, 0, atMs, null, TOLD.accepted);
+    if (row.intermediate === 1) report(changed, { statusId, errorId: 0, atMs, mccMnc: null }, TOLD.accepted);
     if (!tables.receipts.anyParked(carrierId)) return;
     const names = distinct(parts.map(({ carrierMessageId }) => ({ carrierId, carrierMessageId })));
     for (const name of names) matches.matchName(name, { only: row });

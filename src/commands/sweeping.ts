@@ -1,12 +1,12 @@
 /** Ends what has waited too long: messages past their validity, and parts whose receipt never came. */
 import type { CommandParts } from "../store/command-parts.ts";
+import { nameKey } from "../store/part-names.ts";
 import { SWEEP_START } from "../store/port/delivery.ts";
 import type { OutstandingRow, ParkedReceipt, PartName } from "../store/port/receipts.ts";
 import { PART, type PartRow, STATE_NUMBER } from "../store/schema/message.ts";
 import { MAX_SAME_ID } from "../store/tables.ts";
 import { commands } from "./entry.ts";
 import type { Matches } from "./receipts/matches.ts";
-import { nameKey } from "./receipts/names.ts";
 import { type TakenParts, takenNames } from "./submitting.ts";
 
 export function sweepingCommands({ sql, tables }: CommandParts, { expire }: TakenParts, beginMatches: () => Matches) {

@@ -4,18 +4,20 @@ import type { CarrierQueue } from "./carrier-queue.ts";
 
 const MAX_REASONS = 20;
 
+/** As far as its connections go. */
+export function stateOf({ carrier, health, sinceMs }: CarrierQueue) {
+  const connections = carrier.connections?.() ?? null;
+  return { id: carrier.id, isUp: carrier.isUp(), sinceMs, health: health.facts, connections };
+}
+
 export function factsOf(queue: CarrierQueue): CarrierFacts {
-  const { carrier, counts, handed, inFlight, putOff, sinceMs } = queue;
+  const { carrier, counts, handed, inFlight, putOff } = queue;
   const lanes = [...queue.ring.lanes()];
   const { messages, parts, refused, later, unknown, lastReceiptMs } = counts;
   const { held, delivered, ...otherwise } = counts.receipts;
   const failed = Object.values(otherwise).reduce((sum, count) => sum + count, 0);
   return {
-    id: carrier.id,
-    isUp: carrier.isUp(),
-    sinceMs,
-    health: queue.health.facts,
-    connections: carrier.connections?.() ?? null,
+    ...stateOf(queue),
     windowUsed: handed.unrecorded,
     window: carrier.window,
     waiting: lanes.reduce((sum, { length }) => sum + length, 0),

@@ -4,7 +4,7 @@
  * be told from one that is silent. And it reads which carriers are to be tried at once.
  */
 import { carrierState, STATE_NOTE_MS } from "../carriers/state.ts";
-import { type Clock, Interval } from "../runtime/clock.ts";
+import { type Clock, Interval, within } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import type { CarrierNote } from "../store/port/carriers.ts";
 import type { Store } from "../store/port/store.ts";
@@ -100,10 +100,7 @@ export class CarrierNotes {
   /** A store that does not answer is not waited for any longer than a second, for all that is to be asked of it together. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const late = Promise.withResolvers<void>();
-    const timer = this.#parts.clock.after(STOP_MS, late.resolve);
-    await Promise.race([this.#leave(), late.promise]);
-    timer.cancel();
+    await within(this.#parts.clock, STOP_MS, this.#leave(), undefined);
   }
 
   /** What is under way comes first: the store must not hear of this node after the goodbye. */

@@ -12,7 +12,6 @@ import { Flow, type FlowParts } from "./flow.ts";
 import { HealthWatch } from "./health-watch.ts";
 import { InDoubt } from "./in-doubt.ts";
 import type { Waiting } from "./lane.ts";
-import { LongMessages } from "./long-messages.ts";
 import type { MessageLines } from "./message-lines.ts";
 import type { MessageTrace } from "./message-trace.ts";
 import { PutOffs } from "./put-off.ts";
@@ -27,6 +26,8 @@ export interface CarrierPumpParts extends Omit<CarrierRouterParts, "pump">, Pick
   readonly laneMessages: number;
 }
 
+/** So long after a part was taken, that is recorded, should the answer to another part still be waited for. */
+const RECORDED_AFTER_MS = 200;
 const VALIDITY_EXPIRED = errorByName("EC_VALIDITY_EXPIRED").id;
 
 export class CarrierPump implements HandingOver {
@@ -39,7 +40,6 @@ export class CarrierPump implements HandingOver {
   readonly #putOffs: PutOffs;
   /** Timers of what waits for a moment: messages that a carrier put off, and long ones that wait for room. */
   readonly #aside = new Set<Timer>();
-  readonly #longMessages: LongMessages;
   readonly inDoubt = new InDoubt();
 
   constructor(parts: CarrierPumpParts) {
@@ -48,7 +48,6 @@ export class CarrierPump implements HandingOver {
     this.router = new CarrierRouter({ ...parts, pump: this });
     this.#watch = new HealthWatch({ ...parts, router: this.router });
     this.#putOffs = new PutOffs(parts.laneMessages);
-    this.#longMessages = new LongMessages(parts.clock, parts.outcomes);
   }
 
   get isStopping(): boolean {
@@ -146,7 +145,7 @@ export class CarrierPump implements HandingOver {
     const recorded = this.#handed(queue, waiting.message.key, parts);
     // The parts of a long one may wait for the pace, which says nothing of how soon the carrier answers.
     const isLong = parts > 1;
-    if (isLong) this.#longMessages.add(queue, submitting);
+    if (isLong) this.#recordNews(queue, submitting);
     const handedAtMs = isLong ? 0 : queue.counts.handed();
     const { trace, lines } = this.#parts;
     const sinceMs = trace.handedOver();
@@ -155,6 +154,22 @@ export class CarrierPump implements HandingOver {
       this.#judged(queue, waiting, submitting, verdict, recorded);
       trace.answered(queue, waiting.message.key, verdict, sinceMs);
       if (lines !== null) lines.submitted(queue.carrier, waiting.message, verdict);
+    });
+  }
+
+  /** It may take a while until a carrier has all parts of a long message. What it has meanwhile is not to be known in memory only. */
+  #recordNews(queue: CarrierQueue, submitting: Submitting): void {
+    queue.long.add(submitting);
+    queue.recording ??= this.#parts.clock.after(RECORDED_AFTER_MS, () => {
+      queue.recording = null;
+      for (const long of queue.long) {
+        const taken = long.takeNews();
+        if (taken !== null)
+          this.#parts.outcomes.again({ key: long.message.key, unknown: false, taken }, (fate) => {
+            if (fate === "recorded") long.recorded(taken);
+          });
+        this.#recordNews(queue, long);
+      }
     });
   }
 

@@ -2,6 +2,7 @@
 import type { Carrier } from "../carriers/port.ts";
 import type { MessageKey, QueuedMessage } from "../message/message.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { perKey } from "../runtime/lazy.ts";
 import type { References } from "../store/references.ts";
 import { CarrierCounts } from "./carrier-counts.ts";
 import { CarrierHealth } from "./carrier-health.ts";
@@ -134,19 +135,16 @@ export class CarrierQueue {
 export class CarrierQueues implements Iterable<CarrierQueue> {
   readonly #queues = new Map<string, CarrierQueue>();
   /** By carrier, as many as the operator ever names. */
-  readonly #handed = new Map<string, Handed>();
-  readonly #counts = new Map<string, CarrierCounts>();
+  readonly #keptOf: (carrierId: string) => { readonly handed: Handed; readonly counts: CarrierCounts };
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#keptOf = perKey(() => ({ handed: { unrecorded: 0 }, counts: new CarrierCounts(clock) }));
   }
 
   add(carrier: Carrier): CarrierQueue {
-    const counts = this.#counts.get(carrier.id) ?? new CarrierCounts(this.#clock);
-    this.#counts.set(carrier.id, counts);
-    const handed = this.#handed.get(carrier.id) ?? { unrecorded: 0 };
-    this.#handed.set(carrier.id, handed);
+    const { handed, counts } = this.#keptOf(carrier.id);
     const queue = new CarrierQueue(carrier, handed, counts, this.#clock.now());
     this.#queues.set(carrier.id, queue);
     return queue;

@@ -1,10 +1,9 @@
 /** What Prometheus reads of dispatch: for each carrier how it stands and what it answered, and what is counted of all together. */
-import type { HealthFacts } from "../carriers/facts.ts";
 import {
   addDistributions,
   counter,
-  type Distribution,
   gauge,
+  type Histogram,
   histogram,
   type LabelNames,
   type Metric,
@@ -17,202 +16,169 @@ import type { CarrierQueue } from "./carrier-queue.ts";
 /** Of so many carriers each has series of its own; those beyond share one set. */
 export const MAX_NAMED_CARRIERS = 200;
 
-/** What is told of one carrier, or of all that share a name. */
-interface CarrierNumbers {
-  readonly isUp: number;
-  readonly health: Readonly<Record<HealthFacts["state"], number>>;
-  readonly healthSeconds: number;
-  readonly share: number;
-  readonly sick: Readonly<Record<string, number>>;
-  readonly binds: { readonly bound: number; readonly unbound: number } | null;
-  readonly windowUsed: number;
-  readonly window: number;
-  readonly waiting: number;
-  readonly oldestSeconds: number;
-  readonly submits: Readonly<Record<string, number>>;
-  readonly parts: number;
-  readonly throttled: number;
-  readonly receipts: Readonly<Record<string, number>>;
-  readonly answerSeconds: Distribution;
-  readonly receiptSeconds: Distribution;
+/** What is counted of all carriers together. */
+export const zeroCounts = () => ({
+  rerouted: 0,
+  expired: 0,
+  incomingParts: 0,
+  /** Messages from phones to a number that is nobody's. */
+  incomingUnmatched: 0,
+  receiptsUnmatched: 0,
+  receiptsForeign: 0,
+  /** Receipts that could be about several messages of one id. */
+  receiptsDoubtful: 0,
+  /** Receipts that came after the last word about their message, and say something else. */
+  receiptsLater: 0,
+  /** Receipts that had come before. */
+  receiptsRepeated: 0,
+  /** What the store refused and was kept aside. */
+  quarantined: 0,
+});
+export type DispatchCounts = ReturnType<typeof zeroCounts>;
+
+type Numbers = Readonly<Record<string, number>>;
+/** What two carriers that share a name have together. */
+type Join = (one: number, other: number) => number;
+
+const sum: Join = (one, other) => one + other;
+const least: Join = (one, other) => Math.min(one, other);
+const most: Join = (one, other) => Math.max(one, other);
+
+function added(one: Numbers, other: Numbers): Numbers {
+  return Object.fromEntries(Object.entries(one).map(([name, value]) => [name, value + other[name]!]));
 }
 
-function numbersOf(queue: CarrierQueue, nowMs: number): CarrierNumbers {
-  const { carrier, counts, handed, inFlight, oldestDueAtMs } = queue;
-  const connections = carrier.connections?.() ?? null;
-  const { state, sinceMs, share } = queue.health.facts;
-  const bound = connections?.links.filter(({ isBound }) => isBound).length ?? 0;
+function bindsOf({ carrier }: CarrierQueue): Numbers | null {
+  const links = carrier.connections?.()?.links;
+  if (links === undefined) return null;
+  const bound = links.filter(({ isBound }) => isBound).length;
+  return { bound, unbound: links.length - bound };
+}
+
+function submitsOf({ counts }: CarrierQueue): Numbers {
   return {
-    isUp: carrier.isUp() ? 1 : 0,
-    health: { well: 0, slow: 0, sick: 0, [state]: 1 },
-    healthSeconds: Math.max(0, nowMs - sinceMs) / 1_000,
-    share,
-    sick: { throttled: counts.sick.throttled, unanswered: counts.sick.unanswered, put_off: counts.sick["put off"] },
-    binds: connections === null ? null : { bound, unbound: connections.links.length - bound },
-    windowUsed: handed.unrecorded,
-    window: carrier.window,
-    waiting: queue.size - inFlight,
-    oldestSeconds: oldestDueAtMs === null ? 0 : Math.max(0, nowMs - oldestDueAtMs) / 1_000,
-    submits: {
-      accepted: counts.messages,
-      refused: counts.refused - counts.gaveUp,
-      later: counts.later - counts.putOff,
-      put_off: counts.putOff,
-      unknown: counts.unknown,
-      gave_up: counts.gaveUp,
-    },
-    parts: counts.parts,
-    throttled: connections?.throttled ?? 0,
-    receipts: { ...counts.receipts },
-    answerSeconds: counts.answerSeconds.distribution,
-    receiptSeconds: counts.receiptSeconds.distribution,
+    accepted: counts.messages,
+    refused: counts.refused - counts.gaveUp,
+    later: counts.later - counts.putOff,
+    put_off: counts.putOff,
+    unknown: counts.unknown,
+    gave_up: counts.gaveUp,
   };
-}
-
-/** Several as one: it is up when all are, its oldest message is the oldest of all, and it has the least share of any. */
-function together(one: CarrierNumbers, other: CarrierNumbers): CarrierNumbers {
-  return {
-    isUp: Math.min(one.isUp, other.isUp),
-    health: added(one.health, other.health),
-    healthSeconds: Math.min(one.healthSeconds, other.healthSeconds),
-    share: Math.min(one.share, other.share),
-    sick: added(one.sick, other.sick),
-    binds: one.binds === null || other.binds === null ? (one.binds ?? other.binds) : added(one.binds, other.binds),
-    windowUsed: one.windowUsed + other.windowUsed,
-    window: one.window + other.window,
-    waiting: one.waiting + other.waiting,
-    oldestSeconds: Math.max(one.oldestSeconds, other.oldestSeconds),
-    submits: added(one.submits, other.submits),
-    parts: one.parts + other.parts,
-    throttled: one.throttled + other.throttled,
-    receipts: added(one.receipts, other.receipts),
-    answerSeconds: addDistributions(one.answerSeconds, other.answerSeconds),
-    receiptSeconds: addDistributions(one.receiptSeconds, other.receiptSeconds),
-  };
-}
-
-function added<Name extends string>(one: Readonly<Record<Name, number>>, other: Readonly<Record<Name, number>>) {
-  const sums = Object.entries<number>(one).map(([name, value]) => [name, value + other[name as Name]]);
-  return Object.fromEntries(sums) as Record<Name, number>;
 }
 
 export function carrierMetrics(queues: Iterable<CarrierQueue>, names: LabelNames, nowMs: number): Metric[] {
-  const byName = new Map<string, CarrierNumbers>();
-  for (const queue of queues) {
-    const name = names.of(queue.carrier.id);
-    const known = byName.get(name);
-    const numbers = numbersOf(queue, nowMs);
-    byName.set(name, known === undefined ? numbers : together(known, numbers));
-  }
-  const of = (value: (numbers: CarrierNumbers) => Series["value"]): Series[] =>
-    [...byName].map(([carrier, numbers]) => ({ labels: { carrier }, value: value(numbers) }));
-  const by = (label: string, values: (numbers: CarrierNumbers) => Readonly<Record<string, number>> | null): Series[] =>
-    [...byName].flatMap(([carrier, numbers]) => seriesBy(label, values(numbers) ?? {}, { carrier }));
+  const byName = [...Map.groupBy(queues, ({ carrier }) => names.of(carrier.id))];
+  const secondsSince = (atMs: number): number => Math.max(0, nowMs - atMs) / 1_000;
+  const of = (read: (queue: CarrierQueue) => number, join = sum): Series[] =>
+    byName.map(([carrier, some]) => ({ labels: { carrier }, value: some.map(read).reduce(join) }));
+  const spread = (read: (queue: CarrierQueue) => Histogram): Series[] =>
+    byName.map(([carrier, some]) => {
+      const value = some.map((queue) => read(queue).distribution).reduce(addDistributions);
+      return { labels: { carrier }, value };
+    });
+  const by = (label: string, read: (queue: CarrierQueue) => Numbers | null): Series[] =>
+    byName.flatMap(([carrier, some]) => {
+      const [first = {}, ...others] = some.map(read).filter((values) => values !== null);
+      return seriesBy(label, others.reduce(added, first), { carrier });
+    });
   return [
     gauge(
       "heliograph_carrier_up",
       `Whether the carrier takes messages from this node (${OTHER}: whether all do)`,
-      of(({ isUp }) => isUp),
+      of(({ carrier }) => Number(carrier.isUp()), least),
     ),
     gauge(
       "heliograph_carrier_binds",
       "Connections of this node to the carrier, by whether they are bound",
-      by("state", ({ binds }) => binds),
+      by("state", bindsOf),
     ),
     gauge(
       "heliograph_carrier_health",
       "How well the carrier is by what it answers: 1 for the state that it is in",
-      by("state", ({ health }) => health),
+      by("state", ({ health }) => ({ well: 0, slow: 0, sick: 0, [health.state]: 1 })),
     ),
     gauge(
       "heliograph_carrier_health_seconds",
       "How long it has been in that state",
-      of(({ healthSeconds }) => healthSeconds),
+      of(({ health }) => secondsSince(health.facts.sinceMs), least),
     ),
     gauge(
       "heliograph_carrier_share",
       "Share of the new messages of its routes that it gets: 0 while it is sick, and more as it comes back",
-      of(({ share }) => share),
+      of(({ health }) => health.facts.share, least),
     ),
     counter(
       "heliograph_carrier_sick_total",
       "How often the carrier became sick, by what made it so",
-      by("reason", ({ sick }) => sick),
+      by("reason", ({ counts: { sick } }) => ({
+        throttled: sick.throttled,
+        unanswered: sick.unanswered,
+        put_off: sick["put off"],
+      })),
     ),
     gauge(
       "heliograph_carrier_window_used",
       "Parts with the carrier whose outcome is not recorded",
-      of(({ windowUsed }) => windowUsed),
+      of(({ handed }) => handed.unrecorded),
     ),
     gauge(
       "heliograph_carrier_window_size",
       "How many parts that may be",
-      of(({ window }) => window),
+      of(({ carrier }) => carrier.window),
     ),
     gauge(
       "heliograph_carrier_messages_waiting",
       "Messages in memory that wait for the carrier",
-      of(({ waiting }) => waiting),
+      of(({ size, inFlight }) => size - inFlight),
     ),
     gauge(
       "heliograph_carrier_oldest_waiting_seconds",
       "How long the oldest of them has been due; 0 when none waits",
-      of(({ oldestSeconds }) => oldestSeconds),
+      of(({ oldestDueAtMs }) => (oldestDueAtMs === null ? 0 : secondsSince(oldestDueAtMs)), most),
     ),
     counter(
       "heliograph_carrier_submits_total",
       "Messages handed to the carrier, by what it answered",
-      by("outcome", ({ submits }) => submits),
+      by("outcome", submitsOf),
     ),
     counter(
       "heliograph_carrier_parts_total",
       "Parts that the carrier took",
-      of(({ parts }) => parts),
+      of(({ counts }) => counts.parts),
     ),
     counter(
       "heliograph_carrier_throttled_total",
       "Answers of the carrier that it is sent too much",
-      of(({ throttled }) => throttled),
+      of(({ carrier }) => carrier.connections?.()?.throttled ?? 0),
     ),
     histogram(
       "heliograph_carrier_answer_seconds",
       "How long the carrier took to answer a message of one part",
-      of(({ answerSeconds }) => answerSeconds),
+      spread(({ counts }) => counts.answerSeconds),
     ),
     counter(
       "heliograph_carrier_receipts_total",
       "Receipts from the carrier, by what they say",
-      by("state", ({ receipts }) => receipts),
+      by("state", ({ counts }) => counts.receipts),
     ),
     histogram(
       "heliograph_carrier_receipt_seconds",
       "How long receipts came after the answer, of at most twenty messages a second",
-      of(({ receiptSeconds }) => receiptSeconds),
+      spread(({ counts }) => counts.receiptSeconds),
     ),
   ];
 }
 
-/** What is counted of all carriers together, and what is in memory now. */
-interface DispatchNumbers {
-  readonly counts: Readonly<
-    Record<
-      | "expired"
-      | "rerouted"
-      | "quarantined"
-      | "incomingParts"
-      | "receiptsUnmatched"
-      | "receiptsForeign"
-      | "receiptsDoubtful"
-      | "receiptsLater"
-      | "receiptsRepeated",
-      number
-    >
-  >;
-  readonly inMemory: number;
-  readonly inDoubt: number;
-}
-
-export function dispatchMetrics({ counts, inMemory, inDoubt }: DispatchNumbers): Metric[] {
+/** With what is in memory now. */
+export function dispatchMetrics({
+  counts,
+  inMemory,
+  inDoubt,
+}: {
+  counts: DispatchCounts;
+  inMemory: number;
+  inDoubt: number;
+}): Metric[] {
   const { receiptsUnmatched: unmatched, receiptsForeign: foreign, receiptsDoubtful: doubtful } = counts;
   return [
     counter(

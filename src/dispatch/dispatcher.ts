@@ -28,17 +28,17 @@ import type { Trace } from "../events/trace.ts";
 import type { IncomingPart } from "../message/incoming.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Lease } from "../node/lease.ts";
-import { type Clock, Interval, type Timer } from "../runtime/clock.ts";
+import { type Clock, Interval, within } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { LabelNames, type Metric } from "../runtime/metrics.ts";
 import type { Feed, LaneName } from "../store/port/delivery.ts";
 import type { Store } from "../store/port/store.ts";
-import { factsOf } from "./carrier-facts.ts";
+import { factsOf, stateOf } from "./carrier-facts.ts";
 import { CarrierPump } from "./carrier-pump.ts";
 import { type CarrierQueue, CarrierQueues } from "./carrier-queue.ts";
 import type { CarrierRouter, RoutingRules } from "./carrier-router.ts";
 import { Claims } from "./claims.ts";
-import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS } from "./dispatch-metrics.ts";
+import { carrierMetrics, dispatchMetrics, MAX_NAMED_CARRIERS, zeroCounts } from "./dispatch-metrics.ts";
 import { MessageLines } from "./message-lines.ts";
 import { MessageOutcomes } from "./message-outcomes.ts";
 import { MessageTrace } from "./message-trace.ts";
@@ -86,18 +86,7 @@ export class Dispatcher {
   readonly #lines: MessageLines | null;
   #sweeping: Interval | null = null;
   readonly #carrierNames = new LabelNames(MAX_NAMED_CARRIERS);
-  readonly counts = {
-    rerouted: 0,
-    expired: 0,
-    incomingParts: 0,
-    incomingUnmatched: 0,
-    receiptsUnmatched: 0,
-    receiptsForeign: 0,
-    receiptsDoubtful: 0,
-    receiptsLater: 0,
-    receiptsRepeated: 0,
-    quarantined: 0,
-  };
+  readonly counts = zeroCounts();
 
   constructor(parts: DispatchParts) {
     const { claimCount, laneMessages } = parts.settings;
@@ -217,13 +206,7 @@ export class Dispatcher {
 
   /** The same, as far as their connections go. */
   stateFacts(): StateFacts[] {
-    return [...this.#queues].map(({ carrier, sinceMs, health }) => ({
-      id: carrier.id,
-      isUp: carrier.isUp(),
-      sinceMs,
-      health: health.facts,
-      connections: carrier.connections?.() ?? null,
-    }));
+    return [...this.#queues].map(stateOf);
   }
 
   /** Tries connections that wait for their next try at once, and takes a carrier that is sick for well. False where this node does not serve the carrier. */
@@ -319,12 +302,7 @@ export class Dispatcher {
     // What a carrier's end says of its messages is known in this turn.
     await new Promise<void>((resolve) => setImmediate(resolve));
     // Bounded: what a store that is away did not hear of is still owned, and taken over by the next start.
-    let late: Timer | null = null;
-    const tooLong = new Promise<"too long">((resolve) => {
-      late = clock.after(STOP_WAIT_MS, () => resolve("too long"));
-    });
-    const settled = await Promise.race([this.#outcomes.settled(), tooLong]);
-    (late as Timer | null)?.cancel();
+    const settled = await within(clock, STOP_WAIT_MS, this.#outcomes.settled(), "too long");
     this.#outcomes.abandon();
     if (settled !== "too long") await this.#handBack();
     return this.leftInDoubt;

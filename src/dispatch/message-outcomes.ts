@@ -1,5 +1,5 @@
 /**
- * What became of messages, and what carriers and phones said, on its way to the store (runtime/outcome-recorder.ts). Whoever tells it hears when it
+ * What became of messages, and what carriers and phones said, on its way to the store (store/outcome-recorder.ts). Whoever tells it hears when it
  * is safe, and hands no more messages over while the store does not keep up.
  *
  * What the store refuses, whatever it is, is recorded as far as can be, and kept in the table `quarantine`.
@@ -8,34 +8,20 @@ import type { IncomingPart } from "../message/incoming.ts";
 import type { MessageKey } from "../message/message.ts";
 import { type Receipt, unknownId } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { perKey } from "../runtime/lazy.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
-import { type BatchFacts, OutcomeRecorder } from "../runtime/outcome-recorder.ts";
+import { type BatchFacts, OutcomeRecorder } from "../store/outcome-recorder.ts";
 import type { Ending, HandedAgain, Postponed, SubmittedMessage } from "../store/port/delivery.ts";
-import { StoreUnavailable } from "../store/port/errors.ts";
+import { isStoreAway } from "../store/port/errors.ts";
 import type { ReceivedReceipts } from "../store/port/receipts.ts";
 import type { CommandName, Store } from "../store/port/store.ts";
+import type { DispatchCounts } from "./dispatch-metrics.ts";
 import { type EndedBy, MessageTrace } from "./message-trace.ts";
 
 type OutcomeStore = Pick<
   Store,
   "submitted" | "finish" | "postpone" | "again" | "received" | "reroute" | "incoming" | "release" | "quarantine"
 >;
-
-/** What the store said of what it was told. */
-export interface OutcomeCounts {
-  /** Messages from phones to a number that is nobody's. */
-  incomingUnmatched: number;
-  receiptsUnmatched: number;
-  receiptsForeign: number;
-  /** Receipts that could be about several messages of one id. */
-  receiptsDoubtful: number;
-  /** Receipts that came after the last word about their message, and say something else. */
-  receiptsLater: number;
-  /** Receipts that had come before. */
-  receiptsRepeated: number;
-  /** What the store refused and was kept aside. */
-  quarantined: number;
-}
 
 export interface MessageOutcomesParts {
   readonly store: OutcomeStore;
@@ -45,7 +31,7 @@ export interface MessageOutcomesParts {
   readonly onWritten: () => void;
   /** How long what nobody waits for is gathered (OutcomeRecorder). */
   readonly gatherMs?: number;
-  readonly counts: OutcomeCounts;
+  readonly counts: DispatchCounts;
   /** What is noted of it for people. */
   readonly trace?: MessageTrace;
 }
@@ -117,8 +103,8 @@ export class MessageOutcomes {
   readonly #again: Add<Told<HandedAgain>>;
   readonly #released: Add<Told<MessageKey>>;
   /** By carrier. */
-  readonly #receipts = new Map<string, Add<Told<Receipt>>>();
-  readonly #incoming = new Map<string, Add<Told<IncomingPart>>>();
+  readonly #receiptsOf: (carrierId: string) => Add<Told<Receipt>>;
+  readonly #incomingOf: (carrierId: string) => Add<Told<IncomingPart>>;
   /** Of messages that whoever has them next has to know of: how much of that is not in the store yet, and what lets go of them behind it. */
   readonly #unwritten = new Map<MessageKey, { count: number; letGo: (() => void) | null }>();
 
@@ -132,7 +118,6 @@ export class MessageOutcomes {
       ...parts,
       onAnswer: onWritten,
       what: "what carriers said",
-      isStoreAway,
       retryMs: TRY_AGAIN_AFTER_MS,
       retryLaterMs: TRY_LATER_AFTER_MS,
     });
@@ -177,6 +162,27 @@ export class MessageOutcomes {
       write: (keys) => store.release({ keys }),
       subject: (key) => key,
     });
+    this.#receiptsOf = perKey((carrierId) =>
+      this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
+        command: "received",
+        write: async (receipts) => {
+          const answer = await store.received({ carrierId, receipts });
+          this.#countReceipts(carrierId, answer);
+          return answer;
+        },
+        strangers: ({ strangers }) => strangers,
+        subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
+      }),
+    );
+    this.#incomingOf = perKey((carrierId) =>
+      this.#kind<IncomingPart>({
+        command: "incoming",
+        write: async (some, { atMs: nowMs }) => {
+          parts.counts.incomingUnmatched += (await store.incoming({ carrierId, parts: some, nowMs })).unmatched;
+        },
+        subject: ({ from }) => `${carrierId} ${from}`,
+      }),
+    );
   }
 
   /** What is gathered now keeps others from going on. */
@@ -267,23 +273,6 @@ export class MessageOutcomes {
     await new Promise<Fate>((safe) => this.#incomingOf(carrierId)({ item: part, safe }));
   }
 
-  #receiptsOf(carrierId: string): Add<Told<Receipt>> {
-    const known = this.#receipts.get(carrierId);
-    if (known !== undefined) return known;
-    const add = this.#kind<Receipt, Told<Receipt>, ReceivedReceipts>({
-      command: "received",
-      write: async (receipts) => {
-        const answer = await this.#parts.store.received({ carrierId, receipts });
-        this.#countReceipts(carrierId, answer);
-        return answer;
-      },
-      strangers: ({ strangers }) => strangers,
-      subject: ({ carrierMessageId }) => `${carrierId} ${carrierMessageId}`,
-    });
-    this.#receipts.set(carrierId, add);
-    return add;
-  }
-
   #countReceipts(carrierId: string, { unmatched, foreign, doubtful, repeated, later }: ReceivedReceipts): void {
     const { counts, log } = this.#parts;
     counts.receiptsUnmatched += unmatched;
@@ -300,21 +289,6 @@ export class MessageOutcomes {
       this.#profileLimiter.write(`doubtful ${carrierId}`, (more) =>
         log.warn({ carrier: carrierId, doubtful, ...more }, DOUBTFUL_RECEIPTS),
       );
-  }
-
-  #incomingOf(carrierId: string): Add<Told<IncomingPart>> {
-    const known = this.#incoming.get(carrierId);
-    if (known !== undefined) return known;
-    const { store, counts } = this.#parts;
-    const add = this.#kind<IncomingPart>({
-      command: "incoming",
-      write: async (parts, { atMs: nowMs }) => {
-        counts.incomingUnmatched += (await store.incoming({ carrierId, parts, nowMs })).unmatched;
-      },
-      subject: ({ from }) => `${carrierId} ${from}`,
-    });
-    this.#incoming.set(carrierId, add);
-    return add;
   }
 
   /** The process ends: what the store does not take now is left to whoever takes over. */
@@ -381,11 +355,6 @@ export class MessageOutcomes {
     told.safe("kept aside");
     return true;
   }
-}
-
-/** The store is away or ill; all else is about what it was told. */
-function isStoreAway(error: unknown): boolean {
-  return error instanceof StoreUnavailable;
 }
 
 const keyOf = ({ key }: { readonly key: MessageKey }): MessageKey => key;

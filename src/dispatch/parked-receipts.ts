@@ -7,6 +7,7 @@
 import { otherSpellings } from "../carriers/smpp/message-id.ts";
 import { isAboutPhone, type Receipt } from "../message/receipt.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { append } from "../runtime/lazy.ts";
 import type { Log } from "../runtime/log.ts";
 import { MAX_PARTS as MAX_PARTS_OF_MESSAGE } from "../sms/prepared-text.ts";
 import type { OutstandingRow, ParkedReceipt } from "../store/port/receipts.ts";
@@ -96,11 +97,7 @@ export class ParkedReceipts {
   ): Promise<{ readonly receipt: ParkedReceipt; readonly id: string }[]> {
     const bySpelling = new Map<string, ParkedReceipt[]>();
     for (const receipt of receipts) {
-      for (const id of otherSpellings(receipt.carrierMessageId)) {
-        const same = bySpelling.get(id);
-        if (same === undefined) bySpelling.set(id, [receipt]);
-        else same.push(receipt);
-      }
+      for (const id of otherSpellings(receipt.carrierMessageId)) append(bySpelling, id, receipt);
     }
     const found = new Map<ParkedReceipt, Set<string>>();
     let afterRow = 0;

@@ -5,7 +5,7 @@
  *
  * "trouble" notes what does not go smoothly: refusals, retries, errors, reports that fail. "all" notes every step.
  */
-import type { Clock, Timer } from "../runtime/clock.ts";
+import { type Clock, type Timer, within } from "../runtime/clock.ts";
 import { type Log, LogLimiter } from "../runtime/log.ts";
 import { counter, type Metric } from "../runtime/metrics.ts";
 
@@ -164,19 +164,13 @@ export class TraceRecorder implements Trace {
   /** Writes what is left, if the store takes it soon. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
-    const { clock } = this.#parts;
-    let late: Timer | null = null;
     const written = (async () => {
       while (this.#notes.length > 0 || this.#writing !== null) {
         this.#flush();
         await this.#writing;
       }
     })();
-    const tooLong = new Promise<void>((resolve) => {
-      late = clock.after(STOP_WAIT_MS, resolve);
-    });
-    await Promise.race([written, tooLong]);
-    (late as Timer | null)?.cancel();
+    await within(this.#parts.clock, STOP_WAIT_MS, written, undefined);
   }
 
   /** Those that are being written stay: they are not here any more. */

@@ -79,8 +79,10 @@ export type ToldCarried = { readonly [Name in CarriedName]: NonNullable<ValueOf<
 
 /** Their lines in the literal of an object that is made from `facts`, for `compiled`: with a spread in its place it takes twice as long to make and to write. */
 export const TOLD_CARRIED = CARRIED_NAMES.map((name) => `${name}: facts.${name} ?? undefined`).join(", ");
-/** The same of what the carrier gets, from `row`. */
-export const USED_OF_ROW = USED_NAMES.map((name) => {
-  const { is }: Way = MESSAGE_FIELDS[name];
-  return `${name}: row.${name}${is === "switch" ? " === 1" : ""}`;
-}).join(", ");
+/** How what the carrier gets is read of a row. */
+export const USED_OF_ROW = Object.fromEntries(
+  USED_NAMES.map((name) => {
+    const { is }: Way = MESSAGE_FIELDS[name];
+    return [name, `row.${name}${is === "switch" ? " === 1" : ""}`];
+  }),
+) as { readonly [Name in keyof Used]: string };

@@ -66,12 +66,6 @@ function closeness({ address, criteria }: Subscription): number {
 
 /** Whether a wish is the same as one that is there already. */
 export function isSameWish(first: SubscriptionWish, second: SubscriptionWish): boolean {
-  return (
-    first.kind === second.kind &&
-    first.address === second.address &&
-    first.criteria === second.criteria &&
-    first.notifyUrl === second.notifyUrl &&
-    first.callbackData === second.callbackData &&
-    first.format === second.format
-  );
+  const names = ["kind", "address", "criteria", "notifyUrl", "callbackData", "format"] as const;
+  return names.every((name) => first[name] === second[name]);
 }

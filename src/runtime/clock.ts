@@ -36,6 +36,22 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve));
 }
 
+/** What `work` comes to; `late` where that takes longer than the limit. */
+export async function within<Result, Late>(
+  clock: Pick<Clock, "after">,
+  limitMs: number,
+  work: Promise<Result>,
+  late: Late,
+): Promise<Result | Late> {
+  const tooLong = Promise.withResolvers<Late>();
+  const timer = clock.after(limitMs, () => tooLong.resolve(late));
+  try {
+    return await Promise.race([work, tooLong.promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
 /** Looks are made together, so often at most: each wakes a thread that may have nothing else to do. */
 const TOGETHER_MS = 500;
 

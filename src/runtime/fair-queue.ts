@@ -1,4 +1,6 @@
 /** What waits, shared out by account, or by another name: accounts take turns, and of one account whatever came first goes first. */
+import { append } from "./lazy.ts";
+
 export class FairQueue<Item, Name = number> {
   /** By account, in the order in which the accounts' turns come. */
   readonly #lines = new Map<Name, Item[]>();
@@ -21,9 +23,7 @@ export class FairQueue<Item, Name = number> {
 
   push(name: Name, item: Item): void {
     this.#size++;
-    const line = this.#lines.get(name);
-    if (line === undefined) this.#lines.set(name, [item]);
-    else line.push(item);
+    append(this.#lines, name, item);
   }
 
   shift(): Item | undefined {

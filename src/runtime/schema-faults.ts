@@ -2,6 +2,7 @@
  * What is wrong with something that a person wrote, by the schema that it should have: every fault with its path, in words and never as a pattern.
  * It knows the schemas that settings and the catalogue are made of: tables, lists, texts, whole numbers, switches, and words of a list.
  */
+import { perKey } from "./lazy.ts";
 import { didYouMean } from "./near.ts";
 import type { TomlPath } from "./toml.ts";
 
@@ -124,13 +125,7 @@ function textFault({ pattern, minLength, maxLength }: Schema, value: unknown, wo
 }
 
 /** The patterns are those of our own schemas. */
-const EXPRESSIONS = new Map<string, RegExp>();
-
-function expressionOf(pattern: string): RegExp {
-  const known = EXPRESSIONS.get(pattern) ?? new RegExp(pattern, "u");
-  EXPRESSIONS.set(pattern, known);
-  return known;
-}
+const expressionOf = perKey((pattern: string) => new RegExp(pattern, "u"));
 
 function numberFault({ minimum, maximum }: Schema, value: unknown): string | null {
   const isWhole = Number.isInteger(value);

@@ -17,10 +17,6 @@ export class SlotMap<Key, Value> {
     return place === undefined ? undefined : this.#values[place];
   }
 
-  has(key: Key): boolean {
-    return this.#places.has(key);
-  }
-
   set(key: Key, value: Value): void {
     let place = this.#places.get(key);
     if (place === undefined) {

@@ -80,12 +80,6 @@ export class TravelClock implements Clock {
     };
   }
 
-  /** Moves this clock forwards, and lets fire what is due. */
-  jump(byMs: number): void {
-    this.move(byMs);
-    this.rearm();
-  }
-
   /** Moves all clocks on this memory forwards. Their timers hear of it when each is told to `rearm`. */
   move(byMs: number): void {
     if (!Number.isSafeInteger(byMs) || byMs < 0) throw new RangeError(`a clock cannot jump by ${byMs} ms`);

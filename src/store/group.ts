@@ -114,6 +114,12 @@ export interface GroupPause {
   readonly ms: Readonly<Record<Urgency, number>>;
 }
 
+/** Has an engine run a group, and may measure that. */
+export interface GroupRunner {
+  run(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult>;
+}
+const STRAIGHT: GroupRunner = { run: (engine, calls) => engine.run(calls) };
+
 interface Waiting {
   readonly call: Call;
   readonly answer: (outcome: CallOutcome) => void;
@@ -122,6 +128,7 @@ interface Waiting {
 
 export class GroupCommit {
   readonly #engine: Engine;
+  readonly #runner: GroupRunner;
   readonly #onFeed: (feed: Feed) => void;
   readonly #pause: GroupPause | null;
   readonly #waiting = new FairQueue<Waiting>();
@@ -151,8 +158,9 @@ export class GroupCommit {
   /** The pause is for a request of many messages alone: whatever comes ends it. */
   #sleepsForBulk = false;
 
-  constructor(engine: Engine, onFeed: (feed: Feed) => void, pause: GroupPause | null = null) {
+  constructor(engine: Engine, onFeed: (feed: Feed) => void, pause: GroupPause | null = null, runner = STRAIGHT) {
     this.#engine = engine;
+    this.#runner = runner;
     this.#onFeed = onFeed;
     this.#pause = pause;
     this.#share = pause === null ? null : new BulkShare(pause.clock);
@@ -302,7 +310,7 @@ export class GroupCommit {
   /** Never rejects: whatever happens, everyone gets an answer. */
   async #run(calls: readonly Call[]): Promise<GroupResult> {
     try {
-      return await this.#engine.run(calls);
+      return await this.#runner.run(this.#engine, calls);
     } catch (error) {
       return { outcomes: calls.map(() => ({ ok: false, error })), feed: null };
     }

@@ -2,7 +2,7 @@
  * Opens the engine that the settings name: the embedded one, or PostgreSQL. With the rules it makes a store (commands/open.ts). An engine with its
  * driver is loaded when it is the one: neither is small, and a service has the other for nothing.
  */
-import type { CheckpointTurn } from "../drivers/sqlite/checkpoint-turn.ts";
+import type { WriteAheadLog } from "../drivers/sqlite/write-ahead-log.ts";
 import type { Lease } from "../node/lease.ts";
 import type { Role } from "../node/roles.ts";
 import type { WriteMark } from "../node/write-mark.ts";
@@ -53,10 +53,7 @@ export interface OpenStore {
 
 /** A store that this process alone has open, but for the command line, which may write beside it and tells nobody. */
 export interface EmbeddedStore {
-  /** Leaves most of the checkpoints to another thread, or with null no more. */
-  leaveCheckpoints(turn: CheckpointTurn | null): void;
-  /** Looks whether a checkpoint is due, as is done after commits. */
-  lookAtLog(): void;
+  readonly log: Pick<WriteAheadLog, "leaveCheckpoints" | "look">;
   /** Looks whether another process has written something, and if so notes it in the mark. */
   lookForOthers(): void;
 }
@@ -209,7 +206,7 @@ async function openSqlite(
     ids: engine.ids,
     overflowed: deliver === null ? [] : engine.overflowedLanes(),
     start: ({ onLost }) => {
-      if (onLost !== undefined) engine.onLost(onLost);
+      if (onLost !== undefined) engine.log.onLost(onLost);
     },
     embedded: engine,
     close: async () => {

@@ -3,6 +3,11 @@ import { samePhone } from "../message/phones.ts";
 import { type Receipt, UNREADABLE_PREFIX, unknownId } from "../message/receipt.ts";
 import type { CarrierReceipt, PartName } from "./port/receipts.ts";
 
+/** The same for the same name, and no other. */
+export function nameKey({ carrierId, carrierMessageId }: PartName): string {
+  return `${carrierId} ${carrierMessageId}`;
+}
+
 /** The names that the two addresses of a receipt stand for. */
 export interface PhoneNames {
   readonly to: PartName | null;

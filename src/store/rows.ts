@@ -3,6 +3,7 @@ import { CARRIED_NAMES } from "../message/fields.ts";
 import type { PartsTaken, QueuedMessage, ReportFacts } from "../message/message.ts";
 import { compiled } from "../runtime/compiled.ts";
 import type { Encoding } from "../sms/text.ts";
+import { literalOf, REPORTED_OF_ROW } from "./fields-of-rows.ts";
 import type { LogPosition } from "./port/tracking.ts";
 import { MESSAGE, type MessageRow } from "./schema/message.ts";
 
@@ -21,7 +22,7 @@ export function takenOf({ taken }: Pick<MessageRow, "taken">): PartsTaken | null
   return taken === null ? null : (JSON.parse(taken) as PartsTaken);
 }
 
-interface ReportedState {
+export interface ReportedState {
   readonly statusId: number;
   readonly errorId: number;
   readonly atMs: number;
@@ -31,21 +32,7 @@ interface ReportedState {
 /** What a report says of the message once it has this status. */
 export const reportFacts = compiled<(row: MessageRow, now: ReportedState) => ReportFacts>(
   "row, now",
-  `({
-    bulkId: row.bulk_id,
-    messageId: row.client_message_id ?? row.key,
-    to: row.recipient,
-    from: row.sender,
-    sentAtMs: row.sent_at_ms ?? row.received_at_ms,
-    doneAtMs: now.atMs,
-    smsCount: row.part_count,
-    mccMnc: now.mccMnc,
-    pricePerPartMicros: BigInt(row.price),
-    currency: row.currency,
-    statusId: now.statusId,
-    errorId: now.errorId,
-    ${CARRIED_NAMES.map((name) => `${name}: row.${name}`)},
-  })`,
+  literalOf(REPORTED_OF_ROW),
 );
 
 /** The statuses whose messages do not use up their name, as the indexes by name have them. */

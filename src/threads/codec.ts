@@ -6,6 +6,7 @@
  */
 import { CARRIED_NAMES, USED_NAMES } from "../message/fields.ts";
 import { compiled } from "../runtime/compiled.ts";
+import { namesOf, QUEUED_OF_ROW, REPORTED_OF_ROW } from "../store/fields-of-rows.ts";
 import type { Feed } from "../store/port/delivery.ts";
 import type { Acceptance, AcceptanceOutcome } from "../store/port/messages.ts";
 import type { CommandInput, CommandName } from "../store/port/store.ts";
@@ -155,42 +156,8 @@ function record<Thing extends object>() {
   };
 }
 
-const QUEUED = record<Queued>()([
-  "key",
-  "accountId",
-  "carrierId",
-  "from",
-  "to",
-  "text",
-  "encoding",
-  "partCount",
-  "intermediateReport",
-  "window",
-  "dueAtMs",
-  "expiresAtMs",
-  "slotUntilMs",
-  "unknownCount",
-  "taken",
-  "regional",
-  "reference",
-  ...USED_NAMES,
-]);
-
-const REPORT = record<Report>()([
-  "bulkId",
-  "messageId",
-  "to",
-  "from",
-  "sentAtMs",
-  "doneAtMs",
-  "smsCount",
-  "mccMnc",
-  "pricePerPartMicros",
-  "currency",
-  "statusId",
-  "errorId",
-  ...CARRIED_NAMES,
-]);
+const QUEUED = record<Queued>()(namesOf(QUEUED_OF_ROW));
+const REPORT = record<Report>()(namesOf(REPORTED_OF_ROW));
 
 const CONTENT = record<Content>()([
   "from",

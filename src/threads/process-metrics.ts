@@ -16,9 +16,7 @@ const GC_KINDS: Readonly<Record<number, string>> = { 1: "minor", 4: "major", 8: 
 /** What is asked of the system. Only Linux tells all of it; elsewhere some are missing. */
 export function processMetrics(engine: "sqlite" | "postgres"): Metric[] {
   const { user, system } = process.cpuUsage();
-  const memory = procMemory();
-  const openFiles = countOpenFiles();
-  const most = maxOpenFiles();
+  const { VmSize, VmData } = procMemory();
   const [major = "", minor = "", patch = ""] = process.versions.node.split(".");
   const info = (labels: Readonly<Record<string, string>>) => [{ labels, value: 1 }];
   return [
@@ -36,16 +34,10 @@ export function processMetrics(engine: "sqlite" | "postgres"): Metric[] {
       performance.timeOrigin / 1e3,
     ),
     gauge("process_resident_memory_bytes", "Memory that the process has in RAM", process.memoryUsage.rss()),
-    ...(memory.VmSize === undefined
-      ? []
-      : [gauge("process_virtual_memory_bytes", "Address space of the process", memory.VmSize)]),
-    ...(memory.VmData === undefined
-      ? []
-      : [gauge("process_heap_bytes", "Data of the process in its address space", memory.VmData)]),
-    ...(openFiles === null
-      ? []
-      : [gauge("process_open_fds", "Files and connections that the process has open", openFiles)]),
-    ...(most === null ? [] : [gauge("process_max_fds", "Files and connections that it may have open", most)]),
+    ...ifTold("process_virtual_memory_bytes", "Address space of the process", VmSize),
+    ...ifTold("process_heap_bytes", "Data of the process in its address space", VmData),
+    ...ifTold("process_open_fds", "Files and connections that the process has open", countOpenFiles()),
+    ...ifTold("process_max_fds", "Files and connections that it may have open", maxOpenFiles()),
     gauge(
       "nodejs_version_info",
       "Which version of Node.js runs",
@@ -53,6 +45,9 @@ export function processMetrics(engine: "sqlite" | "postgres"): Metric[] {
     ),
   ];
 }
+
+const ifTold = (name: string, help: string, value: number | null | undefined): Metric[] =>
+  value == null ? [] : [gauge(name, help, value)];
 
 /** One thread's heap and event loop, measured since it was made. */
 export class ThreadMetrics {

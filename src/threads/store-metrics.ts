@@ -13,34 +13,24 @@ const GROUP_COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
 const COMMIT_SECONDS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LOG_FILE = "heliograph.sqlite-wal";
 
-/** An engine whose groups are measured: two looks at the clock for each, however many commands it has. */
-export class MeasuredEngine implements Engine {
-  readonly #engine: Engine;
+/** Measures groups: two looks at the clock for each, however many commands it has. */
+export class GroupMetrics {
   readonly #clock: Clock;
   readonly #commands = new Histogram(GROUP_COMMANDS);
   readonly #seconds = new Histogram(COMMIT_SECONDS);
   readonly #groups = { committed: 0, failed: 0 };
-  readonly ownTransaction?: NonNullable<Engine["ownTransaction"]>;
-  readonly runConcurrently?: NonNullable<Engine["runConcurrently"]>;
-  readonly onIdle?: NonNullable<Engine["onIdle"]>;
-  readonly makeRoom?: NonNullable<Engine["makeRoom"]>;
 
-  constructor(engine: Engine, clock: Clock) {
-    this.#engine = engine;
+  constructor(clock: Clock) {
     this.#clock = clock;
-    // What an engine does not do is not asked of it.
-    if (engine.ownTransaction !== undefined) this.ownTransaction = (command) => engine.ownTransaction!(command);
-    if (engine.runConcurrently !== undefined) this.runConcurrently = (call) => engine.runConcurrently!(call);
-    if (engine.onIdle !== undefined) this.onIdle = () => engine.onIdle!();
-    if (engine.makeRoom !== undefined) this.makeRoom = (call) => engine.makeRoom!(call);
   }
 
-  async run(calls: readonly Call[]): Promise<GroupResult> {
-    if (!calls.some(changesSomething)) return this.#engine.run(calls);
+  /** Has the engine run a group. */
+  async run(engine: Pick<Engine, "run">, calls: readonly Call[]): Promise<GroupResult> {
+    if (!calls.some(changesSomething)) return engine.run(calls);
     const fromMs = this.#clock.monotonic();
     let result: GroupResult | null = null;
     try {
-      result = await this.#engine.run(calls);
+      result = await engine.run(calls);
       return result;
     } finally {
       this.#commands.observe(calls.length);

@@ -26,7 +26,7 @@ import type { CheckpointFault, CheckpointOrder, CheckpointThreadData } from "./c
 import { packAcceptance, packFeed, unpackInput } from "./codec.ts";
 import { ThreadMetrics } from "./process-metrics.ts";
 import { serveCalls } from "./rpc.ts";
-import { diskMetrics, METRICS_CALL, MeasuredEngine } from "./store-metrics.ts";
+import { diskMetrics, GroupMetrics, METRICS_CALL } from "./store-metrics.ts";
 
 export interface StoreThreadData {
   readonly settings: Pick<Settings, "store" | "node">;
@@ -88,18 +88,18 @@ function reasonOf(error: Error): string {
  * Leaves the checkpoints of the embedded store to a thread of their own, which is started when the first one is due, and returns how it is stopped.
  * Without it commits do them, as they must.
  */
-function leaveToThread(store: EmbeddedStore): () => Promise<void> {
+function leaveToThread(log: EmbeddedStore["log"]): () => Promise<void> {
   const memory = CheckpointTurn.memory();
   let thread: { readonly worker: Worker; readonly ended: Promise<void> } | null = null;
   const wake = (): void => {
-    thread ??= startCheckpoints(memory, () => store.leaveCheckpoints(null));
+    thread ??= startCheckpoints(memory, () => log.leaveCheckpoints(null));
     thread.worker.postMessage("due" satisfies CheckpointOrder);
   };
-  store.leaveCheckpoints(new CheckpointTurn(memory, wake));
-  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => store.lookAtLog());
+  log.leaveCheckpoints(new CheckpointTurn(memory, wake));
+  const looking = new Interval(systemClock, LOG_LOOK_MS, async () => log.look());
   return async () => {
     await looking.stop();
-    if (thread === null) store.leaveCheckpoints(null);
+    if (thread === null) log.leaveCheckpoints(null);
     thread?.worker.postMessage("stop" satisfies CheckpointOrder);
     await thread?.ended;
   };
@@ -145,16 +145,16 @@ try {
   keepCompiled();
   phases.done("store opened");
   const onFeed = (feed: Feed): void => toDelivery.tell(packFeed(feed));
-  const engine = new MeasuredEngine(store.engine, systemClock);
+  const groups = new GroupMetrics(systemClock);
   const thread = new ThreadMetrics("store", { collections: false });
   const metrics = async (): Promise<Metric[]> => [
-    ...engine.metrics(),
+    ...groups.metrics(),
     store.finished.metric(),
     ...(settings.store.url === "" ? diskMetrics(settings.store.data) : []),
     ...thread.metrics(),
   ];
   const rest = new HeapRest({ clock: systemClock });
-  const group = new GroupCommit(engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS });
+  const group = new GroupCommit(store.engine, onFeed, { clock: systemClock, ms: GROUP_PAUSE_MS }, groups);
   const send = callsOf(group);
   const handler = (urgency: Urgency, caller: Caller): ((command: string, input: unknown) => Promise<unknown>) => {
     const send = {
@@ -177,7 +177,7 @@ try {
   const toDelivery = serveCalls(delivery, handler("soon", "delivery"));
   parentPort!.on("message", async (order: StoreOrder) => {
     if (order === "serving") {
-      if (store.embedded !== null) stopCheckpoints = leaveToThread(store.embedded);
+      if (store.embedded !== null) stopCheckpoints = leaveToThread(store.embedded.log);
       return;
     }
     if (order === "rearm") {

@@ -4,15 +4,16 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { RULES } from "../../src/commands/table.ts";
-import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { type DispatchCounts, zeroCounts } from "../../src/dispatch/dispatch-metrics.ts";
+import { MessageOutcomes } from "../../src/dispatch/message-outcomes.ts";
 import { PostgresConnection } from "../../src/drivers/postgres/connection.ts";
 import type { Session } from "../../src/drivers/postgres/link.ts";
 import { unknownId } from "../../src/message/receipt.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
-import { MAX_TRIES } from "../../src/runtime/outcome-recorder.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
+import { MAX_TRIES } from "../../src/store/outcome-recorder.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { PostgresEngine } from "../../src/store/postgres/engine.ts";
@@ -24,7 +25,7 @@ interface CarrierQueue {
   readonly url: string;
   readonly bench: Bench;
   readonly outcomes: MessageOutcomes;
-  readonly counts: OutcomeCounts;
+  readonly counts: DispatchCounts;
   readonly session: Session;
   /** Lines of the log. */
   readonly lines: string[];
@@ -54,15 +55,7 @@ async function startDispatch(t: TestContext, leaseMs = CONNECTING.leaseMs): Prom
   const calls = new Map<string, number>();
   const lines: string[] = [];
   const line = ((_: unknown, text: string) => void lines.push(text)) as Log["error"];
-  const counts = {
-    incomingUnmatched: 0,
-    receiptsUnmatched: 0,
-    receiptsForeign: 0,
-    receiptsDoubtful: 0,
-    receiptsLater: 0,
-    receiptsRepeated: 0,
-    quarantined: 0,
-  };
+  const counts = zeroCounts();
   const store = new Proxy(bench.store, {
     get: (target, name: keyof Store) => async (input: never) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { retryHeld } from "../../src/admin/quarantine.ts";
 import { RULES } from "../../src/commands/table.ts";
-import { MessageOutcomes, type OutcomeCounts } from "../../src/dispatch/message-outcomes.ts";
+import { type DispatchCounts, zeroCounts } from "../../src/dispatch/dispatch-metrics.ts";
+import { MessageOutcomes } from "../../src/dispatch/message-outcomes.ts";
 import { silentLog } from "../../src/runtime/log.ts";
-import { MAX_SET_ASIDE } from "../../src/runtime/outcome-recorder.ts";
 import { STATUS } from "../../src/sms/statuses.ts";
 import { localStore } from "../../src/store/group.ts";
+import { MAX_SET_ASIDE } from "../../src/store/outcome-recorder.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { Bench, CARRIER, NOW } from "../store/harness.ts";
@@ -18,7 +19,7 @@ const SECOND_MS = 1_000;
 interface CarrierQueue {
   readonly bench: Bench;
   readonly outcomes: MessageOutcomes;
-  readonly counts: OutcomeCounts;
+  readonly counts: DispatchCounts;
   /** Whether the store refuses a call. */
   refuses: (command: keyof Store, input: unknown) => boolean;
   /** Brings a receipt of this id, and counts it when it is acknowledged. */
@@ -44,15 +45,7 @@ async function startDispatch(t: TestContext): Promise<CarrierQueue> {
       return target[name](input);
     },
   });
-  const counts = {
-    incomingUnmatched: 0,
-    receiptsUnmatched: 0,
-    receiptsForeign: 0,
-    receiptsDoubtful: 0,
-    receiptsLater: 0,
-    receiptsRepeated: 0,
-    quarantined: 0,
-  };
+  const counts = zeroCounts();
   const { clock } = bench;
   const outcomes = new MessageOutcomes({ store, clock, log: silentLog, onWritten: () => undefined, counts });
   t.after(() => outcomes.abandon());

@@ -5,9 +5,8 @@ import { Lease } from "../../src/node/lease.ts";
 import { Push } from "../../src/reports/pushing/push.ts";
 import { PUSH_DEFAULTS } from "../../src/reports/pushing/push-settings.ts";
 import { type Log, silentLog } from "../../src/runtime/log.ts";
-import { MAX_SET_ASIDE } from "../../src/runtime/outcome-recorder.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import { MAX_SET_ASIDE } from "../../src/store/outcome-recorder.ts";
 import { until } from "../support/patience.ts";
 import { hang, status } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
@@ -176,7 +175,6 @@ test("killed between the receiver's 200 and the commit, the next run sends the r
       random: seededRandom(1),
       log: silentLog,
       lease: Lease.endless(),
-      isStoreAway: (error) => error instanceof StoreUnavailable,
       policy: { allowLoopback: true, allowPrivate: false },
       settings: PUSH_DEFAULTS,
     });

@@ -4,11 +4,10 @@ import type { TestContext } from "node:test";
 import { carriedOf } from "../../src/message/fields.ts";
 import type { DeliveryBatch, ReportBatch, ReportFacts } from "../../src/message/message.ts";
 import { Lease } from "../../src/node/lease.ts";
-import { Push, type PushOptions } from "../../src/reports/pushing/push.ts";
-import { PUSH_DEFAULTS, type PushSettings } from "../../src/reports/pushing/push-settings.ts";
+import { Push } from "../../src/reports/pushing/push.ts";
+import { PUSH_DEFAULTS, type PushOptions, type PushSettings } from "../../src/reports/pushing/push-settings.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { seededRandom } from "../../src/runtime/random.ts";
-import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import { ReportReceiver, type Tls } from "../support/report-receiver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { MemoryReportStore } from "./memory-store.ts";
@@ -77,7 +76,6 @@ export function startPush(t: TestContext, changes: Changes = {}): Pushing {
     clock,
     random: seededRandom(1),
     log: silentLog,
-    isStoreAway: (error) => error instanceof StoreUnavailable,
     policy: { allowLoopback: true, allowPrivate: false },
     ...changes,
     store,

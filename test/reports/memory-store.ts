@@ -1,10 +1,10 @@
 /** A store of reports in memory, for tests of pushing alone: it keeps the promises of the port, and can be made to fail. */
 import type { CallbackPolicy, ReportFailure } from "../../src/message/callback.ts";
 import type { ReportBatch, ReportFacts } from "../../src/message/message.ts";
-import type { DueReports, ReportRelease, ReportStore } from "../../src/reports/pushing/report-store.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { SecretFault } from "../../src/runtime/secrets.ts";
 import { StoreUnavailable } from "../../src/store/port/errors.ts";
+import type { DueReports, ReportStore } from "../../src/store/port/reports.ts";
 
 interface Row {
   batch: ReportBatch;
@@ -18,7 +18,7 @@ export class MemoryReportStore implements ReportStore {
   readonly delivered: string[] = [];
   readonly deadLetters: ReportFailure[] = [];
   readonly failures: ReportFailure[] = [];
-  readonly releases: ReportRelease[] = [];
+  readonly releases: { readonly id: string; readonly dueAtMs: number }[] = [];
   secrets: readonly string[] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"];
   retryMinutes: readonly number[] | null = null;
   /** Schedules of accounts that have one of their own. */
@@ -79,7 +79,11 @@ export class MemoryReportStore implements ReportStore {
     });
   }
 
-  reportsReleased({ releases }: { releases: readonly ReportRelease[] }): Promise<void> {
+  reportsReleased({
+    releases,
+  }: {
+    releases: readonly { readonly id: string; readonly dueAtMs: number }[];
+  }): Promise<void> {
     return this.#call(() => {
       for (const release of releases) {
         const row = this.undelivered.get(release.id)!;

@@ -148,7 +148,7 @@ export async function start(t: TestContext): Promise<Embedded> {
   const bench = await Bench.start(t, async () => ({
     async open(clock, lanes, onFeed) {
       engine = new SqliteEngine({ rules: RULES, directory, clock, lanes, mode: "deliver" });
-      engine.onLost((reason) => lost.push(reason));
+      engine.log.onLost((reason) => lost.push(reason));
       const opened = engine;
       return {
         store: localStore(engine, onFeed),

@@ -228,7 +228,7 @@ test("the other thread is woken when the log is long enough, and sleeps until th
   const embedded = await start(t);
   const { bench, engine, directory } = embedded;
   let woken = 0;
-  engine.leaveCheckpoints(new CheckpointTurn(CheckpointTurn.memory(), () => woken++));
+  engine.log.leaveCheckpoints(new CheckpointTurn(CheckpointTurn.memory(), () => woken++));
   const beside = openDatabase(directory);
   t.after(() => beside.close());
   const pages = () => (beside.pragma("wal_checkpoint(NOOP)") as [{ log: number; checkpointed: number }])[0];
@@ -248,7 +248,7 @@ test("the other thread is woken when the log is long enough, and sleeps until th
 
   beside.pragma("wal_checkpoint(PASSIVE)");
   for (let count = 0; count < 16; count++) await commit();
-  engine.lookAtLog();
+  engine.log.look();
   assert.equal(woken, 1);
 
   // Another process writes, which leaves checkpoints to the service, and this one commits nothing.
@@ -256,7 +256,7 @@ test("the other thread is woken when the log is long enough, and sleeps until th
   beside.exec("CREATE TABLE page (content BLOB)");
   const write = beside.prepare("INSERT INTO page VALUES (zeroblob(4000))");
   for (let count = 0; count < DUE_PAGES; count++) write.run();
-  engine.lookAtLog();
+  engine.log.look();
   assert.equal(woken, 2);
 });
 
@@ -264,7 +264,7 @@ test("a checkpoint that fails in the other thread is seen before the next answer
   const embedded = await start(t);
   const { bench, engine, disk, directory } = embedded;
   const turn = new CheckpointTurn();
-  engine.leaveCheckpoints(turn);
+  engine.log.leaveCheckpoints(turn);
   await bench.accept([bench.message({ to: "41790000001" })]);
   await writeBehind(embedded);
   const fail = () => {
@@ -293,7 +293,7 @@ test("pages that were brought over and not flushed are brought over once more", 
   const embedded = await start(t);
   const { bench, engine, directory, disk } = embedded;
   const turn = new CheckpointTurn();
-  engine.leaveCheckpoints(turn);
+  engine.log.leaveCheckpoints(turn);
   const file = join(directory, FILE);
   const before = readFileSync(file);
   await bench.accept([bench.message({ to: "41790000001" })]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Call, CallOutcome } from "../../src/store/group.ts";
-import { MeasuredEngine } from "../../src/threads/store-metrics.ts";
+import { GroupMetrics } from "../../src/threads/store-metrics.ts";
 
 const READ: Call = { command: "balance", input: { accountId: 1 } };
 const WRITE: Call = { command: "accept", input: {} };
@@ -11,9 +11,9 @@ const DONE: CallOutcome = { ok: true, value: null };
 const FULL: CallOutcome = { ok: false, error: new Error("database or disk is full") };
 
 async function groupsAfter(calls: readonly Call[], outcomes: readonly CallOutcome[]): Promise<Record<string, number>> {
-  const engine = new MeasuredEngine({ run: async () => ({ outcomes, feed: null }) }, systemClock);
-  await engine.run(calls);
-  const { series } = engine.metrics().find(({ name }) => name === "heliograph_store_groups_total")!;
+  const groups = new GroupMetrics(systemClock);
+  await groups.run({ run: async () => ({ outcomes, feed: null }) }, calls);
+  const { series } = groups.metrics().find(({ name }) => name === "heliograph_store_groups_total")!;
   return Object.fromEntries(
     (series as { labels: Record<string, string>; value: number }[]).map(({ labels, value }) => [labels.outcome, value]),
   );

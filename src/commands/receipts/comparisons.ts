@@ -3,12 +3,12 @@
  * parts of such an id are read once a command, with their messages, and parked receipts are tried only while `areSpent` is false: what a
  * command costs is bounded, whatever is parked.
  */
+import { nameKey } from "../../store/part-names.ts";
 import type { PartName } from "../../store/port/receipts.ts";
 import type { PartRow } from "../../store/schema/message.ts";
 import type { Tables } from "../../store/tables.ts";
 import { MAX_SAME_ID } from "../../store/tables.ts";
 import type { Candidate } from "./candidates.ts";
-import { nameKey } from "./names.ts";
 
 /** So often one command compares a receipt with a part before it leaves what is parked to a later one. */
 const MAX_COMPARISONS = 50_000;

@@ -160,9 +160,9 @@ export class Matches {
     if (row === undefined || row.state !== STATE_NUMBER.submitted) return;
     const statusId = STATUS[made.status].id;
     const mccMnc = receipt.mccMnc ?? row.mcc_mnc;
-    this.#tables.messages.change(row, { status_id: statusId, error_id: receipt.errorId, mcc_mnc: mccMnc });
+    this.#tables.messages.change(row, { status_id: statusId, error_id: errorId, mcc_mnc: mccMnc });
     if (row.intermediate === 1)
-      this.#endings.report(row, statusId, receipt.errorId, receipt.atMs, receipt.mccMnc, TOLD.buffered);
+      this.#endings.report(row, { statusId, errorId, atMs, mccMnc: receipt.mccMnc }, TOLD.buffered);
   }
 
   /**

@@ -3,16 +3,12 @@
  * store/part-names.ts. Pure.
  */
 import { type Receipt, UNREADABLE_PREFIX } from "../../message/receipt.ts";
+import { nameKey } from "../../store/part-names.ts";
 import type { ParkedReceipt, PartName } from "../../store/port/receipts.ts";
 import { hashOf } from "./repeats.ts";
 
 /** So much is kept of the octets of a receipt that could not be read, in hex. */
 export const MAX_OCTETS_LENGTH = 2_048;
-
-/** The same for the same name, and no other. */
-export function nameKey({ carrierId, carrierMessageId }: PartName): string {
-  return `${carrierId} ${carrierMessageId}`;
-}
 
 /** Each name once. */
 export function distinct(names: readonly PartName[]): PartName[] {

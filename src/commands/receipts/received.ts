@@ -4,12 +4,13 @@ import type { MessageKey } from "../../message/message.ts";
 import type { Receipt } from "../../message/receipt.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
 import type { CommandParts } from "../../store/command-parts.ts";
+import { nameKey } from "../../store/part-names.ts";
 import type { LaterReceipt, ParkedReceipt, PartName, ReceivedReceipts, WhyParked } from "../../store/port/receipts.ts";
 import { LATER, PARKED } from "../../store/schema/receipts.ts";
 import type { Awaitable } from "../../store/sql.ts";
 import { commands, grouped } from "../entry.ts";
 import { isUnclear, type Matches } from "./matches.ts";
-import { boundedReceipt, distinct, nameKey, parkedName, saidBy, withoutReservedId } from "./names.ts";
+import { boundedReceipt, distinct, parkedName, saidBy, withoutReservedId } from "./names.ts";
 import type { KnownReceipt, Repeats } from "./repeats.ts";
 
 /** A receipt that is to be parked: no part was waiting for it, or one has heard it, and somebody has to look at it. */

@@ -15,6 +15,7 @@
 
 import type { MessageKey } from "../../message/message.ts";
 import type { Receipt, ReceiptOutcome } from "../../message/receipt.ts";
+import { perKey } from "../../runtime/lazy.ts";
 import { NO_KEY, type Settled, settledOf, settledText } from "../../store/settled.ts";
 import type { Sql } from "../../store/sql.ts";
 import type { Unit } from "../../store/unit.ts";
@@ -166,21 +167,9 @@ function merged(one: Settled, other: Settled): Settled {
 }
 
 /** Where the hash of a carrier's receipts begins, or of those with one outcome: the same for thousands of them. */
-const SEEDS = new Map<string, Map<ReceiptOutcome | "", readonly [high: number, low: number]>>();
-
-function seedOf(carrierId: string, outcome: ReceiptOutcome | ""): readonly [high: number, low: number] {
-  let ofCarrier = SEEDS.get(carrierId);
-  if (ofCarrier === undefined) {
-    ofCarrier = new Map();
-    SEEDS.set(carrierId, ofCarrier);
-  }
-  let seed = ofCarrier.get(outcome);
-  if (seed === undefined) {
-    seed = mixed([0xdeadbeef, 0x41c6ce57], `${carrierId}\n${outcome}\n`);
-    ofCarrier.set(outcome, seed);
-  }
-  return seed;
-}
+const seedsOf = perKey((carrierId: string) =>
+  perKey((outcome: ReceiptOutcome | "") => mixed([0xdeadbeef, 0x41c6ce57], `${carrierId}\n${outcome}\n`)),
+);
 
 /** cyrb53: two multiplicative hashes, whose last bits are mixed in the end. */
 function mixed(from: readonly [high: number, low: number], text: string): [high: number, low: number] {
@@ -200,7 +189,7 @@ export function hashOf(text: string): number {
 
 /** Names are hashes of 53 bits: of 300,000 names one in 3e10 receipts is taken for another. Numbers, for to write them to base 36 takes longer than all the rest. */
 function nameOf(carrierId: string, { carrierMessageId, to }: Receipt, outcome: ReceiptOutcome | ""): number {
-  return finished(mixed(seedOf(carrierId, outcome), `${carrierMessageId}\n${to ?? ""}`));
+  return finished(mixed(seedsOf(carrierId)(outcome), `${carrierMessageId}\n${to ?? ""}`));
 }
 
 function finished([high, low]: [high: number, low: number]): number {

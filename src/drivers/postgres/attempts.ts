@@ -2,7 +2,6 @@
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import type { Random } from "../../runtime/random.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { faultReason } from "./faults.ts";
 
@@ -27,7 +26,6 @@ const MAX_SHARE_OF_LEASE = 1 / 3;
 /** When to try to connect: the state between attempts. */
 export class Attempts {
   readonly #clock: Clock;
-  readonly #random: Random;
   readonly #log: Log;
   readonly #name: string;
   readonly #backoff: Backoff;
@@ -35,12 +33,11 @@ export class Attempts {
   #nextAt = 0;
   #reason = "";
 
-  constructor({ log, leaseMs }: PostgresConnectionOptions, name: string, clock: Clock, random: Random) {
+  constructor({ log, leaseMs }: PostgresConnectionOptions, name: string, clock: Clock) {
     this.#log = log;
     this.#backoff = { ...RECONNECT, maxMs: Math.min(RECONNECT.maxMs, leaseMs * MAX_SHARE_OF_LEASE) };
     this.#name = name;
     this.#clock = clock;
-    this.#random = random;
   }
 
   /** The last one failed. */
@@ -60,7 +57,7 @@ export class Attempts {
     this.#reason = faultReason(error);
     if (!this.failing) this.#log.warn({ connection: this.#name, reason: this.#reason }, "the database is away");
     this.#failures += 1;
-    this.#nextAt = this.#clock.monotonic() + backoffMs(this.#backoff, this.#failures, this.#random);
+    this.#nextAt = this.#clock.monotonic() + backoffMs(this.#backoff, this.#failures);
   }
 
   succeeded(): void {

@@ -1,6 +1,5 @@
 /** One connection, made when it is wanted, and made anew when it is lost. While the database is away it says so at once. */
 import { type Clock, systemClock } from "../../runtime/clock.ts";
-import { type Random, systemRandom } from "../../runtime/random.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { Attempts, type PostgresConnectionOptions } from "./attempts.ts";
 import { asConnectError } from "./faults.ts";
@@ -15,16 +14,11 @@ export class PostgresConnection {
   #opening: { readonly link: PostgresLink; readonly done: Promise<PostgresLink> } | null = null;
   #closed = false;
 
-  constructor(
-    options: PostgresConnectionOptions,
-    name: string,
-    clock: Clock = systemClock,
-    random: Random = systemRandom,
-  ) {
+  constructor(options: PostgresConnectionOptions, name: string, clock: Clock = systemClock) {
     this.#options = options;
     this.#name = name;
     this.#clock = clock;
-    this.#attempts = new Attempts(options, name, clock, random);
+    this.#attempts = new Attempts(options, name, clock);
   }
 
   /** A live one: the same until it is lost or discarded. Fails at once while the database is away. */

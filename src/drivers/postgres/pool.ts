@@ -1,6 +1,5 @@
 /** A bounded pool of connections for reads, made when they are needed and kept. While the database is away it says so at once. */
 import { type Clock, systemClock, type Timer } from "../../runtime/clock.ts";
-import { type Random, systemRandom } from "../../runtime/random.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { Attempts, type PostgresConnectionOptions } from "./attempts.ts";
 import { asConnectError, PoolBusy } from "./faults.ts";
@@ -28,16 +27,11 @@ export class PostgresPool {
   #closed = false;
   #emptied: (() => void) | null = null;
 
-  constructor(
-    options: PostgresConnectionOptions,
-    name: string,
-    clock: Clock = systemClock,
-    random: Random = systemRandom,
-  ) {
+  constructor(options: PostgresConnectionOptions, name: string, clock: Clock = systemClock) {
     this.#options = options;
     this.#name = name;
     this.#clock = clock;
-    this.#attempts = new Attempts(options, name, clock, random);
+    this.#attempts = new Attempts(options, name, clock);
     this.#bound = Math.max(1, options.connections - 1);
   }
 

@@ -36,8 +36,6 @@ export interface LogEvents {
   readonly onDistrust?: (error: unknown) => void;
   /** The log is whole again. */
   readonly onTrust?: () => void;
-  /** It cannot be made whole: the process should end, and be started anew. */
-  readonly onLost?: (reason: string) => void;
 }
 
 export interface WriteAheadLogOptions extends LogEvents {
@@ -79,12 +77,11 @@ export class WriteAheadLog {
   #distrust: Distrust | null = null;
   /** The thread that does most of the checkpoints; null where there is none. */
   #turn: CheckpointTurn | null = null;
-  #onLost: (reason: string) => void;
+  #onLost: (reason: string) => void = () => undefined;
 
   constructor(options: WriteAheadLogOptions) {
     this.#options = options;
     this.#db = options.db;
-    this.#onLost = options.onLost ?? (() => undefined);
     this.#db.pragma("wal_autocheckpoint = 0");
     this.#size = this.#db.prepare<[], { log: number; checkpointed: number }>("PRAGMA wal_checkpoint(NOOP)");
   }
@@ -254,7 +251,7 @@ export class WriteAheadLog {
 
   /** Sees to the log, however few commits there were: other processes write to it too, and a single commit may be large. */
   look(): void {
-    if (!this.#options.checkpoints || !this.#db.open) return;
+    if (!this.#options.checkpoints || !this.#db.open || !this.isTrusted) return;
     const due = this.#turn === null ? CHECKPOINT_PAGES.own : CHECKPOINT_PAGES.left;
     try {
       const { log, checkpointed } = this.#size.get()!;
@@ -267,10 +264,12 @@ export class WriteAheadLog {
 
   /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
   leaveCheckpoints(turn: CheckpointTurn | null): void {
+    if (!this.#db.open) return;
     this.#watchThread();
     this.#turn = turn;
   }
 
+  /** Tells when nothing more can be kept here and the process should end. */
   onLost(tell: (reason: string) => void): void {
     this.#onLost = tell;
   }

@@ -8,8 +8,8 @@ import type { KeyObject } from "node:crypto";
 import type { ReportBatch } from "../../message/message.ts";
 import { type BoundedCache, expiringCache } from "../../runtime/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { ReportStore } from "../../store/port/reports.ts";
 import { signingKey } from "./report-request.ts";
-import type { ReportStore } from "./report-store.ts";
 
 /** Bounds the memory: at some 300 bytes each, a few megabytes. */
 const ACCOUNTS_REMEMBERED = 10_000;

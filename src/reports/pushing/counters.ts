@@ -4,59 +4,36 @@ import type { Answer } from "../../http/transport.ts";
 import { counter, type Distribution, gauge, histogram, type Metric, seriesBy } from "../../runtime/metrics.ts";
 
 /** Counted in batches, since the start; what ends in "Now" is a level. */
-export interface PushCounters {
-  delivered: number;
+export const zeroCounters = () => ({
+  delivered: 0,
   /** To be tried again. */
-  failed: number;
+  failed: 0,
   /** Failed for the last time. */
-  dead: number;
+  dead: 0,
   /** Of `failed` and `dead`, those that shared the failure of another. */
-  shared: number;
+  shared: 0,
   /** Answered 410: never tried again. */
-  gone: number;
+  gone: 0,
   /** Sent back to the store untried. */
-  released: number;
+  released: 0,
   /** Went out as part of another. */
-  merged: number;
+  merged: 0,
   /** Requests made, by what came of them. */
-  answered2xx: number;
-  answered3xx: number;
-  answered4xx: number;
-  answered5xx: number;
-  unreachable: number;
-  broken: number;
-  batchesInMemoryNow: number;
-  itemsInMemoryNow: number;
-  requestsInFlightNow: number;
-  hostsNow: number;
+  answered2xx: 0,
+  answered3xx: 0,
+  answered4xx: 0,
+  answered5xx: 0,
+  unreachable: 0,
+  broken: 0,
+  batchesInMemoryNow: 0,
+  itemsInMemoryNow: 0,
+  requestsInFlightNow: 0,
+  hostsNow: 0,
   /** Of accounts to hosts, and of hosts that are open for some account. */
-  openCircuitsNow: number;
-  openHostsNow: number;
-}
-
-export function zeroCounters(): PushCounters {
-  return {
-    delivered: 0,
-    failed: 0,
-    dead: 0,
-    shared: 0,
-    gone: 0,
-    released: 0,
-    merged: 0,
-    answered2xx: 0,
-    answered3xx: 0,
-    answered4xx: 0,
-    answered5xx: 0,
-    unreachable: 0,
-    broken: 0,
-    batchesInMemoryNow: 0,
-    itemsInMemoryNow: 0,
-    requestsInFlightNow: 0,
-    hostsNow: 0,
-    openCircuitsNow: 0,
-    openHostsNow: 0,
-  };
-}
+  openCircuitsNow: 0,
+  openHostsNow: 0,
+});
+export type PushCounters = ReturnType<typeof zeroCounters>;
 
 export function countAnswer(counters: PushCounters, answer: Answer): void {
   if (answer.kind === "answered") counters[`answered${hundredsOf(answer.status)}xx`]++;

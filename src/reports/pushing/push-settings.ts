@@ -1,8 +1,18 @@
-/** What an operator can set about pushing reports, and what holds unless he does. */
+/** What pushing reports is made with: its parts, what an operator can set about it, and what holds unless he does. */
 
+import type { LiveTap } from "../../events/live.ts";
+import type { Trace } from "../../events/trace.ts";
+import type { Resolve } from "../../http/connector.ts";
 import type { AddressPolicy } from "../../http/guard.ts";
-import type { TransportSettings } from "../../http/transport.ts";
+import type { Transport, TransportSettings } from "../../http/transport.ts";
+import type { Lease } from "../../node/lease.ts";
+import type { WriteMark } from "../../node/write-mark.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Random } from "../../runtime/random.ts";
 import type { Settings } from "../../settings/settings.ts";
+import type { ReportStore } from "../../store/port/reports.ts";
+import type { Store } from "../../store/port/store.ts";
 import type { RetryRules } from "./retry.ts";
 
 export interface PushSettings extends TransportSettings, RetryRules {
@@ -24,6 +34,29 @@ export interface PushSettings extends TransportSettings, RetryRules {
   readonly secretsMs: number;
   /** How long a stop waits for answers to requests under way, and then again for the store. */
   readonly stopMs: number;
+}
+
+export interface PushOptions {
+  readonly store: ReportStore & Pick<Store, "accountKey">;
+  readonly clock: Clock;
+  /** By which receivers live; the same clock unless told. */
+  readonly realClock?: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly policy: AddressPolicy;
+  readonly settings: PushSettings;
+  /** Without it no request begins: another node may have the reports by now. */
+  readonly lease: Lease;
+  /** How names become addresses; the system's way unless told. */
+  readonly resolve?: Resolve;
+  /** How requests are made; over HTTP unless told. */
+  readonly transport?: Transport;
+  /** Where tries are noted for people; nowhere unless told. */
+  readonly trace?: Trace;
+  /** Whether the store may have something new; without it the store is asked at each poll. */
+  readonly mark?: WriteMark;
+  /** Hears of tries, while somebody watches. */
+  readonly live?: LiveTap;
 }
 
 export const PUSH_DEFAULTS: PushSettings = {

@@ -14,52 +14,19 @@
  */
 
 import { AccountNames } from "../../events/account-names.ts";
-import type { LiveTap } from "../../events/live.ts";
-import type { Trace } from "../../events/trace.ts";
-import type { Resolve } from "../../http/connector.ts";
-import type { AddressPolicy } from "../../http/guard.ts";
-import { HttpTransport, type Transport } from "../../http/transport.ts";
+import { HttpTransport } from "../../http/transport.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import type { Lease } from "../../node/lease.ts";
-import { SeenWrites, type WriteMark } from "../../node/write-mark.ts";
-import { type Clock, Interval } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
+import { SeenWrites } from "../../node/write-mark.ts";
+import { Interval, within } from "../../runtime/clock.ts";
 import type { Metric } from "../../runtime/metrics.ts";
-import type { Random } from "../../runtime/random.ts";
 import { type AccountLoad, AccountLoads } from "./account-load.ts";
 import { type PushCounters, pushMetrics, zeroCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";
-import type { PushSettings } from "./push-settings.ts";
+import type { PushOptions } from "./push-settings.ts";
 import { ReportLanes } from "./report-lanes.ts";
 import { type BatchOutcome, ReportOutcomes } from "./report-outcomes.ts";
 import { readTarget } from "./report-request.ts";
 import { ReportSender } from "./report-sender.ts";
-import type { ReportStore } from "./report-store.ts";
-
-export interface PushOptions {
-  readonly store: ReportStore;
-  readonly clock: Clock;
-  /** By which receivers live; the same clock unless told. */
-  readonly realClock?: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly policy: AddressPolicy;
-  readonly settings: PushSettings;
-  /** Without it no request begins: another node may have the reports by now. */
-  readonly lease: Lease;
-  /** Whether a failure of the store says nothing of what it was told: the same call may work later. */
-  readonly isStoreAway: (error: unknown) => boolean;
-  /** How names become addresses; the system's way unless told. */
-  readonly resolve?: Resolve;
-  /** How requests are made; over HTTP unless told. */
-  readonly transport?: Transport;
-  /** Where tries are noted for people; nowhere unless told. */
-  readonly trace?: Trace;
-  /** Whether the store may have something new; without it the store is asked at each poll. */
-  readonly mark?: WriteMark;
-  /** Hears of tries, while somebody watches. */
-  readonly live?: LiveTap;
-}
 
 /** Batches asked of the store in one call, and calls in a row before the next poll. */
 const REFILL_BATCHES = 500;
@@ -161,10 +128,12 @@ export class Push {
 
   async #stop(): Promise<void> {
     this.#stopping = true;
-    const { stopMs } = this.#options.settings;
-    await this.#atMost(stopMs, this.#quiet());
+    const { clock, settings } = this.#options;
+    const { stopMs } = settings;
+    await within(clock, stopMs, this.#quiet(), undefined);
     await this.#sender.close();
-    await this.#atMost(stopMs, Promise.all([this.#polling?.stop(), this.#refilling, this.#sender.settled()]));
+    const settled = Promise.allSettled([this.#polling?.stop(), this.#refilling, this.#sender.settled()]);
+    await within(clock, stopMs, settled, undefined);
     this.#outcomes.abandon();
   }
 
@@ -259,17 +228,6 @@ export class Push {
     if (this.#counters.requestsInFlightNow === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenQuiet = resolve;
-    });
-  }
-
-  async #atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#options.clock.after(limitMs, resolve);
-      const done = () => {
-        timer.cancel();
-        resolve();
-      };
-      work.then(done, done);
     });
   }
 }

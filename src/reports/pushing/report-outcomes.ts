@@ -1,14 +1,12 @@
 /**
- * What became of batches of reports, on its way to the store (runtime/outcome-recorder.ts). One write waits for the other, so under load a call
+ * What became of batches of reports, on its way to the store (store/outcome-recorder.ts). One write waits for the other, so under load a call
  * carries hundreds of batches. What the store will not take stays held there: the next start of the service hands it out again.
  */
 
 import type { AccountNames } from "../../events/account-names.ts";
 import type { ReportFailure } from "../../message/callback.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
-import { OutcomeRecorder } from "../../runtime/outcome-recorder.ts";
-import type { ReportRelease, ReportStore } from "./report-store.ts";
+import { OutcomeRecorder } from "../../store/outcome-recorder.ts";
+import type { PushOptions } from "./push-settings.ts";
 
 /** What every outcome of a batch says. */
 export interface BatchOutcome {
@@ -17,14 +15,9 @@ export interface BatchOutcome {
   readonly items: number;
 }
 
-export interface ReportOutcomesParts {
-  readonly store: ReportStore;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface ReportOutcomesParts extends Pick<PushOptions, "store" | "clock" | "log"> {
   readonly names: AccountNames;
   readonly storeRetryMs: number;
-  /** Whether a failure of the store says nothing of what it was told. */
-  readonly isStoreAway: (error: unknown) => boolean;
   /** The store has it, or never will. */
   readonly recorded: (outcome: BatchOutcome) => void;
 }
@@ -34,7 +27,9 @@ export class ReportOutcomes {
   readonly #recorder: OutcomeRecorder;
   readonly delivered: (outcome: BatchOutcome & { readonly id: string }) => void;
   readonly failed: (outcome: BatchOutcome & { readonly failure: ReportFailure }) => void;
-  readonly released: (outcome: BatchOutcome & { readonly release: ReportRelease }) => void;
+  readonly released: (
+    outcome: BatchOutcome & { readonly release: { readonly id: string; readonly dueAtMs: number } },
+  ) => void;
 
   constructor(parts: ReportOutcomesParts) {
     const { store, storeRetryMs } = parts;

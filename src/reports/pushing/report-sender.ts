@@ -4,50 +4,34 @@
  */
 
 import type { AccountNames } from "../../events/account-names.ts";
-import type { LiveTap } from "../../events/live.ts";
-import type { Trace } from "../../events/trace.ts";
 import type { Answer, Transport } from "../../http/transport.ts";
 import type { ReportAttempt } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
-import type { Lease } from "../../node/lease.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { isDebugging, type Log, LogLimiter } from "../../runtime/log.ts";
+import { isDebugging, LogLimiter } from "../../runtime/log.ts";
 import { ANSWER_SECONDS, Histogram } from "../../runtime/metrics.ts";
-import type { Random } from "../../runtime/random.ts";
 import { shownUrl } from "../../runtime/shown-url.ts";
 import { hostOf } from "../../runtime/urls.ts";
+import { isStoreAway } from "../../store/port/errors.ts";
 import { CallbackPolicies, type OpenedPolicy } from "./callback-policies.ts";
 import { countAnswer, type PushCounters } from "./counters.ts";
 import type { Host, Turn } from "./host.ts";
-import type { PushSettings } from "./push-settings.ts";
+import type { PushOptions } from "./push-settings.ts";
 import type { ReportLane } from "./report-lane.ts";
 import type { ReportLanes } from "./report-lanes.ts";
 import type { ReportOutcomes } from "./report-outcomes.ts";
 import { readTarget, requestFor } from "./report-request.ts";
-import type { ReportStore } from "./report-store.ts";
 import { ReportTrace } from "./report-trace.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
 import { ShortenedSchedules } from "./shortened.ts";
 
-export interface ReportSenderParts {
-  readonly store: ReportStore;
-  readonly clock: Clock;
-  /** By which receivers live: how long they take, and what they compare with their own clock. */
+export interface ReportSenderParts extends Omit<PushOptions, "policy" | "resolve" | "mark"> {
   readonly realClock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly names: AccountNames;
-  readonly settings: PushSettings;
-  readonly lease: Lease;
-  readonly isStoreAway: (error: unknown) => boolean;
   readonly transport: Transport;
+  readonly names: AccountNames;
   readonly lanes: ReportLanes;
   readonly outcomes: ReportOutcomes;
   readonly counters: PushCounters;
-  /** Where tries are noted for people. */
-  readonly trace?: Trace;
-  /** Hears of tries, while somebody watches. */
-  readonly live?: LiveTap;
 }
 
 export class ReportSender {
@@ -141,7 +125,7 @@ export class ReportSender {
 
   /** Logs it, and says whether the store is only away. */
   #storeFailed(error: unknown, { accountId }: ReportBatch, says: string): boolean {
-    const { log, names, isStoreAway } = this.#parts;
+    const { log, names } = this.#parts;
     const isAway = isStoreAway(error);
     const level = isAway ? "warn" : "error";
     const kind = isAway ? "away" : `${accountId} ${says}`;

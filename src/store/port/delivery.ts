@@ -61,14 +61,6 @@ export interface Swept {
   readonly waits: boolean;
 }
 
-/** Reports that may be tried now; they are held from then on. */
-export interface DueReports {
-  readonly batches: ReportBatch[];
-  readonly more: boolean;
-  /** When the first of the others will be due; null where there is none, and while there are more that are due already. */
-  readonly nextDueAtMs: number | null;
-}
-
 /** Where a pass over the old messages stands: behind which message, and behind which message from a phone. */
 export interface PurgeCursor {
   readonly message: MessageKey;

@@ -1,7 +1,32 @@
-/** Reports that are fetched, and those that nobody took. */
-import type { ReportAttempt } from "../../message/callback.ts";
+/** Reports that are pushed, those that are fetched, and those that nobody took. */
+import type { CallbackPolicy, ReportAttempt, ReportFailure } from "../../message/callback.ts";
 import type { ReportBatch } from "../../message/message.ts";
 import type { MessageNames, PlatformFilter } from "./tracking.ts";
+
+/** Reports that may be tried now; they are held from then on. */
+export interface DueReports {
+  readonly batches: ReportBatch[];
+  readonly more: boolean;
+  /** When the first of the others will be due; null where there is none, and while there are more that are due already. */
+  readonly nextDueAtMs: number | null;
+}
+
+export interface ReportStore {
+  /**
+   * Batches of reports that are due, oldest due first. They are held from then on, as those are that a commit has handed out, until one of the next three
+   * gives them back: what is held is not handed out a second time, unless the process that holds it is gone.
+   */
+  dueReports(input: { nowMs: number; limit: number }): Promise<DueReports>;
+  /** Taken by their receivers, or never to be taken (410). */
+  reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
+  reportsFailed(input: { failures: readonly ReportFailure[] }): Promise<void>;
+  /** Not tried, for want of room: handed out again by dueReports from then on. Their attempts stay as they are. */
+  reportsReleased(input: { releases: readonly { id: string; dueAtMs: number }[] }): Promise<void>;
+  /** Batches that were never tried become one, under the id of the first. */
+  mergeReports(input: { ids: readonly string[] }): Promise<void>;
+  /** How the account wants its reports. An alert about its balance goes to its reseller, if it has one, and is signed with that one's secret. */
+  callbackPolicy(input: { accountId: number; forAlert?: boolean }): Promise<CallbackPolicy>;
+}
 
 /** How long a report that is not pushed waits to be fetched. */
 export const REPORT_FETCH_MS = 48 * 3_600_000;

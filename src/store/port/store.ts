@@ -5,7 +5,6 @@
  */
 
 import type { TraceNote } from "../../events/trace.ts";
-import type { CallbackPolicy, ReportFailure } from "../../message/callback.ts";
 import type { IncomingPart } from "../../message/incoming.ts";
 import type { Click } from "../../message/links.ts";
 import type { IncomingFacts, MessageKey, ReportFacts } from "../../message/message.ts";
@@ -44,7 +43,6 @@ import type { CarrierStore } from "./carriers.ts";
 import type { CatalogueItem, Purpose } from "./catalogue.ts";
 import type { ApiKey, FactorProof, Login, LoginEvent, NewApiKey, NewSession, SecondFactor } from "./credentials.ts";
 import type {
-  DueReports,
   Ending,
   HandedAgain,
   LaneName,
@@ -71,12 +69,13 @@ import type {
   ReportDetail,
   ReportFetch,
   ReportHost,
+  ReportStore,
   WaitingReport,
 } from "./reports.ts";
 import type { SecretCount, SecretCursor } from "./secrets.ts";
 import type { LoggedMessage, LogPosition, LogQuery } from "./tracking.ts";
 
-export interface Store extends CarrierStore, PinStore {
+export interface Store extends CarrierStore, PinStore, ReportStore {
   /** Writes the messages and their charge, decides each one's status, and hands on to delivery what may go now. */
   accept(input: Acceptance): Promise<AcceptanceOutcome>;
   /** Where a short link leads. */
@@ -204,14 +203,6 @@ export interface Store extends CarrierStore, PinStore {
   /** Deletes steps that were noted before a time, a page at a time. */
   purgeTrace(input: { beforeMs: number; limit: number }): Promise<{ more: boolean }>;
 
-  dueReports(input: { nowMs: number; limit: number }): Promise<DueReports>;
-  reportsDelivered(input: { ids: readonly string[] }): Promise<void>;
-  reportsFailed(input: { failures: readonly ReportFailure[] }): Promise<void>;
-  /** Not tried, for want of room: handed out again by dueReports from then on. */
-  reportsReleased(input: { releases: readonly { id: string; dueAtMs: number }[] }): Promise<void>;
-  /** Batches that were never tried become one, under the id of the first. */
-  mergeReports(input: { ids: readonly string[] }): Promise<void>;
-  callbackPolicy(input: { accountId: number; forAlert?: boolean }): Promise<CallbackPolicy>;
   /** Gives the account a new signing secret; the one before it stays good until it is dropped. */
   rotateCallbackSecret(
     input: Partial<Made> & { accountKey: string; secret: string },

@@ -2,6 +2,7 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import { arrayText, storable } from "../../drivers/postgres/values.ts";
 import { compiled } from "../../runtime/compiled.ts";
+import { perKey } from "../../runtime/lazy.ts";
 import type { Field } from "../schema/table.ts";
 
 /** A statement for any number of rows, and what is sent of each. */
@@ -12,17 +13,8 @@ export interface RowsStatement {
   readonly ofOne?: string;
 }
 
-const READERS = new WeakMap<Field, (row: object) => unknown>();
-
 /** What reads a field of a row: of its own, because to look a property up by a name that changes from call to call takes many times as long. */
-function readerOf(field: Field): (row: object) => unknown {
-  let reader = READERS.get(field);
-  if (reader === undefined) {
-    reader = compiled<(row: object) => unknown>("row", `row.${field.name}`);
-    READERS.set(field, reader);
-  }
-  return reader;
-}
+const readerOf = perKey(({ name }: Field) => compiled<(row: object) => unknown>("row", `row.${name}`));
 
 /** Sends a statement for all of the rows, with other values before theirs; without rows, none. */
 export function sendRows<Row>(
@@ -110,30 +102,23 @@ export function deletion(table: string, sent: readonly Field[]): RowsStatement {
  * all: few of them, because each makes twice as many variants to be prepared.
  */
 export class Variants {
-  readonly #fields: readonly Field[];
   readonly #sets: readonly (readonly string[])[];
-  readonly #make: (fields: readonly Field[]) => RowsStatement;
-  readonly #made = new Map<number, RowsStatement>();
+  /** By the sets that are left out, a bit each. */
+  readonly #without: (left: number) => RowsStatement;
 
   constructor(
     fields: readonly Field[],
     sets: readonly (readonly string[])[],
     make: (fields: readonly Field[]) => RowsStatement,
   ) {
-    this.#fields = fields;
     this.#sets = sets.filter((set) => set.length > 0);
-    this.#make = make;
+    this.#without = perKey((left) => {
+      const unneeded = this.#sets.filter((_, bit) => (left & (1 << bit)) !== 0).flat();
+      return make(fields.filter(({ name }) => !unneeded.includes(name)));
+    });
   }
 
   with(isNeeded: (name: string) => boolean): RowsStatement {
-    const left = this.#sets.map((set) => !set.some(isNeeded));
-    const number = left.reduce((sum, isLeft) => sum * 2 + Number(isLeft), 0);
-    let variant = this.#made.get(number);
-    if (variant === undefined) {
-      const unneeded = this.#sets.filter((_, index) => left[index]).flat();
-      variant = this.#make(this.#fields.filter(({ name }) => !unneeded.includes(name)));
-      this.#made.set(number, variant);
-    }
-    return variant;
+    return this.#without(this.#sets.reduce((left, set, bit) => (set.some(isNeeded) ? left : left | (1 << bit)), 0));
   }
 }

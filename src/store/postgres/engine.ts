@@ -29,17 +29,17 @@ import type { CommandInput, CommandName, CommandOutput } from "../port/store.ts"
 import { settledRow } from "../settled.ts";
 import type { Unit } from "../unit.ts";
 import { ConcurrentCommands, MAX_RACES } from "./concurrent.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { idMarks, raiseIdMark } from "./id-marks.ts";
 import { MessagePurge } from "./message-purge.ts";
 import { migrate } from "./migrate.ts";
-import { NodeLoops } from "./node-loops.ts";
 import { Nodes } from "./nodes.ts";
 import { OwnedMessages } from "./owned-messages.ts";
 import { Partitions, partitionDays } from "./partitions.ts";
 import { ServiceWallets } from "./service-wallets.ts";
-import { leave } from "./takeover.ts";
+import { leave, TakeOver } from "./takeover.ts";
 import { FIRST_LANE, waitingLanes } from "./waiting-lanes.ts";
-import type { WatchParts } from "./watch.ts";
+import { Watch, type WatchParts } from "./watch.ts";
 import { Workspace } from "./workspace.ts";
 
 export interface PostgresOptions {
@@ -96,7 +96,8 @@ export class PostgresEngine implements Engine {
   readonly ids: IdSource;
   #group = 0;
   #unresolved: Unresolved | null = null;
-  #loops: NodeLoops | null = null;
+  /** What it does all the time, whatever is asked of it: it looks at the others, takes over from the dead, and renews its lease. */
+  #loops: { readonly watch: Watch; readonly takeOver: TakeOver; readonly heartbeat: Heartbeat } | null = null;
   #onFenced: (reason: string) => void = () => undefined;
   #onFeed: (feed: Feed) => void = () => undefined;
   #fenced = false;
@@ -173,17 +174,35 @@ export class PostgresEngine implements Engine {
   start({ onFeed, onFenced, send }: EngineEvents): void {
     this.#onFeed = onFeed;
     this.#onFenced = onFenced;
-    this.#loops = new NodeLoops({
-      ...this.#options,
+    const options = this.#options;
+    const parts = {
+      ...options,
+      // Leases run on real time, whatever a test makes the messages believe.
+      clock: systemClock,
+      roles: options.roles ?? ROLES,
       pool: this.#pool,
       nodes: this.#nodes,
       partitions: this.#partitions,
-      serves: (carrierId) => this.#lanes.serves(carrierId),
-      onOverflowed: (lane) => this.#lanes.setOverflowed(lane, true),
+      serves: (carrierId: string) => this.#lanes.serves(carrierId),
+      onOverflowed: (lane: LaneName) => this.#lanes.setOverflowed(lane, true),
       onFeed,
       onFenced: () => this.#fence(),
       send,
-    });
+    };
+    const watch = new Watch(parts);
+    watch.start();
+    const connection = new PostgresConnection(options, `${options.name ?? "heliograph"} heartbeat`);
+    this.#loops = {
+      watch,
+      takeOver: new TakeOver({ ...parts, onFreed: () => watch.tell() }),
+      heartbeat: new Heartbeat({ ...parts, connection }),
+    };
+  }
+
+  async #stopLoops(): Promise<void> {
+    await this.#loops?.watch.stop();
+    await this.#loops?.takeOver.stop();
+    await this.#loops?.heartbeat.stop();
   }
 
   /** Lanes with messages that no process has in memory. */
@@ -358,7 +377,7 @@ export class PostgresEngine implements Engine {
   /** Leaves the nodes, so that the others need not wait for the lease to run out. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#loops?.stop();
+    await this.#stopLoops();
     if (this.#options.mode === "deliver" && !this.#fenced && !this.#closed) {
       const { log } = this.#options;
       await leave({ pool: this.#pool, nodes: this.#nodes, clock: systemClock, log });
@@ -369,7 +388,7 @@ export class PostgresEngine implements Engine {
   /** Ends as if the process had died. */
   async abandon(): Promise<void> {
     this.#closed = true;
-    await this.#loops?.stop();
+    await this.#stopLoops();
     await this.#connection.close();
     await this.#pool.close();
   }

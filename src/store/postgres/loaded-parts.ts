@@ -1,16 +1,16 @@
 /** The parts that a transaction has read, by the names that carriers gave them, with their messages, which are locked. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
+import { append } from "../../runtime/lazy.ts";
+import { nameKey } from "../part-names.ts";
 import type { PartName } from "../port/receipts.ts";
 import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
 import type { LoadedMessages } from "./loaded-messages.ts";
-import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { LoadedRows, remove } from "./loaded-rows.ts";
 import { FIND, WRITES } from "./statements.ts";
-
-const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);
 
 export class LoadedParts implements PartTable {
   readonly #session: () => Session;
@@ -48,7 +48,7 @@ export class LoadedParts implements PartTable {
     const found = await this.#withMessages(fresh, parts.rows);
     for (const part of found) {
       const kept = this.#rows.keep(part);
-      if (kept !== undefined) append(this.#byName, nameId(kept), kept);
+      if (kept !== undefined) append(this.#byName, nameKey(kept), kept);
     }
   }
 
@@ -70,17 +70,17 @@ export class LoadedParts implements PartTable {
   }
 
   named(name: PartName): readonly PartRow[] {
-    return this.#byName.get(nameId(name)) ?? [];
+    return this.#byName.get(nameKey(name)) ?? [];
   }
 
   insert(fresh: NewPartRow): void {
     const part = PART.create({ ...fresh, id: --this.#lastId });
     this.#rows.insert(part);
-    append(this.#byName, nameId(part), part);
+    append(this.#byName, nameKey(part), part);
   }
 
   delete(part: PartRow): void {
-    remove(this.#byName, nameId(part), part);
+    remove(this.#byName, nameKey(part), part);
     this.#rows.delete(part);
   }
 

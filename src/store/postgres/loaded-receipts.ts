@@ -1,16 +1,16 @@
 /** The receipts without a part that a transaction has read and locked, and those that it parks, takes back and records beside a message. */
 import type { Session } from "../../drivers/postgres/link.ts";
 import { UNKNOWN_PREFIX } from "../../message/receipt.ts";
+import { append } from "../../runtime/lazy.ts";
+import { nameKey } from "../part-names.ts";
 import type { PartName } from "../port/receipts.ts";
 import { LATER, type LaterReceipt, type NewParkedReceipt, PARKED, type ParkedReceipt } from "../schema/receipts.ts";
 import type { ReceiptTable } from "../tables.ts";
 import { MAX_SAME_ID } from "../tables.ts";
 import { sendRows } from "./columns.ts";
 import type { Found } from "./found.ts";
-import { append, LoadedRows, remove, rowId } from "./loaded-rows.ts";
+import { LoadedRows, remove, rowId } from "./loaded-rows.ts";
 import { FIND, WRITE, WRITES } from "./statements.ts";
-
-const nameId = ({ carrierId, carrierMessageId }: PartName): string => rowId(carrierId, carrierMessageId);
 
 /** Under which a parked receipt is found by phone. */
 function phonesOf({ carrierId, to, other }: ParkedReceipt): Set<string> {
@@ -63,7 +63,7 @@ export class LoadedReceipts implements ReceiptTable {
   }
 
   #keep(receipt: ParkedReceipt): void {
-    append(this.#byName, nameId(receipt), receipt);
+    append(this.#byName, nameKey(receipt), receipt);
     for (const phone of phonesOf(receipt)) append(this.#byPhone, phone, receipt);
   }
 
@@ -72,7 +72,7 @@ export class LoadedReceipts implements ReceiptTable {
   }
 
   parked(name: PartName): ParkedReceipt[] {
-    return (this.#byName.get(nameId(name)) ?? []).slice(-MAX_SAME_ID);
+    return (this.#byName.get(nameKey(name)) ?? []).slice(-MAX_SAME_ID);
   }
 
   parkedForPhone(carrierId: string, phone: string): ParkedReceipt[] {
@@ -87,7 +87,7 @@ export class LoadedReceipts implements ReceiptTable {
   }
 
   unpark(receipt: ParkedReceipt): void {
-    remove(this.#byName, nameId(receipt), receipt);
+    remove(this.#byName, nameKey(receipt), receipt);
     for (const phone of phonesOf(receipt)) remove(this.#byPhone, phone, receipt);
     this.#rows.delete(receipt);
   }

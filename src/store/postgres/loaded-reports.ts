@@ -1,9 +1,10 @@
 /** The batches of reports that a transaction has read and locked, and which of them wait for another. */
 import type { Session } from "../../drivers/postgres/link.ts";
+import { append } from "../../runtime/lazy.ts";
 import { type NewReportRow, REPORT, type ReportChange, type ReportRow } from "../schema/report.ts";
 import type { ReportTable } from "../tables.ts";
 import type { Found } from "./found.ts";
-import { append, LoadedRows } from "./loaded-rows.ts";
+import { LoadedRows } from "./loaded-rows.ts";
 import { FIND, WRITES } from "./statements.ts";
 
 const byKey = (ids: readonly string[]): { key: string }[] => ids.map((key) => ({ key }));

@@ -4,6 +4,7 @@
  */
 import type { Session } from "../../drivers/postgres/link.ts";
 import { compiled } from "../../runtime/compiled.ts";
+import { perKey } from "../../runtime/lazy.ts";
 import type { AnyTable, Field, Row, RowChange } from "../schema/table.ts";
 import { deletion, insertion, type RowsStatement, sendRows, updating, Variants } from "./columns.ts";
 
@@ -15,8 +16,10 @@ export class TableWrites<Of extends AnyTable> {
   readonly delete: RowsStatement;
   /** For rows that are known whole: one statement for all of them, with the sets of columns that any of them has changed. */
   readonly change: Variants | null;
-  readonly #updates = new Map<string, RowsStatement>();
-  readonly #given = new Map<string, (rows: readonly object[]) => boolean>();
+  /** Whether any of some rows has another value there than the default. */
+  readonly isGiven: (name: string) => (rows: readonly object[]) => boolean;
+  /** For rows of which only the change is known: these columns, by their names with commas between them. */
+  readonly updateOf: (names: string) => RowsStatement;
 
   constructor(table: Of) {
     this.table = table;
@@ -28,30 +31,10 @@ export class TableWrites<Of extends AnyTable> {
     this.delete = deletion(name, this.key);
     this.change =
       changeSets.length === 0 ? null : new Variants(changing, changeSets, (fields) => updating(name, this.key, fields));
-  }
-
-  /** Whether any of these rows has another value there than the default. */
-  isGiven(name: string, rows: readonly Row<Of>[]): boolean {
-    let isGiven = this.#given.get(name);
-    if (isGiven === undefined) {
-      const usual = this.table.defaultOf(name);
-      isGiven = compiled<(rows: readonly object[]) => boolean>("rows", `rows.some((row) => row.${name} !== usual)`, {
-        usual,
-      });
-      this.#given.set(name, isGiven);
-    }
-    return isGiven(rows);
-  }
-
-  /** For rows of which only the change is known: these columns. */
-  updateOf(names: readonly string[]): RowsStatement {
-    const id = names.join();
-    let statement = this.#updates.get(id);
-    if (statement === undefined) {
-      statement = updating(this.table.name, this.key, [...this.key, ...this.table.pick(names)]);
-      this.#updates.set(id, statement);
-    }
-    return statement;
+    this.isGiven = perKey((column) =>
+      compiled("rows", `rows.some((row) => row.${column} !== usual)`, { usual: table.defaultOf(column) }),
+    );
+    this.updateOf = perKey((names) => updating(name, this.key, [...this.key, ...table.pick(names.split(","))]));
   }
 }
 
@@ -181,7 +164,7 @@ export class LoadedRows<Of extends AnyTable> {
   flush(session: Session, guarded?: Guarded<Row<Of>>): Promise<unknown>[] {
     const { insert, delete: gone } = this.#writes;
     const rows = this.inserted;
-    const isNeeded = (name: string): boolean => this.#writes.isGiven(name, rows);
+    const isNeeded = (name: string): boolean => this.#writes.isGiven(name)(rows);
     const sent = [
       rows.length === 0 ? null : sendRows(session, insert.with(isNeeded), rows),
       ...this.#sendChanges(session, guarded),
@@ -211,19 +194,13 @@ export class LoadedRows<Of extends AnyTable> {
       group.rows.push({ ...this.#rows.get(id), ...changed });
       groups.set(names.join(), group);
     }
-    return [...groups.values()].map(({ names, rows }) => sendRows(session, this.#writes.updateOf(names), rows));
+    return [...groups.values()].map(({ names, rows }) => sendRows(session, this.#writes.updateOf(names.join()), rows));
   }
 }
 
 /** What names a row by several columns. */
 export function rowId(...key: readonly (string | number)[]): string {
   return key.length === 1 ? String(key[0]) : key.join("\n");
-}
-
-export function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }
 
 export function remove<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {

@@ -2,7 +2,7 @@
  * One of the things that a look does. It fails alone, and while it is slow the others do not wait for it: what it finds then is for the look
  * after it, and until that has it nothing is begun a second time.
  */
-import type { Clock, Timer } from "../../runtime/clock.ts";
+import { type Clock, within } from "../../runtime/clock.ts";
 
 /** So long a look waits for one step: several times as long as all of them take on a database that is well. */
 const PATIENCE_MS = 500;
@@ -28,7 +28,7 @@ export class LookStep<Found> {
       this.#underWay = this.#run().finally(() => {
         this.#underWay = null;
       });
-      await this.#patiently(this.#underWay);
+      await within(this.#clock, PATIENCE_MS, this.#underWay, undefined);
     }
     const found = this.#found;
     this.#found = null;
@@ -41,15 +41,6 @@ export class LookStep<Found> {
     } catch (error) {
       this.#onFault(error);
     }
-  }
-
-  async #patiently(running: Promise<void>): Promise<void> {
-    let timer: Timer | null = null;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = this.#clock.after(PATIENCE_MS, resolve);
-    });
-    await Promise.race([running, tooLong]);
-    (timer as Timer | null)?.cancel();
   }
 
   /** Resolves when nothing of it goes on. */

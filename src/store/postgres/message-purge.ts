@@ -88,7 +88,28 @@ export class MessagePurge {
   ): Promise<string | null> {
     const ends = (await this.#partitions.list(session, table)).map(({ to }) => to).filter((to) => to <= bound);
     const end = ends.toSorted((one, other) => (one < other ? -1 : 1)).at(-1) ?? 0n;
-    return deletePage(session, table, { after, end, limit }, values);
+    const { rows } = await session.query<{ last: string | null; looked: number }>(
+      `SELECT CAST(max(key) AS text) AS last, count(*) AS looked
+       FROM (SELECT key FROM ${table} WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3) AS page`,
+      [after, end.toString(), limit],
+    );
+    const { last, looked } = rows[0]!;
+    if (last === null) return null;
+    try {
+      await inTransaction(session, async () => {
+        await lockCharges(session);
+        type Gone = { account: string; charged: string };
+        const { rows: gone } = await session.query<Gone>(DELETE[table], [after, last, ...values]);
+        await keepCharges(
+          session,
+          gone.map(({ account, charged }) => [account, BigInt(charged)]),
+        );
+      });
+    } catch (error) {
+      // Somebody holds one of them: the next pass comes by again.
+      if (!isRace(error) && !isSlow(error)) throw error;
+    }
+    return looked < limit ? null : last;
   }
 
   /** Drops the partitions that lie before this key and have no straggler. Returns how many went. */
@@ -97,7 +118,7 @@ export class MessagePurge {
     for (const table of TABLES)
       for (const range of await this.#partitions.list(session, table)) {
         if (range.to > firstKept) continue;
-        const values = valuesOf(table, moments);
+        const values = table === "message" ? moments : [];
         const straggler = await firstStraggler(session, table, range, this.#stragglers.get(range.name) ?? null, values);
         this.#stragglers.set(range.name, straggler ?? range.to.toString());
         if (straggler !== null) continue;
@@ -114,10 +135,6 @@ export class MessagePurge {
       }
     return gone;
   }
-}
-
-function valuesOf(table: Table, moments: Moments): Moments {
-  return table === "message" ? moments : [];
 }
 
 /** The first message of the partition that has to stay, from the one on that had to stay the last time; null when there is none. */
@@ -196,37 +213,4 @@ async function noneToFetch(session: Session, { from, to }: Range): Promise<boole
     [from.toString(), to.toString()],
   );
   return rows.length === 0;
-}
-
-async function deletePage(
-  session: Session,
-  table: Table,
-  { after, end, limit }: { after: string; end: bigint; limit: number },
-  values: Moments,
-): Promise<string | null> {
-  const { rows } = await session.query<{ last: string | null; looked: number }>(
-    `SELECT CAST(max(key) AS text) AS last, count(*) AS looked
-     FROM (SELECT key FROM ${table} WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3) AS page`,
-    [after, end.toString(), limit],
-  );
-  const { last, looked } = rows[0]!;
-  if (last === null) return null;
-  try {
-    await inTransaction(session, async () => {
-      await lockCharges(session);
-      const { rows: gone } = await session.query<{ account: string; charged: string }>(DELETE[table], [
-        after,
-        last,
-        ...values,
-      ]);
-      await keepCharges(
-        session,
-        gone.map(({ account, charged }) => [account, BigInt(charged)]),
-      );
-    });
-  } catch (error) {
-    // Somebody holds one of them: the next pass comes by again.
-    if (!isRace(error) && !isSlow(error)) throw error;
-  }
-  return looked < limit ? null : last;
 }

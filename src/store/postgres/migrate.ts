@@ -3,8 +3,7 @@ import type { PostgresConnectionOptions } from "../../drivers/postgres/attempts.
 import { asDatabaseError } from "../../drivers/postgres/faults.ts";
 import { PostgresLink, type Session } from "../../drivers/postgres/link.ts";
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
-import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
-import { type Random, systemRandom } from "../../runtime/random.ts";
+import { sleep, systemClock } from "../../runtime/clock.ts";
 import { MigrationRefused, StoreUnavailable } from "../port/errors.ts";
 import { fence } from "./nodes.ts";
 import { NEWER_DATA, readStep, STEPS } from "./schema-version.ts";
@@ -27,13 +26,9 @@ const MAX_TRIES = 60;
 const RACE_BACKOFF: Backoff = { firstMs: 40, maxMs: 500, jitter: 0.5 };
 
 /** Returns how many steps it took. Safe to run twice, and by many processes at once. */
-export async function migrate(
-  options: Pick<PostgresConnectionOptions, "url" | "leaseMs">,
-  clock: Clock = systemClock,
-  random: Random = systemRandom,
-): Promise<number> {
+export async function migrate(options: Pick<PostgresConnectionOptions, "url" | "leaseMs">): Promise<number> {
   // No time limit: a step may rewrite a table, and the others wait for whoever takes it.
-  const link = new PostgresLink({ ...options, statementTimeoutMs: 0 }, "heliograph migrate", clock);
+  const link = new PostgresLink({ ...options, statementTimeoutMs: 0 }, "heliograph migrate");
   try {
     await link.connect(() => {});
     for (let tries = 1; ; tries += 1) {
@@ -44,7 +39,7 @@ export async function migrate(
         if (!RACES.has((error as { code?: string }).code ?? "")) throw error;
         if (tries === MAX_TRIES) throw new StoreUnavailable("the schema is being changed all the time");
       }
-      await sleep(clock, backoffMs(RACE_BACKOFF, tries, random));
+      await sleep(systemClock, backoffMs(RACE_BACKOFF, tries));
     }
   } catch (error) {
     throw asDatabaseError(error);

@@ -6,9 +6,8 @@ import { faultKind } from "../../drivers/postgres/faults.ts";
 import { inTransaction, type Session } from "../../drivers/postgres/link.ts";
 import type { PostgresPool } from "../../drivers/postgres/pool.ts";
 import { type Backoff, backoffMs } from "../../runtime/backoff.ts";
-import { type Clock, sleep, systemClock } from "../../runtime/clock.ts";
+import { sleep, systemClock } from "../../runtime/clock.ts";
 import { timeOfIds } from "../../runtime/ids.ts";
-import { type Random, systemRandom } from "../../runtime/random.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 
 export const TABLES = ["message", "incoming_message"] as const;
@@ -54,16 +53,12 @@ export function partitionDays(retentionDays: number): number {
 export class Partitions {
   readonly #pool: PostgresPool;
   readonly #days: number;
-  readonly #clock: Clock;
-  readonly #random: Random;
   /** The partitions that are known of each table. */
   readonly #known = new Map<Table, readonly Range[]>(TABLES.map((table) => [table, []]));
 
-  constructor(pool: PostgresPool, days: number, clock: Clock = systemClock, random: Random = systemRandom) {
+  constructor(pool: PostgresPool, days: number) {
     this.#pool = pool;
     this.#days = days;
-    this.#clock = clock;
-    this.#random = random;
   }
 
   /** Whether there is a place for the key, as far as is known here. If not, `ensure` makes one. */
@@ -97,7 +92,7 @@ export class Partitions {
         await inTransaction(session, () => create(session, table, this.#rangeFor(missing, there)));
       } catch (error) {
         if (!isRace(error)) throw error;
-        await sleep(this.#clock, backoffMs(RACE_BACKOFF, tries, this.#random));
+        await sleep(systemClock, backoffMs(RACE_BACKOFF, tries));
       }
     }
   }

@@ -6,7 +6,8 @@
 import type { Session } from "../../drivers/postgres/link.ts";
 import type { MessageKey } from "../../message/message.ts";
 import { isAboutPhone } from "../../message/receipt.ts";
-import { allReceiptNames, idName } from "../part-names.ts";
+import { append } from "../../runtime/lazy.ts";
+import { allReceiptNames, idName, nameKey } from "../part-names.ts";
 import type { BulkName } from "../port/bulks.ts";
 import type { CarrierReceipt, PartName } from "../port/receipts.ts";
 import type { BulkRow, ReplayName, ReplayRow } from "../schema/bulk.ts";
@@ -16,7 +17,7 @@ import { LoadedMessages } from "./loaded-messages.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import { LoadedReceipts } from "./loaded-receipts.ts";
 import { LoadedReports } from "./loaded-reports.ts";
-import { append, LoadedRows, rowId } from "./loaded-rows.ts";
+import { LoadedRows, rowId } from "./loaded-rows.ts";
 import { LoadedWallets } from "./loaded-wallets.ts";
 import type { OwnedMessages } from "./owned-messages.ts";
 import type { Partitions } from "./partitions.ts";
@@ -120,7 +121,7 @@ export class PostgresTables implements Tables {
     ]);
     if (this.#locks) this.messages.waitNoMore();
     // Receipts that are found by no id are rare, and so are parked ones: only for those the parts of their phones.
-    const coming = new Map(newParts.map((part) => [rowId(part.carrierId, part.carrierMessageId), part.key]));
+    const coming = new Map(newParts.map((part) => [nameKey(part), part.key]));
     const lost = receipts.filter((receipt) => !this.#isFound(receipt, coming));
     await this.parts.load([...lost, ...this.receipts.all].flatMap(allReceiptNames));
     await this.#loadFurther(wanted);
@@ -129,7 +130,7 @@ export class PostgresTables implements Tables {
   #isFound(receipt: CarrierReceipt, coming: ReadonlyMap<string, MessageKey>): boolean {
     const name = idNameOf(receipt);
     if (name === null) return false;
-    const comingKey = coming.get(rowId(name.carrierId, name.carrierMessageId));
+    const comingKey = coming.get(nameKey(name));
     const comingRow = comingKey === undefined ? undefined : this.messages.get(comingKey);
     if (comingRow !== undefined && isAboutPhone(receipt, comingRow.recipient)) return true;
     return this.parts.named(name).some(({ key }) => {

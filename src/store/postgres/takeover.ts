@@ -149,23 +149,18 @@ export interface FreedPage {
   readonly isLast: boolean;
 }
 
-const NOT_OURS: FreedPage = { freed: 0, more: false, isLast: false };
-
 /** Frees some of what the fenced node owned. */
 export function freePage(session: Session, epoch: number): Promise<FreedPage> {
   return inTransaction(session, async () => {
     const { rows } = await session.query(TAKE, [epoch]);
-    return rows.length === 0 ? NOT_OURS : freeSome(session, epoch);
+    if (rows.length === 0) return { freed: 0, more: false, isLast: false };
+    await session.query(FREE_BINDS, [epoch]);
+    const { count: messages } = await session.query(FREE_MESSAGES, [epoch]);
+    const { count: reports } = await session.query(FREE_REPORTS, [epoch]);
+    const more = messages === PAGE || reports === PAGE;
+    const isLast = !more && (await session.query(NOTHING_LEFT, [epoch])).count === 1;
+    return { freed: messages + reports, more, isLast };
   });
-}
-
-async function freeSome(session: Session, epoch: number): Promise<FreedPage> {
-  await session.query(FREE_BINDS, [epoch]);
-  const { count: messages } = await session.query(FREE_MESSAGES, [epoch]);
-  const { count: reports } = await session.query(FREE_REPORTS, [epoch]);
-  const more = messages === PAGE || reports === PAGE;
-  const isLast = !more && (await session.query(NOTHING_LEFT, [epoch])).count === 1;
-  return { freed: messages + reports, more, isLast };
 }
 
 /** The end of this node: it is fenced, and in the time that there is it frees what it had. */

@@ -1,6 +1,7 @@
 /** A message, from its acceptance to its end, and the parts of it that a carrier holds. */
-import { MESSAGE_FIELDS } from "../../message/fields.ts";
+import { carriedFields, carriedOf, MESSAGE_FIELDS } from "../../message/fields.ts";
 import type { State } from "../../message/life.ts";
+import type { PartsTaken } from "../../message/message.ts";
 import type { ReportForm } from "../../message/report-form.ts";
 import { digits, int, long, type NewRow, oneOf, type Row, type RowChange, Table, text } from "./table.ts";
 
@@ -76,6 +77,54 @@ export const MESSAGE = new Table("message", ["key"], {
 export type MessageRow = Row<typeof MESSAGE>;
 export type NewMessageRow = NewRow<typeof MESSAGE>;
 export type MessageChange = RowChange<typeof MESSAGE>;
+
+const STATES = Object.fromEntries(Object.entries(STATE_NUMBER).map(([name, number]) => [number, name]));
+
+/** What is told of a message to whoever asks for all that is known of it. */
+export function lifeOfRow(row: MessageRow) {
+  const taken = row.taken === null ? null : (JSON.parse(row.taken) as PartsTaken);
+  return {
+    key: row.key,
+    accountId: row.account_id,
+    messageId: row.client_message_id ?? row.key,
+    bulkId: row.bulk_id,
+    state: STATES[row.state] as keyof typeof STATE_NUMBER,
+    statusId: row.status_id,
+    errorId: row.error_id,
+    carrierId: row.carrier_id as string | null,
+    from: row.sender,
+    to: row.recipient,
+    text: row.body,
+    /** As it is stored: the name of an encoding, or that of a binary message. */
+    encoding: row.encoding,
+    partCount: row.part_count,
+    flash: row.flash === 1,
+    pricePerPartMicros: BigInt(row.price),
+    chargedMicros: BigInt(row.charged_micros),
+    currency: row.currency,
+    notifyUrl: row.notify_url,
+    notifyContentType: row.notify_type,
+    intermediateReport: row.intermediate === 1,
+    receivedAtMs: row.received_at_ms,
+    dueAtMs: row.due_at_ms,
+    sentAtMs: row.sent_at_ms,
+    doneAtMs: row.done_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    /** How long it may be sent, from when it first could be. */
+    validityMs: row.validity_ms,
+    unknownCount: row.unknown_count,
+    partsPending: row.parts_pending,
+    /** Of a message that stopped in the middle: how many parts its carrier has. */
+    partsTaken: taken?.ids.filter((id) => id !== null).length ?? null,
+    window: row.delivery_window,
+    mccMnc: row.mcc_mnc,
+    /** Where its report is fetched: 0 it waits since, 1 it was handed out and comes again at. */
+    pull: row.pull,
+    pullAtMs: row.pull_at_ms,
+    carried: carriedFields(carriedOf(row)),
+  };
+}
+export type LifeOfRow = Readonly<ReturnType<typeof lifeOfRow>>;
 
 /** A part that a carrier holds. Its id is given when it is written. */
 export const PART = new Table("part", ["id"], {

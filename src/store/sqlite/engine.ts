@@ -2,7 +2,6 @@
  * The SQLite engine of the store: runs a group of commands in one transaction. It is synchronous, so in the service it lives on a
  * thread of its own (threads/store.ts).
  */
-import type { CheckpointTurn } from "../../drivers/sqlite/checkpoint-turn.ts";
 import {
   canBeRead,
   type Db,
@@ -27,14 +26,14 @@ import type { LaneName } from "../port/delivery.ts";
 import { StoreUnavailable } from "../port/errors.ts";
 import { settledRow } from "../settled.ts";
 import { Unit } from "../unit.ts";
-import { IdMarks } from "./id-marks.ts";
+import { idMarks, noteRestored, raiseIdMark } from "./id-marks.ts";
 import { replayJournal } from "./journal.ts";
 import { isMigrated, migrate, migrateAlone } from "./migrate.ts";
 import { ownCommands } from "./own.ts";
 import { SqliteSql } from "./sql.ts";
 import { SqliteTables } from "./tables.ts";
 
-export interface SqliteOptions extends Omit<LogEvents, "onLost"> {
+export interface SqliteOptions extends LogEvents {
   readonly rules: Rules;
   readonly directory: string;
   readonly clock: Clock;
@@ -72,11 +71,10 @@ export class SqliteEngine implements Engine {
   #knownChanges = 0;
   readonly #dataVersion;
   #knownVersion: number;
-  readonly #log: WriteAheadLog;
+  readonly log: WriteAheadLog;
   /** Why the last transaction that wrote failed for everybody; null when it did not. */
   #blocked: unknown = null;
   readonly #insertSettled;
-  readonly #idMarks: IdMarks;
   readonly #idMark: IdMark;
   /** Names what is made here; the edge takes from it too. */
   readonly ids: IdSource;
@@ -108,7 +106,7 @@ export class SqliteEngine implements Engine {
       unlock?.();
       throw error;
     }
-    this.#log = log;
+    this.log = log;
     this.#db = db;
     this.#onWrite = options.onWrite ?? (() => undefined);
     this.#totalChanges = db.prepare<[], number>("SELECT total_changes()").pluck();
@@ -128,9 +126,8 @@ export class SqliteEngine implements Engine {
     this.#insertSettled = db.prepare<[number, number, string]>(
       "INSERT INTO settled_receipt (at_ms, name_count, names) VALUES (?, ?, ?)",
     );
-    this.#idMarks = new IdMarks(db);
     const epoch = options.mode === "deliver" ? this.#takeOver(options.clock.now()) : 0;
-    const marks = this.#idMarks.all();
+    const marks = idMarks(db);
     const node = options.mode === "deliver" ? chooseNumber(marks, options.clock.now()) : TOOL_NODE;
     this.ids = new IdSource(options.clock, node, startAfter(marks, node, options.clock.now()));
     this.#idMark = new IdMark(this.ids);
@@ -162,7 +159,7 @@ export class SqliteEngine implements Engine {
   #takeOver(nowMs: number): number {
     return this.#db
       .transaction(() => {
-        this.#idMarks.noteRestored(nowMs);
+        noteRestored(this.#db, nowMs);
         this.#db.exec("UPDATE counter SET starts = starts + 1");
         this.#db.exec("UPDATE message SET owner = NULL WHERE state = 1 AND owner IS NOT NULL");
         this.#db.exec("UPDATE report SET held_by = NULL, tried = 1 WHERE held_by IS NOT NULL");
@@ -187,8 +184,8 @@ export class SqliteEngine implements Engine {
 
   async run(calls: readonly Call[]): Promise<GroupResult> {
     const reads = calls.every(({ command }) => READS.has(COMMAND_MODES[command]));
-    if (!this.#log.isTrusted) {
-      if (!this.#log.restore()) return this.#answerReads(calls, this.#log.reason);
+    if (!this.log.isTrusted) {
+      if (!this.log.restore()) return this.#answerReads(calls, this.log.reason);
       this.#tables.behind.reset();
     }
     if (reads && this.#blocked !== null) return this.#answerReads(calls, this.#blocked);
@@ -212,7 +209,7 @@ export class SqliteEngine implements Engine {
     // be whole: the service, where nobody waits for that place, does it if a statement wants it, and the command line before it reads.
     const writes = !reads || (this.#delivers && this.#tables.behind.isBehind);
     try {
-      this.#log.synchronous("FULL");
+      this.log.synchronous("FULL");
       if (reads && !this.#delivers && !this.#looks) replayJournal(this.#db, this.#onFault);
       this.#db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
       if (writes) this.#tables.begin();
@@ -221,7 +218,7 @@ export class SqliteEngine implements Engine {
       const settled = settledRow(unit.settled);
       if (settled !== null) this.#insertSettled.run(this.#parts.now(), settled.count, settled.names);
       const mark = writes ? this.#idMark.due() : null;
-      if (mark !== null) this.#idMarks.raise(this.ids.node, mark);
+      if (mark !== null) raiseIdMark(this.#db, this.ids.node, mark);
       if (writes) this.#tables.behind.commit();
       this.#db.exec("COMMIT");
       if (mark !== null) this.#idMark.raised(mark);
@@ -233,12 +230,12 @@ export class SqliteEngine implements Engine {
       this.#blocked = null;
       this.#noteChanges();
       // The other thread may have failed meanwhile. Then this is done, and may be lost again: nobody is told that it is kept.
-      if (!this.#log.restore()) return { outcomes: failedFor(calls, this.#log.reason), feed };
+      if (!this.log.restore()) return { outcomes: failedFor(calls, this.log.reason), feed };
       unit.committed();
-      this.#log.checkpointIfDue();
+      this.log.checkpointIfDue();
       return { outcomes, feed };
     } catch (error) {
-      this.#log.noteError(error);
+      this.log.noteError(error);
       this.#rollback();
       unit.rollback();
       throw error;
@@ -272,7 +269,7 @@ export class SqliteEngine implements Engine {
     try {
       this.#db.exec("ROLLBACK");
     } catch (error) {
-      this.#log.distrust(error);
+      this.log.distrust(error);
     }
   }
 
@@ -298,12 +295,12 @@ export class SqliteEngine implements Engine {
           if (!this.#db.inTransaction) throw new StoreUnavailable("the transaction was ended by an error");
           outcomes[index] = { ok: true, value };
         } catch (fault) {
-          this.#log.noteError(fault);
+          this.log.noteError(fault);
           outcomes[index] = { ok: false, error: asStoreError(fault) };
         }
       }
     } catch (fault) {
-      this.#log.noteError(fault);
+      this.log.noteError(fault);
       const error = asStoreError(fault);
       for (const { index } of answered) if (!outcomes[index]!.ok) outcomes[index] = { ok: false, error };
     } finally {
@@ -335,21 +332,21 @@ export class SqliteEngine implements Engine {
    * journal, and the next flush is for all before it.
    */
   #writeSome(write: () => void): boolean {
-    if (!this.#db.open || !this.#log.isTrusted) return false;
+    if (!this.#db.open || !this.log.isTrusted) return false;
     try {
-      this.#log.synchronous("NORMAL");
+      this.log.synchronous("NORMAL");
       this.#db.exec("BEGIN IMMEDIATE");
       this.#tables.begin();
       write();
       this.#db.exec("COMMIT");
       // To whoever reads the tables as they are, what was only in memory is new.
       this.#noteChanges();
-      this.#log.checkpointIfDue();
+      this.log.checkpointIfDue();
       return true;
     } catch (error) {
       // From the journal it is tried once more, with the next command.
       this.#onFault(error);
-      this.#log.noteError(error);
+      this.log.noteError(error);
       this.#rollback();
       return false;
     }
@@ -359,34 +356,19 @@ export class SqliteEngine implements Engine {
   settle(): void {
     if (this.#looks) return;
     this.#tables.behind.reset();
-    if (!this.#log.restore()) return;
+    if (!this.log.restore()) return;
     try {
       replayJournal(this.#db, this.#onFault);
     } catch (error) {
       if (!canBeRead(error)) throw error;
       this.#onFault(error);
-      this.#log.noteError(error);
+      this.log.noteError(error);
     }
-  }
-
-  /** Another thread brings the log into the file (threads/checkpoint.ts), or with null has ceased to. */
-  leaveCheckpoints(turn: CheckpointTurn | null): void {
-    if (this.#db.open) this.#log.leaveCheckpoints(turn);
-  }
-
-  /** Sees to the log while nothing is committed. */
-  lookAtLog(): void {
-    if (this.#log.isTrusted) this.#log.look();
-  }
-
-  /** Tells when nothing more can be kept here and the process should end. */
-  onLost(tell: (reason: string) => void): void {
-    this.#log.onLost(tell);
   }
 
   close(): void {
     try {
-      this.#log.close();
+      this.log.close();
     } finally {
       this.#unlock();
     }

@@ -5,6 +5,7 @@
  *      INSERT INTO message (…) SELECT shared.…, own.… FROM (SELECT ? AS …) AS shared, (VALUES (?, …), (?, …), …) AS own
  */
 import { type Db, failsForAll } from "../../drivers/sqlite/database.ts";
+import { append } from "../../runtime/lazy.ts";
 import type { AnyTable, Row, Value } from "../schema/table.ts";
 
 /** What an insert says of rows that have values of the same seldom columns. */
@@ -48,12 +49,7 @@ export class InsertTogether<Of extends AnyTable> {
   /** Returns those that it has not inserted: too few are like them, or the table refuses one that would have gone with them. */
   insert(rows: readonly Row<Of>[]): readonly Row<Of>[] {
     const alike = new Map<number, Row<Of>[]>();
-    for (const row of rows) {
-      const sets = this.#table.seldomOf(row);
-      const others = alike.get(sets);
-      if (others === undefined) alike.set(sets, [row]);
-      else others.push(row);
-    }
+    for (const row of rows) append(alike, this.#table.seldomOf(row), row);
     const left: Row<Of>[] = [];
     for (const [sets, some] of alike) {
       this.#forms[sets] ??= new FormInserts(this.#db, this.#table.name, this.#formOf(sets));

@@ -3,11 +3,11 @@ import type { Db } from "../../drivers/sqlite/database.ts";
 import type { MessageKey } from "../../message/message.ts";
 import type { LaneName } from "../port/delivery.ts";
 import { IS_NOT_HELD } from "../quarantine.ts";
-import { IS_NOT_REJECTED, isRejected } from "../rows.ts";
+import { compareKeys, IS_NOT_REJECTED, isRejected } from "../rows.ts";
 import { MESSAGE, type MessageChange, type MessageRow, type NewMessageRow, STATE_NUMBER } from "../schema/message.ts";
 import type { MessageTable } from "../tables.ts";
 import type { BehindTables } from "./behind-tables.ts";
-import { compareKeys, WaitingLanes } from "./waiting-lanes.ts";
+import { WaitingLanes } from "./waiting-lanes.ts";
 import type { WriteBehind } from "./write-behind.ts";
 
 const clientName = (accountId: number, clientMessageId: string): string => `${accountId} ${clientMessageId}`;

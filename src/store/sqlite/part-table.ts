@@ -1,6 +1,8 @@
 /** Parts, which are written behind, by the names that carriers gave them. */
 import type { Db } from "../../drivers/sqlite/database.ts";
+import { append } from "../../runtime/lazy.ts";
 import { SlotMap } from "../../runtime/slots.ts";
+import { nameKey } from "../part-names.ts";
 import type { PartName } from "../port/receipts.ts";
 import { type NewPartRow, PART, type PartRow } from "../schema/message.ts";
 import type { PartTable } from "../tables.ts";
@@ -13,8 +15,6 @@ const LOOK_AGAIN_MS = 1_000;
 /** Not known: to be looked at. */
 const PERHAPS = { any: true, atMs: Number.NEGATIVE_INFINITY };
 const NO_PARTS: readonly PartRow[] = [];
-
-const nameOf = ({ carrierId, carrierMessageId }: PartName): string => `${carrierId} ${carrierMessageId}`;
 
 export class SqliteParts implements PartTable {
   readonly #rows: WriteBehind<typeof PART>;
@@ -50,7 +50,7 @@ export class SqliteParts implements PartTable {
   }
 
   named(name: PartName): readonly PartRow[] {
-    const kept = this.#byName.get(nameOf(name)) ?? NO_PARTS;
+    const kept = this.#byName.get(nameKey(name)) ?? NO_PARTS;
     if (!this.#anyWritten()) return kept;
     const found = this.#named.all(name.carrierId, name.carrierMessageId, MAX_SAME_ID + 1 + this.#rows.goneCount);
     if (found.length === 0) return kept;
@@ -68,10 +68,7 @@ export class SqliteParts implements PartTable {
   insert(fresh: NewPartRow): void {
     const row = PART.create({ ...fresh, id: ++this.#lastId });
     this.#rows.insert(row);
-    const name = nameOf(row);
-    const same = this.#byName.get(name);
-    if (same === undefined) this.#byName.set(name, [row]);
-    else same.push(row);
+    append(this.#byName, nameKey(row), row);
   }
 
   delete({ id }: PartRow): void {
@@ -81,7 +78,7 @@ export class SqliteParts implements PartTable {
   }
 
   #dropName(row: PartRow): void {
-    const name = nameOf(row);
+    const name = nameKey(row);
     const others = this.#byName.get(name)!.filter((other) => other !== row);
     if (others.length === 0) this.#byName.delete(name);
     else this.#byName.set(name, others);

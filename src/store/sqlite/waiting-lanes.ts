@@ -9,6 +9,7 @@
  */
 import type { MessageKey } from "../../message/message.ts";
 import type { LaneName } from "../port/delivery.ts";
+import { compareKeys } from "../rows.ts";
 import { type MessageRow, STATE_NUMBER } from "../schema/message.ts";
 import { laneOf } from "../tables.ts";
 
@@ -25,12 +26,6 @@ const FIRST_KEY: MessageKey = "0";
 
 function isWaiting({ state, owner }: MessageRow): boolean {
   return state === STATE_NUMBER.queued && owner === null;
-}
-
-/** Keys are numbers as texts. */
-export function compareKeys(a: MessageKey, b: MessageKey): number {
-  if (a.length !== b.length) return a.length - b.length;
-  return a < b ? -1 : Number(a > b);
 }
 
 const nameOf = ({ carrierId, accountId }: LaneName): string => `${accountId} ${carrierId}`;

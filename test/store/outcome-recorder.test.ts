@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../src/runtime/log.ts";
-import { MAX_SET_ASIDE, MAX_TRIES, OutcomeRecorder, SET_ASIDE_EVERY_MS } from "../../src/runtime/outcome-recorder.ts";
+import { MAX_SET_ASIDE, MAX_TRIES, OutcomeRecorder, SET_ASIDE_EVERY_MS } from "../../src/store/outcome-recorder.ts";
+import { StoreUnavailable } from "../../src/store/port/errors.ts";
 import fc from "../support/chance.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
@@ -19,7 +20,6 @@ function start(t: TestContext, gatherMs?: number) {
     clock,
     log: silentLog,
     what: "what became of things",
-    isStoreAway: () => false,
     retryMs: RETRY_MS,
     ...(gatherMs === undefined ? {} : { gatherMs }),
   });
@@ -95,8 +95,6 @@ test("without a time to gather nothing waits for more than a turn", async (t) =>
   assert.deepEqual(written, ["sent 1,2"]);
 });
 
-class Away extends Error {}
-
 interface Story {
   readonly bad?: ReadonlySet<number>;
   /** Whether the n-th call finds nobody. */
@@ -112,13 +110,12 @@ function tell({ bad = new Set(), away = () => false, isSetAside = () => true }: 
     clock,
     log: silentLog,
     what: "what became of things",
-    isStoreAway: (error) => error instanceof Away,
     retryMs: RETRY_MS,
   });
   const add = recorder.kind<number>({
     name: "things",
     async write(some) {
-      if (away(++told.calls)) throw new Away("away");
+      if (away(++told.calls)) throw new StoreUnavailable("away");
       if (some.some((item) => bad.has(item))) throw new Error("a value has no place");
       told.written.push(...some);
     },

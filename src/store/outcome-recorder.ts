@@ -13,8 +13,9 @@
  *
  * A process that ends abandons what is left.
  */
-import type { Clock, Timer } from "./clock.ts";
-import { type Log, LogLimiter } from "./log.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
+import { type Log, LogLimiter } from "../runtime/log.ts";
+import { isStoreAway } from "./port/errors.ts";
 
 /** How items of one kind are written. */
 export interface OutcomeKind<Item> {
@@ -40,8 +41,6 @@ export interface OutcomeRecorderParts {
   readonly log: Log;
   /** What is recorded, in the words of the log. */
   readonly what: string;
-  /** Whether a failure of the store says nothing of what it was told: the same call may work later. */
-  readonly isStoreAway: (error: unknown) => boolean;
   /** How long to wait before the next try. */
   readonly retryMs: number;
   /** The same for what is refused and cannot be set aside: what is wrong will take a while. */
@@ -145,7 +144,7 @@ export class OutcomeRecorder {
 
   /** Every call of the store: whether it is there is known by how the last one ended. */
   async call(work: () => Promise<unknown>): Promise<void> {
-    const { clock, isStoreAway, onAnswer } = this.#parts;
+    const { clock, onAnswer } = this.#parts;
     const call = { sinceMs: clock.monotonic() };
     this.#calls.add(call);
     try {
@@ -240,7 +239,7 @@ export class OutcomeRecorder {
         await this.#tell(writing, items);
         return;
       } catch (error) {
-        if (!this.#parts.isStoreAway(error)) break;
+        if (!isStoreAway(error)) break;
         await this.#pause(writing.kind.name, error, 0);
       }
     }
@@ -259,7 +258,7 @@ export class OutcomeRecorder {
       try {
         await this.#tell(writing, [item]);
       } catch (error) {
-        const isAway = this.#parts.isStoreAway(error);
+        const isAway = isStoreAway(error);
         if (!isAway && ++alone.refusals >= MAX_TRIES && (await this.#setAside(writing, item, error))) continue;
         await this.#pause(writing.kind.name, error, isAway ? 0 : alone.refusals);
         // Behind the others: what cannot be kept anywhere must not keep those from being tried.
@@ -271,7 +270,7 @@ export class OutcomeRecorder {
   /** Until the next try; for ever when there is to be none. */
   async #pause(command: string, error: unknown, refusals: number): Promise<void> {
     if (this.#abandoned) return new Promise(() => undefined);
-    const { clock, log, what, isStoreAway, retryMs, retryLaterMs = retryMs } = this.#parts;
+    const { clock, log, what, retryMs, retryLaterMs = retryMs } = this.#parts;
     this.#limiter.write(`retry ${command}`, (more) =>
       log.error({ err: error, command, ...more }, `the store did not take ${what}; trying again`),
     );
@@ -290,7 +289,7 @@ export class OutcomeRecorder {
 
   /** An item that the store refuses alone: recorded without what may be wrong with it, and else kept aside. Gives whether it is. */
   async #setAside<Item>(writing: Writing<Item>, item: Item, error: unknown): Promise<boolean> {
-    const { log, what, isStoreAway } = this.#parts;
+    const { log, what } = this.#parts;
     const { name, reduced, setAside } = writing.kind;
     let why = error;
     try {
